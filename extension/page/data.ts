@@ -94,12 +94,37 @@ export interface Compared {
   code: { path: string; lines: string[] }[];
 }
 
+/** The answer of a probe. */
+export interface Probe {
+  kind: string;
+  /** Its question. */
+  name: string;
+  state: "good" | "bad" | "unknown";
+  verdict: string;
+  message: string;
+  place: Place | null;
+  details: string[];
+  related: { message: string; place: Place | null }[];
+  /** The crash for which there is no answer. */
+  finding: Finding | null;
+  curve: Bar | null;
+}
+
+/** A probe that can be asked for: in the editor by a button, elsewhere by a command. */
+export interface Offer {
+  kind: string;
+  name: string;
+  command: string;
+}
+
 export interface Report {
   version: number;
   title: string;
   labels: Record<string, string>;
   verdict: { state: "good" | "warning" | "bad" | "unknown"; text: string };
   findings: Finding[];
+  probes: Probe[];
+  offers: Offer[];
   checklist: Point[];
   plots: Plot[];
   maps: HeatMap[];

@@ -1,5 +1,6 @@
 // References to lines: links that an editor follows, and messages where the page is shown in the editor itself.
-import type { Place } from "./data";
+import { useState } from "preact/hooks";
+import type { Offer, Place } from "./data";
 
 interface EditorApi {
   postMessage(message: unknown): void;
@@ -30,13 +31,44 @@ export function Reference({ place }: { place: Place }) {
   );
 }
 
-/** In the editor, references open their line there. */
+/** A button that starts a probe; where no editor shows the page, the command to copy. */
+export function Ask({ offer, labels }: { offer: Offer; labels: Record<string, string> }) {
+  const [copied, setCopied] = useState(false);
+  if (editor !== undefined) {
+    return (
+      <li>
+        <button type="button" class="ask" data-probe={offer.kind}>
+          {offer.name}
+        </button>
+      </li>
+    );
+  }
+  const copy = async () => {
+    await navigator.clipboard.writeText(offer.command);
+    setCopied(true);
+  };
+  return (
+    <li>
+      <span class="name">{offer.name}</span> <code>{offer.command}</code>{" "}
+      <button type="button" class="ask" onClick={() => void copy().catch(() => undefined)}>
+        {copied ? labels["copied"] : labels["copy"]}
+      </button>
+    </li>
+  );
+}
+
+/** In the editor, references open their line there, and buttons start their probe. */
 export function follow(root: HTMLElement): void {
   if (editor === undefined) {
     return;
   }
   root.addEventListener("click", (event) => {
-    const link = event.target instanceof Element ? event.target.closest<HTMLElement>(".place") : null;
+    const target = event.target instanceof Element ? event.target : null;
+    const link = target?.closest<HTMLElement>(".place") ?? null;
+    const asked = target?.closest<HTMLElement>(".ask")?.dataset["probe"];
+    if (asked !== undefined) {
+      editor.postMessage({ probe: asked });
+    }
     if (link !== null) {
       const { path, line, column } = link.dataset;
       editor.postMessage({ open: { path, line: Number(line), column: Number(column) } });

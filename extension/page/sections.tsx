@@ -1,8 +1,8 @@
 // The sections of the page, from the verdict to the environment.
 import type { ComponentChildren } from "preact";
-import type { Bar, Cell, Compared, Finding, Point, Report, Table } from "./data";
+import type { Bar, Cell, Compared, Finding, Point, Probe, Report, Table } from "./data";
 import { HeatFigure } from "./heat";
-import { Reference } from "./links";
+import { Ask, Reference } from "./links";
 import { PlotFigure } from "./plot";
 
 type Labels = Record<string, string>;
@@ -71,6 +71,16 @@ export function ReportPage({ report }: { report: Report }) {
         {report.findings.map((finding) => (
           <FindingCard finding={finding} labels={labels} />
         ))}
+      </Section>
+      <Section title={labels["probes"]} about={labels["probes_about"]}>
+        {report.probes.map((probe) => (
+          <ProbeCard probe={probe} labels={labels} />
+        ))}
+        <ul class="offers">
+          {report.offers.map((offer) => (
+            <Ask offer={offer} labels={labels} />
+          ))}
+        </ul>
       </Section>
       {report.compared !== null && <ComparedSection compared={report.compared} labels={labels} />}
       <Section title={labels["checklist"]} about={labels["checklist_about"]}>
@@ -165,6 +175,34 @@ function FindingCard({ finding, labels }: { finding: Finding; labels: Labels }) 
   );
 }
 
+function ProbeCard({ probe, labels }: { probe: Probe; labels: Labels }) {
+  return (
+    <article class={`finding ${TONES[probe.state] ?? ""}`}>
+      <h3>
+        <Sign state={probe.state} labels={labels} /> {probe.message}
+      </h3>
+      <p class="meta">
+        {probe.place !== null && probe.finding === null && <Reference place={probe.place} />}{" "}
+        <code>{probe.kind}</code> {probe.verdict}
+      </p>
+      {probe.details.map((text) => (
+        <p>{text}</p>
+      ))}
+      {probe.related.length > 0 && (
+        <ul class="related">
+          {probe.related.map((related) => (
+            <li>
+              {related.place !== null && <Reference place={related.place} />} {related.message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {probe.curve !== null && <BarFigure bar={probe.curve} />}
+      {probe.finding !== null && <FindingCard finding={probe.finding} labels={labels} />}
+    </article>
+  );
+}
+
 function PointItem({ point, labels }: { point: Point; labels: Labels }) {
   return (
     <li>
@@ -194,7 +232,7 @@ function BarFigure({ bar }: { bar: Bar }) {
           <div class="bar">
             <span class="name">{part.name}</span>
             <span class="track">
-              <i style={{ width: `${(100 * part.share) / highest}%` }} />
+              <i style={{ width: `${(100 * part.share) / (highest || 1)}%` }} />
             </span>
             <span class="text">{part.text}</span>
           </div>

@@ -33,6 +33,7 @@ export function registerCommands(
     register(COMMANDS.runModule, runner.runModule),
     register(COMMANDS.runConfiguration, runner.runConfiguration),
     register(COMMANDS.runAgain, runner.runAgain),
+    register(COMMANDS.probe, runner.probe),
     register(COMMANDS.showReport, reports.show),
     register(COMMANDS.stopRun, runner.stop),
     register(COMMANDS.clearResults, () => server.execute(SERVER_CLEAR)),

@@ -13,8 +13,8 @@ let stopServer: (() => Promise<void>) | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("TorchSleuth", { log: true });
   const server = createServer(context, log);
-  const reports = createReports(server);
   const runner = createRunner(server, context.workspaceState);
+  const reports = createReports(server, runner.probeLast);
   stopServer = server.stop;
 
   context.subscriptions.push(

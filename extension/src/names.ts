@@ -10,6 +10,7 @@ export const COMMANDS = {
   runModule: "torchsleuth.runModule",
   runConfiguration: "torchsleuth.runConfiguration",
   runAgain: "torchsleuth.runAgain",
+  probe: "torchsleuth.probe",
   showReport: "torchsleuth.showReport",
   stopRun: "torchsleuth.stopRun",
   clearResults: "torchsleuth.clearResults",

@@ -7,6 +7,7 @@ export const RUN_OUTPUT = "torchsleuth/runOutput";
 export const RUN_INPUT = "torchsleuth/runInput";
 
 export const SERVER_RUN = "torchsleuth.server.runAndDiagnose";
+export const SERVER_PROBE = "torchsleuth.server.probe";
 export const SERVER_APPLY_FIX = "torchsleuth.server.applyFix";
 export const SERVER_REPORT = "torchsleuth.server.report";
 export const SERVER_STOP = "torchsleuth.server.stopRun";
@@ -94,7 +95,7 @@ export interface RunResult {
   exitCode?: number;
   cancelled?: boolean;
   failure?: Failure | null;
-  /** How a training went, in a sentence. */
+  /** How a training went, or a probe was answered, in a sentence. */
   verdict?: string | null;
 }
 
@@ -104,7 +105,8 @@ export interface ReportPage {
   html: string;
 }
 
-/** What the page posts when a reference is clicked. */
+/** What the page posts when a reference is clicked, or the button of a probe. */
 export interface ReportMessage {
+  probe?: string;
   open?: { path: string; line: number; column: number };
 }

@@ -10,7 +10,8 @@ export interface Reports {
   dispose(this: void): void;
 }
 
-export function createReports(server: Server): Reports {
+/** `probe` is called with the kind of probe whose button was clicked. */
+export function createReports(server: Server, probe: (kind: string) => Promise<unknown>): Reports {
   let panel: vscode.WebviewPanel | undefined;
 
   const create = (): vscode.WebviewPanel => {
@@ -21,7 +22,9 @@ export function createReports(server: Server): Reports {
       // Scripts are those that the page's own policy names; no file can be loaded.
       { enableScripts: true, localResourceRoots: [], enableFindWidget: true },
     );
-    created.webview.onDidReceiveMessage((message: ReportMessage) => void open(message));
+    created.webview.onDidReceiveMessage(
+      (message: ReportMessage) => void (message.probe === undefined ? open(message) : probe(message.probe)),
+    );
     created.onDidDispose(() => {
       panel = undefined;
     });

@@ -8,9 +8,11 @@ import { activeFolder } from "./choose";
 import { isPython, launch, moduleName, type Configuration } from "./configurations";
 import { visible } from "./lines";
 import { COMMANDS, RUNNING } from "./names";
+import { isProbe, PROBES } from "./probes";
 import {
   RUN_INPUT,
   SERVER_APPLY_FIX,
+  SERVER_PROBE,
   SERVER_RUN,
   SERVER_STOP,
   type Failure,
@@ -46,6 +48,10 @@ export interface Runner {
   runConfiguration(this: void): Promise<RunResult | undefined>;
   /** Runs what was run last, in the same way. */
   runAgain(this: void): Promise<RunResult | undefined>;
+  /** Asks a question about a script, that of the active editor by default; the user chooses which one, where it is not given. */
+  probe(this: void, target?: Target, kind?: string): Promise<RunResult | undefined>;
+  /** The same about what was run last, in the same way. */
+  probeLast(this: void, kind: string): Promise<RunResult | undefined>;
   /** Ends the run. False where there is none. */
   stop(this: void): Promise<boolean>;
   dispose(this: void): void;
@@ -54,6 +60,8 @@ export interface Runner {
 interface Request {
   script: vscode.Uri;
   options: RunOptions;
+  /** The kind of probe; undefined: Run and Diagnose. */
+  probe?: string;
 }
 
 /** At most one run at a time, as in the server. */
@@ -73,21 +81,25 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
     onInterrupt: () => void stop(),
   });
 
-  const execute = async ({ script, options }: Request, name: string): Promise<RunResult> => {
+  const execute = async ({ script, options, probe }: Request, name: string): Promise<RunResult> => {
     terminal.show();
     const given = typeof options.args === "string" ? options.args : (options.args ?? []).join(" ");
-    terminal.write(`${GREEN}▶${PLAIN} ${name}${given === "" ? "" : ` ${visible(given)}`}\n`);
+    const asked = probe === undefined ? "" : ` (probe: ${probe})`;
+    terminal.write(`${GREEN}▶${PLAIN} ${name}${given === "" ? "" : ` ${visible(given)}`}${asked}\n`);
     const answer = await vscode.window.withProgress(
       {
         location: vscode.ProgressLocation.Notification,
-        title: `TorchSleuth: running ${name}`,
+        title:
+          probe === undefined ? `TorchSleuth: running ${name}` : `TorchSleuth: probing ${name}: ${probe}`,
         cancellable: true,
       },
       async (_, cancellation) => {
         cancellation.onCancellationRequested(() => void stop());
         try {
           await server.settled(); // where trust was given just now, the server starts again
-          return await server.execute<RunResult>(SERVER_RUN, script.toString(), options);
+          return await (probe === undefined
+            ? server.execute<RunResult>(SERVER_RUN, script.toString(), options)
+            : server.execute<RunResult>(SERVER_PROBE, script.toString(), probe, options));
         } catch (error) {
           return { ok: false, summary: `${name} was not run to its end: ${String(error)}` };
         }
@@ -113,7 +125,7 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
     if (request === undefined) {
       return undefined;
     }
-    last = request;
+    last = { script: request.script, options: request.options };
     const name = visible(request.options.module ?? basename(request.script.fsPath));
     running = name;
     await vscode.commands.executeCommand("setContext", RUNNING, true);
@@ -127,6 +139,8 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
           await reveal(result.failure);
         }
         void offerWaysOut(result.failure, server, typeof result.verdict === "string");
+      } else if (request.probe !== undefined) {
+        await vscode.commands.executeCommand(COMMANDS.showReport);
       } else if (typeof result.verdict === "string") {
         void offerReport(result.verdict);
       }
@@ -136,6 +150,16 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
       running = undefined;
       await vscode.commands.executeCommand("setContext", RUNNING, false);
     }
+  };
+
+  /** What was run last, saved; undefined where there is nothing, or it was not saved. */
+  const again = async (): Promise<Request | undefined> => {
+    if (last === undefined) {
+      void vscode.window.showInformationMessage("TorchSleuth: nothing has been run yet.");
+    }
+    const ready =
+      last !== undefined && (last.options.module !== undefined || (await savedScript(last.script)));
+    return ready ? last : undefined;
   };
 
   const output = server.onRunOutput(({ text }) => {
@@ -158,14 +182,17 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
       }),
     runModule: () => start(() => askForModule(memory)),
     runConfiguration: () => start(chooseConfiguration),
-    runAgain: () =>
+    runAgain: () => start(again),
+    probe: (target, kind) =>
       start(async () => {
-        if (last === undefined) {
-          void vscode.window.showInformationMessage("TorchSleuth: nothing has been run yet.");
-        }
-        const ready =
-          last !== undefined && (last.options.module !== undefined || (await savedScript(last.script)));
-        return ready ? last : undefined;
+        const probe = isProbe(kind) ? kind : await chooseProbe();
+        const script = probe === undefined ? undefined : await savedScript(target);
+        return script && probe ? { script, options: runSettings(script).options, probe } : undefined;
+      }),
+    probeLast: (kind) =>
+      start(async () => {
+        const request = isProbe(kind) ? await again() : undefined;
+        return request && { ...request, probe: kind };
       }),
     stop,
     dispose: () => {
@@ -344,6 +371,15 @@ async function chooseConfiguration(): Promise<Request | undefined> {
   }
   const script = await savedScript(vscode.Uri.file(launched.program));
   return script && { script, options: launched.options };
+}
+
+async function chooseProbe(): Promise<string | undefined> {
+  const chosen = await vscode.window.showQuickPick(PROBES, {
+    title: "TorchSleuth: Probe",
+    placeHolder: "Runs the script as it is, to answer one question",
+    matchOnDescription: true,
+  });
+  return chosen?.probe;
 }
 
 async function offerToStop(name: string, stop: () => Promise<boolean>): Promise<void> {

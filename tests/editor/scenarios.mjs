@@ -352,6 +352,10 @@ scenario(
       (cursor) => cursor?.[0] === path && cursor[1] === 5,
     );
     assert.equal(await page.locator(".monaco-dialog-box").count(), 0, "the editor follows no link by itself");
+    await inside.getByRole("button", { name: "Do two runs give the same?" }).click();
+    await inside.locator(".finding .meta", { hasText: "determinism" }).waitFor();
+    assert.equal(await inside.locator(".offers code").count(), 0, "buttons, where there is an editor");
+    await editor.screenshot("report with a probe");
     await ask("configure", { name: "workbench.colorTheme", value: "Default High Contrast" });
     await until(
       "high contrast",

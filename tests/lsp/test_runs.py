@@ -335,6 +335,63 @@ async def test_stop_ends_the_script_and_its_children(editor: Editor) -> None:
     await gone(pids)
 
 
+LEARNS = """import torch
+torch.manual_seed(0)
+net = torch.nn.Linear(4, 2)
+optimizer = torch.optim.SGD(net.parameters(), 0.5)
+for step in range(40):
+    x = torch.randn(8, 4)
+    loss = torch.nn.functional.cross_entropy(net(x), (x[:, 0] > 0).long())
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+async def test_a_probe_is_answered_in_the_output_and_on_the_page(editor: Editor) -> None:
+    uri = editor.open("probed.py", LEARNS)
+    result = await editor.command("probe", uri, "determinism", {"args": ["--seed", "3"]})
+    assert result["ok"] is True and result["outcome"] == "passed" and result["exitCode"] == 0, result
+    assert result["summary"].startswith("determinism: passed")
+    await editor.until(lambda: result["summary"] in editor.client.output)
+    page = (await editor.command("report"))["html"]
+    assert "Do two runs give the same?" in page and "--kind lr" in page and "probed.py --seed 3" in page
+    # A second one stands beside the first, and a run of the script begins anew.
+    assert (await editor.command("probe", uri, "independence"))["outcome"] == "passed"
+    page = (await editor.command("report"))["html"]
+    assert page.count('"verdict": "passed"') == 2
+    assert (await editor.command("runAndDiagnose", uri))["ok"] is True
+    assert '"probes": []' in (await editor.command("report"))["html"]
+
+
+async def test_a_crash_inside_of_a_probe_is_diagnosed_as_by_a_run(editor: Editor) -> None:
+    uri = editor.open("probe_crash.py", CRASH)
+    result = await editor.command("probe", uri, "overfit")
+    assert result["outcome"] == "impossible" and result["exitCode"] == 2
+    ran = await editor.command("runAndDiagnose", uri)
+    assert {**result["failure"], "number": 0} == {**ran["failure"], "number": 0}
+
+
+async def test_a_probe_of_several_runs_is_stopped_for_good(editor: Editor) -> None:
+    uri = editor.open("probe_stop.py", "import torch\n" + FOREVER)
+    probe = asyncio.ensure_future(editor.command("probe", uri, "determinism"))
+    await editor.until(lambda: "\n" in editor.client.output)
+    pids = [int(word) for word in editor.client.output.split()[1:]]
+    again = await editor.command("probe", uri, "lr")
+    assert again == {"ok": False, "summary": "probe_stop.py is still running: stop it first"}
+    assert await editor.command("stopRun") is True
+    result = await probe
+    assert result["cancelled"] is True and result["outcome"] == "impossible"
+    assert editor.client.output.count("started") == 1
+    await gone(pids)
+
+
+async def test_a_probe_that_there_is_not_is_refused(editor: Editor) -> None:
+    uri = editor.open("probe_wrong.py", LEARNS)
+    result = await editor.command("probe", uri, "luck")
+    assert result["ok"] is False and "nonfinite, overfit" in result["summary"]
+
+
 async def test_a_client_with_a_place_for_runs_gets_no_second_progress(editor: Editor) -> None:
     run, _ = await forever(editor, "button.py")
     assert not any("button.py" in begin.title for begin, *_ in editor.client.progress_reports.values())

@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from torchsleuth.messages import messages_of
 from torchsleuth.probing.data import workers
 from torchsleuth.probing.learning import overfit, rates
 from torchsleuth.probing.result import Result
-from torchsleuth.probing.session import Request
+from torchsleuth.probing.session import KINDS, Request
+from torchsleuth.probing.shown import lines
 from torchsleuth.runtime.probes.workers import seconds_of
 from torchsleuth.runtime.session import Run
 
@@ -170,6 +172,8 @@ def test_learning_rates(tmp_path: Path) -> None:
 def test_why_there_is_no_answer(tmp_path: Path) -> None:
     crashed = ask(tmp_path, "overfit", "import torch\ntorch.ones(2) @ torch.ones(3)\n")
     assert crashed.outcome == "impossible" and crashed.message.startswith("no result")
+    assert crashed.diagnosis is not None and crashed.diagnosis.code == "TS101"
+    assert crashed.place is not None and crashed.place.start == crashed.diagnosis.start
     nothing = ask(tmp_path, "overfit", "print(1)\n")
     assert (nothing.outcome, nothing.message.partition(":")[0]) == ("impossible", "no result")
 
@@ -369,3 +373,27 @@ def test_a_script_that_is_stopped(tmp_path: Path) -> None:
 def test_two_optimizers_have_no_common_loss() -> None:
     measured = {"losses": [1.0] * 50, "place": None, "rate": 0.1, "optimizer": "Adam", "optimizers": 2}
     assert overfit(measured, lambda place: None).outcome == "impossible"
+
+
+def test_each_kind_has_its_question_on_the_page() -> None:
+    assert tuple(messages_of("page.probe.")) == KINDS
+
+
+def test_a_crash_is_told_in_lines_with_its_place_and_first_fix(tmp_path: Path) -> None:
+    crashed = ask(tmp_path, "overfit", 'batch = {"label": 1}\nbatch["labels"]\n')
+    told = list(lines(crashed))
+    assert told[0].startswith("overfit: no answer: no result: the script crashed first")
+    assert told[1:] == ["  script.py:2", '  Change "labels" to "label"']
+
+
+def test_a_request_that_is_stopped_runs_nothing_more(tmp_path: Path) -> None:
+    script, runs = tmp_path / "script.py", []
+    script.write_text("import torch\nx = torch.ones(3)\n")
+
+    def stop(job: Run) -> None:
+        runs.append(job)
+        job.on_output = lambda text: None
+        job.cancel()
+
+    request = Request("determinism", str(script), interpreter=sys.executable, start=stop)
+    assert request.answer().outcome == "impossible" and len(runs) == 1

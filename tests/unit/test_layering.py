@@ -41,7 +41,7 @@ ALLOWED = {
     | {"caches", "faults", "lifetime", "wall", "syntax", "tensors", "oracle", "values", "interp", "rules", "repair"},
     "lookup": {"lifetime", "wall"},
     "control": EXCHANGED | {"faults", "syntax"},
-    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "worker", "control", "lookup"},
+    "lsp": EXCHANGED | {"faults", "syntax", "runtime", "report", "probing", "worker", "control", "lookup"},
     "__main__": {"cli"},
     "cli": EXCHANGED
     | {

@@ -6,20 +6,21 @@ import json
 import sys
 from pathlib import Path
 
+from torchsleuth.cli.explained import Explainer
 from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import Output, complain, data
-from torchsleuth.cli.render import print_place, source_reader
+from torchsleuth.cli.render import print_diagnostic, print_place, source_reader
 from torchsleuth.messages import message
 from torchsleuth.numbers import number
 from torchsleuth.probing.result import EXIT_STATUS, Outcome, Place, Result
 from torchsleuth.probing.session import Request
+from torchsleuth.probing.shown import points, verdict
 from torchsleuth.runtime.session import Run
 
 TIMEOUT = 600.0
 """Seconds, where the user says nothing; a search for what is not finite may take as long as the training."""
-MAX_ROWS = 16
 WIDTH = 40
-"""Of a curve, in lines and cells."""
+"""Of a curve, in cells."""
 _COLOURS: dict[Outcome, str] = {"passed": "bold green", "found": "bold red", "impossible": "bold yellow"}
 
 
@@ -42,7 +43,9 @@ def probe(
     if output_format == "json":
         request.start = _to_standard_error
     try:
-        result = request.answer()
+        with Explainer(python) as explainer:
+            request.explain = explainer.explain
+            result = request.answer()
     except OSError as error:
         complain(message("cli.cannot_start", python=python, error=error.strerror or error))
         return 2
@@ -66,10 +69,11 @@ def _to_standard_error(job: Run) -> None:
 def show(result: Result, script: str) -> None:
     """The verdict first, then the place, then what was measured."""
     out, colour = Output(), _COLOURS[result.outcome]
-    verdict = message(f"cli.probe.{result.outcome}")
-    out.line((message("cli.probe.verdict", kind=result.kind, verdict=verdict), colour), f": {result.message}")
+    out.line((verdict(result), colour), f": {result.message}")
     names = PathNames([script])
-    if result.place is not None:
+    if result.diagnosis is not None:
+        print_diagnostic(out, names.diagnostic(result.diagnosis), source_reader({}))
+    elif result.place is not None:
         _place(out, names, result.place, colour)
     for text in result.details:
         out.line(f"  {text}")
@@ -85,12 +89,9 @@ def _place(out: Output, names: PathNames, place: Place, colour: str) -> None:
 
 def _draw(out: Output, result: Result) -> None:
     """A curve as bars, one line for each of some points."""
-    points = result.curve
-    if len(points) < 2:
+    rows = points(result)
+    if len(rows) < 2:
         return
-    step = max(1, -(-len(points) // MAX_ROWS))
-    some = [points[index : index + step] for index in range(0, len(points), step)]
-    rows = [(part[0][0], sum(value for _, value in part) / len(part)) for part in some]
     low, high = min(value for _, value in rows), max(value for _, value in rows)
     out.line((f"  {result.axis:>14}  {message('probe.loss')}", "dim"))
     for at, value in rows:

@@ -26,6 +26,14 @@ def register(server: TorchSleuthServer) -> None:
             server.window_show_message(types.ShowMessageParams(kind, result["summary"]))
         return result
 
+    @server.command(protocol.PROBE)
+    async def probe(*arguments: Any) -> Json:
+        if len(arguments) < 2 or not isinstance(arguments[1], str):
+            raise wrong("[uri, kind, options?]")
+        uri, options = _what_to_run((arguments[0], *arguments[2:]))
+        await server.configured()
+        return await server.runs.probe(uri, arguments[1], options)
+
     @server.command(protocol.REPORT)
     async def report(*arguments: Any) -> Json | None:
         return server.runs.page()

@@ -30,8 +30,11 @@ Commands of the server (the client's own have other names):
         are split as a shell does. `failure`: {number, uri, cell?, range, message, fix?}, what it showed; `fix`: the title of the fix that
         is offered first; `cell`: the number of the code cell of a notebook that the range is in, empty ones not counted.
         `verdict`: how a training went, in a sentence; null for what trained nothing.
+    ``torchsleuth.server.probe`` [uri, kind, options?]   asks a question about a script in the same way, as ``torchsleuth probe`` does,
+        which runs it as often as it takes. The answer has `outcome` ("passed", "found", "impossible") besides; what a crash showed is
+        in `failure`, and the report shows the answer.
     ``torchsleuth.server.report`` []               {title, html}: the report of the last run as one page, with a policy of its own, that posts
-        {"open": {path, line, column}} to an editor that shows it; null before the first run
+        {"open": {path, line, column}}, or {"probe": kind}, to an editor that shows it; null before the first run
     ``torchsleuth.server.applyFix`` [number]       makes the fix of a failure that is offered first; true where it was made
     ``torchsleuth.server.stopRun`` []              ends the run and all its processes; true where there was one
     ``torchsleuth.server.clearResults`` [uri?]     forgets what runs found, of one script or of all
@@ -62,6 +65,7 @@ MARKS = "torchsleuth/marks"
 RUN_INPUT = "torchsleuth/runInput"
 
 RUN_AND_DIAGNOSE = "torchsleuth.server.runAndDiagnose"
+PROBE = "torchsleuth.server.probe"
 APPLY_FIX = "torchsleuth.server.applyFix"
 REPORT = "torchsleuth.server.report"
 STOP_RUN = "torchsleuth.server.stopRun"

@@ -7,11 +7,13 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
@@ -19,6 +21,10 @@ from torchsleuth.lsp.convert import range_json, to_range
 from torchsleuth.lsp.documents import difference, path_of, read_source
 from torchsleuth.lsp.progress import WorkDone
 from torchsleuth.messages import message
+from torchsleuth.probing.result import EXIT_STATUS, Result
+from torchsleuth.probing.session import KINDS, Request
+from torchsleuth.probing.shown import for_page
+from torchsleuth.probing.shown import lines as probe_lines
 from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
 from torchsleuth.report.view import verdict
@@ -30,6 +36,7 @@ from torchsleuth.syntax.text import SourceText
 
 logger = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
 Analysis = Callable[[Sequence[str]], Awaitable[list[Diagnostic]]]
 
 
@@ -68,8 +75,67 @@ class RunOptions:
         return {name: value for name, value in changed.items() if value is not None}
 
 
+class _NotRun(Exception):
+    """Nothing was run; the text says why."""
+
+
+class _Going:
+    """The runs of one request, one after the other; what is asked of them reaches the next one, too."""
+
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        interpreter: str,
+        cwd: str,
+        on_output: Callable[[str], None],
+        environment: dict[str, str],
+    ) -> None:
+        self.number = number
+        self.name = name
+        self.interpreter = interpreter
+        self.cwd = cwd
+        self.on_output = on_output
+        self._environment = environment
+        self._job: Run | None = None
+        self._stopped = self._killed = False
+
+    def begin(self, job: Run) -> None:
+        """Called with each run before it is executed."""
+        job.on_output, job.environment, job.folded = self.on_output, self._environment, True
+        self._job = job
+        if self._killed:
+            job.kill()
+        elif self._stopped:
+            job.cancel()
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._job is not None:
+            self._job.cancel()
+
+    def kill(self) -> None:
+        self._killed = True
+        if self._job is not None:
+            self._job.kill()
+
+    def send_input(self, text: str) -> None:
+        if self._job is not None:
+            self._job.send_input(text)
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """A report with the files that ran, the runs before, and the answers of the probes of that script since."""
+
+    report: RunReport
+    sources: Callable[[str], SourceText]
+    before: tuple[Kept, ...]
+    probes: tuple[Result, ...] = ()
+
+
 class Runs:
-    """At most one run at a time."""
+    """At most one run, or probe, at a time."""
 
     def __init__(self, client: Client, on_observed: Callable[[], None], analysis_of: Analysis) -> None:
         """`on_observed` is called where tensors have been seen, or are forgotten. `analysis_of`: what the analysis says of
@@ -77,87 +143,128 @@ class Runs:
         self._client = client
         self._analysis_of = analysis_of
         self._on_observed = on_observed
-        self._current: Run | None = None
+        self._current: _Going | None = None
         self._count = 0
-        self._last: tuple[RunReport, Callable[[str], SourceText], tuple[Kept, ...]] | None = None
-        """The report of the last run, with the files that ran, and the runs before."""
+        self._last: _Shown | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-run")
 
     async def run(self, uri: str, options: RunOptions | None = None) -> Json:
         """Run a script to its end. See `protocol` for the answer."""
         path, options = path_of(uri), options or RunOptions()
+
+        texts = self._texts()
+        try:
+            async with self._going(path, options, "editor.running") as going:
+                job = Run(options.module or path, options.arguments, going.interpreter, going.cwd)
+                job.module = options.module is not None
+                going.begin(job)
+                report = await self._in_thread(job.execute)
+                if report.crashes:
+                    report = report.explained(await self._analysis_of(report.crashed_files))
+        except _NotRun as refusal:
+            return {"ok": False, "summary": str(refusal)}
+        self._last = await self._in_thread(partial(_keep, report))
+        self._show(path, report, texts)
+        result = self._finished(going, uri, report.exit_code, report.cancelled, summary(report))
+        trained = report.recorded is not None and report.recorded.steps > 0
+        said = verdict(report)[1] if trained and not report.cancelled else None
+        return {"ok": True, **result, "failure": self._failure(report), "verdict": said}
+
+    async def probe(self, uri: str, kind: str, options: RunOptions | None = None) -> Json:
+        """Ask a question about a script, which runs as often as the answer needs. See `protocol` for the answer."""
+        path, options = path_of(uri), options or RunOptions()
+        if kind not in KINDS:
+            return {"ok": False, "summary": message("editor.probe.wrong", kind=kind, kinds=", ".join(KINDS))}
+        texts = self._texts()
+        try:
+            async with self._going(path, options, "editor.probing", kind=kind) as going:
+                script, module = options.module or path, options.module is not None
+                request = Request(kind, script, options.arguments, going.interpreter, module, cwd=going.cwd)
+                request.start = going.begin
+                result = await self._in_thread(request.answer)
+                if result.diagnosis is not None and request.report is not None:
+                    result = request.explained(result, await self._analysis_of(request.report.crashed_files))
+        except _NotRun as refusal:
+            return {"ok": False, "summary": str(refusal)}
+        report, failure = request.report, None
+        assert report is not None
+        if result.diagnosis is not None:
+            self._show(path, report, texts)
+            failure = self._failure(report)
+        known = self._last if self._last is not None and self._last.report.script == report.script else None
+        if known is None:
+            known = await self._in_thread(partial(_seen, report))
+        others = tuple(other for other in known.probes if other.kind != kind)
+        self._last = replace(known, probes=(result, *others))
+        told = list(probe_lines(result))
+        going.on_output("".join(f"{line}\n" for line in told))
+        finished = self._finished(going, uri, EXIT_STATUS[result.outcome], report.cancelled, told[0])
+        return {"ok": True, **finished, "outcome": result.outcome, "failure": failure, "verdict": told[0]}
+
+    @asynccontextmanager
+    async def _going(self, path: str, options: RunOptions, title: str, **values: str) -> AsyncIterator[_Going]:
+        """The time in which a script runs, and nothing else does. Raises _NotRun."""
         refusal = self._refusal(path, options)
         if refusal is not None:
-            return {"ok": False, "summary": refusal}
+            raise _NotRun(refusal)
         self._count += 1
-        number, name = self._count, options.module or os.path.basename(path)
+        name = options.module or os.path.basename(path)
         interpreter = self._client.settings_of(path).interpreter or sys.executable
-        loop = asyncio.get_running_loop()
+        loop, number = asyncio.get_running_loop(), self._count
 
         def on_output(text: str) -> None:
             loop.call_soon_threadsafe(self._notify, protocol.RUN_OUTPUT, {"runId": number, "text": text})
 
-        run = self._current = Run(
-            options.module or path,
-            options.arguments,
-            interpreter,
-            options.cwd or self._folder(path),
-            on_output=on_output,
-            environment=options.variables(),
-            module=options.module is not None,
-            folded=True,
-        )
+        folder = options.cwd or self._folder(path)
+        going = self._current = _Going(number, name, interpreter, folder, on_output, options.variables())
         # A client with a command of its own for runs shows there that one goes on.
         progress = WorkDone(self._client, self.stop) if self._client.settings.run_command is None else None
-        texts = {document.path: read_source(document.path) for document in self._client.documents}
         try:
             if progress is not None:
-                await progress.begin(message("editor.running", script=name))
-            report = await loop.run_in_executor(self._thread, run.execute)
-            if report.crashes:
-                report = report.explained(await self._analysis_of(report.crashed_files))
+                await progress.begin(message(title, script=name, **values))
+            yield going
         except OSError as error:
-            return {
-                "ok": False,
-                "summary": message("worker.cannot_start", python=interpreter, error=error.strerror or error),
-            }
+            text = message("worker.cannot_start", python=interpreter, error=error.strerror or error)
+            raise _NotRun(text) from None
         except asyncio.CancelledError:
-            run.kill()  # the server is about to end, or the client withdrew its request
+            going.kill()  # the server is about to end, or the client withdrew its request
             raise
         except Exception as error:
             logger.exception("the run of %s", path)
-            return {"ok": False, "summary": message("editor.run.failed", script=name, error=error)}
+            raise _NotRun(message("editor.run.failed", script=name, error=error)) from None
         finally:
-            if self._current is run:
+            if self._current is going:
                 self._current = None
             if progress is not None:
                 progress.end()
-        self._last = await loop.run_in_executor(self._thread, _keep, report)
-        self._show(path, report, texts)
-        result: Json = {
-            "runId": number,
-            "exitCode": report.exit_code,
-            "cancelled": report.cancelled,
-            "summary": summary(report),
-        }
+
+    async def _in_thread(self, work: Callable[[], Answer]) -> Answer:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+
+    def _texts(self) -> dict[str, SourceText]:
+        """The files of the open documents as they are on disk."""
+        return {document.path: read_source(document.path) for document in self._client.documents}
+
+    def _finished(self, going: _Going, uri: str, code: int, cancelled: bool, told: str) -> Json:
+        """How it went, as the client is told of it."""
+        result: Json = {"runId": going.number, "exitCode": code, "cancelled": cancelled, "summary": told}
         self._notify(protocol.RUN_FINISHED, {**result, "uri": uri})
-        trained = report.recorded is not None and report.recorded.steps > 0
-        said = verdict(report)[1] if trained and not report.cancelled else None
-        return {"ok": True, **result, "failure": self._failure(report), "verdict": said}
+        return result
 
     def page(self) -> Json | None:
         """The report of the last run, for the editor to show."""
         if self._last is None:
             return None
-        report, sources, before = self._last
-        html = page(report, sources, before)
-        return {"title": os.path.basename(report.script), "html": html}
+        last = self._last
+        probes = [partial(for_page, result) for result in last.probes]
+        html = page(last.report, last.sources, last.before, probes)
+        return {"title": os.path.basename(last.report.script), "html": html}
 
     def stop(self) -> bool:
         """End the run and all its processes; a script that does not listen is killed a little later."""
         if self._current is None:
             return False
-        self._current.cancel()
+        self._current.stop()
         return True
 
     def send_input(self, text: str) -> None:
@@ -181,7 +288,7 @@ class Runs:
         if not self._client.settings.trusted:
             return message("editor.untrusted")
         if self._current is not None:
-            return message("editor.run.busy", script=os.path.basename(self._current.script))
+            return message("editor.run.busy", script=self._current.name)
         if options.module is None and not os.path.isfile(path):
             return message("editor.run.missing", path=path)
         if options.module is None and is_notebook(path):
@@ -239,12 +346,17 @@ class Runs:
         self._client.protocol.notify(method, params)
 
 
-def _keep(report: RunReport) -> tuple[RunReport, Callable[[str], SourceText], tuple[Kept, ...]]:
-    """A run with the files that ran and the runs before, after it was put to those."""
+def _keep(report: RunReport) -> _Shown:
+    """A run, after it was put to those before."""
+    shown = _seen(report)
+    remember(report, shown.sources)
+    return shown
+
+
+def _seen(report: RunReport) -> _Shown:
+    """A run with the files that ran, and the runs before."""
     texts = {path: read_source(path) for path in report.loaded}
-    before = earlier(report.script)
-    remember(report, texts.__getitem__)
-    return report, lambda path: texts.get(path) or read_source(path), before
+    return _Shown(report, lambda path: texts.get(path) or read_source(path), earlier(report.script))
 
 
 def _without_edits_of_notebooks(diagnostic: Diagnostic) -> Diagnostic:

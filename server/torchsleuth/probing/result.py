@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from torchsleuth.schema import Json, Position
+from torchsleuth.schema import Diagnostic, Json, Position
 
 Outcome = Literal["passed", "found", "impossible"]
 EXIT_STATUS: dict[Outcome, int] = {"passed": 0, "found": 1, "impossible": 2}
@@ -26,7 +26,8 @@ class Place:
 @dataclass(frozen=True)
 class Result:
     """`message` is the verdict in one line, `place` the code that it is about; `curve` are pairs to be drawn, the first of
-    them named `axis`, `related` what is said of other places, and `measured` is what the run has told."""
+    them named `axis`, `related` what is said of other places, and `measured` is what the run has told. `diagnosis`: that of the
+    crash for which there is no answer."""
 
     kind: str
     outcome: Outcome
@@ -37,6 +38,7 @@ class Result:
     axis: str = ""
     curve: tuple[tuple[float, float], ...] = ()
     measured: Json = field(default_factory=dict)
+    diagnosis: Diagnostic | None = None
 
     def to_json(self) -> Json:
         return {
@@ -47,4 +49,5 @@ class Result:
             "details": list(self.details),
             "related": [{"message": text, **place.to_json()} for text, place in self.related],
             "measured": self.measured,
+            "diagnosis": None if self.diagnosis is None else self.diagnosis.to_json(),
         }

@@ -6,7 +6,7 @@ result = Request("overfit", "train.py", interpreter=sys.executable).answer()
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from torchsleuth.messages import message
@@ -15,7 +15,7 @@ from torchsleuth.probing.judge import JUDGES
 from torchsleuth.probing.result import Place, Result
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport
-from torchsleuth.schema import Json, Position
+from torchsleuth.schema import Diagnostic, Json, Position
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
@@ -37,7 +37,8 @@ NOT_RECORDED = ("shapes", "values", "training")
 @dataclass
 class Request:
     """A request for a probe. `steps` None: those that the kind takes. `timeout` in seconds. `start` is called with each run before it is
-    executed, so that it can be cancelled; it may set what becomes of its output."""
+    executed, so that it can be cancelled; it may set what becomes of its output. `explain` may add to the report of a crash what
+    else is known; `report` is that of the last run."""
 
     kind: str
     script: str
@@ -48,6 +49,8 @@ class Request:
     timeout: float | None = None
     cwd: str | None = None
     start: Callable[[Run], None] = field(default=lambda job: None)
+    explain: Callable[[RunReport], RunReport] = field(default=lambda report: report)
+    report: RunReport | None = None
 
     def answer(self) -> Result:
         """Run the script, as often as the probe needs it. Raises OSError if the interpreter cannot be started."""
@@ -56,7 +59,7 @@ class Request:
         measured, report = self._run({})
         if measured is None:
             return self._impossible(report)
-        if self.kind == "lr" and measured.get("short") and self.steps is None:
+        if self.kind == "lr" and measured.get("short") and self.steps is None and not report.cancelled:
             again, report = self._run({"steps": measured["steps"]})
             measured = again or measured
         result = self._judged(measured)
@@ -73,7 +76,7 @@ class Request:
             if len(runs) == 2 and runs[0]["losses"] == runs[1]["losses"] and runs[0]["values"] == runs[1]["values"]:
                 break
             measured, report = self._run({"seed": seed})
-            if measured is None:
+            if measured is None or report.cancelled:
                 return self._impossible(report)
             runs.append(measured)
         return self._judged({"runs": runs})
@@ -94,21 +97,29 @@ class Request:
         job.limits = Limits(without=NOT_RECORDED, probe=given)
         job.timeout = self.timeout
         self.start(job)
-        report = job.execute()
+        report = self.report = job.execute()
         return (found[0] if found else None), report
 
     def _impossible(self, report: RunReport) -> Result:
-        """Why there is no result."""
-        place, text = None, message("probe.no_torch")
+        """Why there is no result; of a crash, what is known of it."""
+        place, text, first = None, message("probe.no_torch"), None
         if report.ended in ("timeout", "interrupted", "cancelled", "signal"):
             text = message(f"probe.{report.ended}", seconds=number(self.timeout))
         elif report.crash is not None and report.diagnostics:
+            report = self.report = self.explain(report)
             first = report.diagnostics[0]
             text = message("probe.crashed", error=first.message)
             place = Place(first.path, first.start, first.end)
         elif report.exit_code:
             text = message("probe.failed", status=report.exit_code)
-        return Result(self.kind, "impossible", text, place)
+        return Result(self.kind, "impossible", text, place, diagnosis=first)
+
+    def explained(self, result: Result, analysis: Iterable[Diagnostic]) -> Result:
+        """The result with what the analysis says of the crash that ended the script."""
+        if result.diagnosis is None or self.report is None:
+            return result
+        self.report = self.report.explained(analysis)
+        return self._impossible(self.report)
 
 
 def place_of(found: Json | None) -> Place | None:

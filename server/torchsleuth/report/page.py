@@ -10,7 +10,7 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from torchsleuth.escaping import escape
@@ -26,9 +26,15 @@ _SCRIPT, _STYLE = "page.js", "page.css"
 """Built from ``extension/page`` by ``npm run page``."""
 
 
-def page(report: RunReport, sources: Sources, before: Sequence[Kept] = ()) -> str:
-    """The page about a run. `before`: earlier runs of the script, the last one first."""
-    data = View(report, sources).to_json()
+def page(
+    report: RunReport,
+    sources: Sources,
+    before: Sequence[Kept] = (),
+    probes: Sequence[Callable[[View], Json]] = (),
+) -> str:
+    """The page about a run. `before`: earlier runs of the script, the last one first. `probes` make what it shows of the answers
+    of probes."""
+    data = View(report, sources).to_json(probes)
     now = of_report(report, sources)
     if now is not None and before and (compared := Comparison.of(now, before)) is not None:
         data["compared"] = compared.to_json(os.path.dirname(report.script))

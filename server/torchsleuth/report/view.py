@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from torchsleuth.messages import message, messages_of, word
@@ -37,10 +38,16 @@ class View:
         self._sources = sources
         self._root = os.path.dirname(report.script)
 
-    def to_json(self) -> Json:
+    def to_json(self, probes: Sequence[Callable[[View], Json]] = ()) -> Json:
+        """`probes` make what is shown of the answers of probes."""
         report, secrets = self._report, Secrets(self._report.environment)
         training = report.recorded
-        told = {
+        told: Json = {
+            "probes": [made(self) for made in probes],
+            "offers": [
+                {"kind": kind, "name": name, "command": self._command(kind)}
+                for kind, name in messages_of("page.probe.").items()
+            ],
             "verdict": dict(zip(("state", "text"), verdict(report))),
             "findings": self._findings(),
             "checklist": self._checklist(),
@@ -56,6 +63,12 @@ class View:
             "tables": [table for table in self._tables(training) if table["rows"]],
             "environment": _environment(report),
         }
+
+    def _command(self, kind: str) -> str:
+        """How a probe is asked for at a terminal."""
+        script = self._report.script
+        module = [] if os.path.isabs(script) else ["-m"]
+        return shlex.join(["torchsleuth", "probe", "--kind", kind, *module, script, *self._report.arguments])
 
     def _checklist(self) -> list[Json]:
         return [
@@ -73,9 +86,9 @@ class View:
         crashed = len(self._report.crashes)
         indexed = list(enumerate(self._report.diagnostics))
         indexed.sort(key=lambda item: (item[0] >= crashed, order[item[1].severity]))
-        return [self._finding(diagnostic) for _, diagnostic in indexed]
+        return [self.finding(diagnostic) for _, diagnostic in indexed]
 
-    def _finding(self, diagnostic: Diagnostic) -> Json:
+    def finding(self, diagnostic: Diagnostic) -> Json:
         place = Place(diagnostic.path, diagnostic.start.line)
         return {
             "code": diagnostic.code,
@@ -112,10 +125,13 @@ class View:
     def _place(self, place: Place | None, column: int | None = None) -> Json | None:
         if place is None:
             return None
-        path, line = place.path, place.line
-        name = os.path.relpath(path, self._root) if path.startswith(self._root + os.sep) else path
         if column is None:
             column = place.span[1] + 1 if place.span is not None else 1
+        return self.place(place.path, place.line, column)
+
+    def place(self, path: str, line: int, column: int) -> Json:
+        """A reference to a line: where it is, and as it is shown."""
+        name = os.path.relpath(path, self._root) if path.startswith(self._root + os.sep) else path
         found = {"path": path, "line": line, "column": column}
         if is_notebook(path):
             name, line = shown(name, self._sources(path).text, line)

@@ -58,6 +58,9 @@ class RunReport:
     versions: Json | None = None
     """The environment: {python, executable, platform, processors, threads?, cuda?, devices?, libraries: {name: version}}."""
 
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    """Those of the script; they are not kept."""
+
     @property
     def crashed_files(self) -> tuple[str, ...]:
         """The user's files that an analysis of the crash would have to look at, the one that raised first."""

@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import IO, Any
@@ -136,7 +136,9 @@ class Run:
         beside = os.path.join(os.path.abspath(self.cwd or os.getcwd()), "__main__.py")
         project = Project(beside if self.module else script)
         collector.look_together(folder, project, code, None if ended is None else round(time.monotonic() - began))
-        return collector.report(self.script if self.module else script, code, self._cancelled.is_set(), seconds, ended)
+        target = self.script if self.module else script
+        report = collector.report(target, code, self._cancelled.is_set(), seconds, ended)
+        return replace(report, arguments=self.arguments)
 
     def cancel(self) -> None:
         """End the script and everything it started: SIGINT first, SIGKILL after a grace period."""
