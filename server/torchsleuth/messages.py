@@ -621,7 +621,7 @@ ENGLISH: dict[str, str] = {
         "{loss} measures a distance between the scores {prediction} and the class numbers {target}: use {whole}"
     ),
     "loss.per_action": (
-        "{wide} has one log-probability for each dimension, {column} one value for each sample: sum over the last dimension first"
+        "{wide} has a log-probability for each dimension, {column} a value for each sample: sum over the last dimension"
     ),
     "loss.per_action.here": "one log-probability for each dimension",
     "loss.square": "{prediction} and {target} broadcast to {made}: each sample meets all others, and the average hides it",
@@ -879,7 +879,7 @@ ENGLISH: dict[str, str] = {
         "this steps after every batch, {taken} times: only {factor} of the learning rate is left in the end; step once an epoch"
     ),
     "scheduler.epochs.marks": (
-        "the milestones up to {last} count epochs, of which there are {epochs}, but this steps after every batch: step it once an epoch"
+        "milestones up to {last} count epochs ({epochs}), but this steps after every batch: step it once an epoch"
     ),
     "scheduler.epochs.written": "{name}={length} counts epochs, but this steps after every batch: step it once an epoch",
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",

@@ -43,7 +43,7 @@ def points(result: Result) -> list[tuple[float, float]]:
 
 
 def for_page(result: Result, view: View) -> Json:
-    """What the page shows of it."""
+    """The probe as the page shows it."""
 
     def at(place: Place | None) -> Json | None:
         return None if place is None else view.place(place.path, place.start.line, place.start.column)

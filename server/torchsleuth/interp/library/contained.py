@@ -27,13 +27,13 @@ def of(value: Value) -> Ends | None:
 
 
 def together(parts: Iterable[Ends | None]) -> Ends | None:
-    """What is held by what is put together of these."""
+    """The contents of a value that is put together of these."""
     known = [part for part in parts if part is not None]
     return Ends(min(one.low for one in known), max(one.high for one in known)) if known else None
 
 
 def tags(array: Array) -> Tags:
-    """What is known of the integers in an array, as the tags of a tensor made of it."""
+    """Facts about the integers in an array, as the tags of a tensor made of it."""
     bounds = array.slots["bounds"]
     ends = of(array)
     known = bounds if isinstance(bounds, Bounds) else ends
@@ -41,7 +41,7 @@ def tags(array: Array) -> Tags:
 
 
 def written(value: Value) -> Ends | None:
-    """What an array holds after this was written to a part of it: what it held before may be overwritten."""
+    """The contents of an array after this was written to a part of it: those that it held before may be overwritten."""
     return Ends(int(value), int(value)) if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -62,14 +62,14 @@ def kept(interp: Interpreter, name: str, operands: tuple[Value, ...], result: Va
 
 
 def forget(interp: Interpreter, values: Iterable[Value]) -> None:
-    """What is not known may write to these."""
+    """Code that is not known may write to these."""
     for value in values:
         if isinstance(value, Array):
             interp.heap.set(value.slots, "ends", None)
 
 
 def in_part(ends: Ends | None, key: Value) -> Ends | None:
-    """What is held by a part: one of many samples, or all of it with its dimensions in another order."""
+    """The contents of a part: one of many samples, or all of it with its dimensions in another order."""
     if ends is None or not isinstance(key, tuple):
         return ends if key is None or is_int(key) or key is ... else ends if _is_whole(key) else None
     first, *rest = key

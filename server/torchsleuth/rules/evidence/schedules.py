@@ -247,7 +247,7 @@ _MAX_CALLERS = 6
 
 
 def _argument(function: Function, call: ast.Call | None, name: str) -> ast.expr | None:
-    """What a call passes for a parameter."""
+    """The argument of a call for a parameter."""
     parameters = [parameter.arg for parameter in (*function.node.args.posonlyargs, *function.node.args.args)]
     if call is None or any(isinstance(given, ast.Starred) for given in call.args):
         return None

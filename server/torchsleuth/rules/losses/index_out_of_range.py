@@ -54,7 +54,7 @@ DEFAULT_IGNORED = -100
 MAX_SPECIAL = 4
 """Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
 WHITE = 255
-"""What stands for the second class in a mask that is kept as a picture."""
+"""The number of the second class in a mask that is kept as a picture."""
 _EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
 _CLASSES = (
     "torch.nn.CrossEntropyLoss",
