@@ -398,11 +398,12 @@ def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]
         bare = line.strip()
         depth = len(line) - len(line.lstrip())
         heading = _SECTION.match(line)
-        result = _RESULT.match(line)
         parameter = _PARAMETER.match(line)
+        own = parameter is not None and parameter["name"] in names  # which may be called `output`
+        result = None if own and section != "return" else _RESULT.match(line)
         if bare and not bare.strip("-=~"):
             continue  # the line below a heading
-        ends = heading or result or not bare or (parameter and parameter["name"] in names)
+        ends = heading or result or not bare or own
         if current is not None and (ends or (depth <= indent and section != "return")):
             yield (*current, at)
             current = None
@@ -412,7 +413,7 @@ def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]
             current, indent = ("return", at + result.end()), depth
         elif section == "return" and bare:
             current = current or ("return", at)
-        elif parameter and parameter["name"] in names and not section.startswith(("raise", "example")):
+        elif parameter and own and not section.startswith(("raise", "example")):
             current, indent = (
                 (parameter["name"], at + (parameter.start("type") if parameter["type"] else parameter.end())),
                 depth,
