@@ -125,3 +125,18 @@ def test_columns_count_code_points(tmp_path: Path) -> None:
         tmp_path / "script.py", 'import torch\nprint("中文😋", torch.zeros(2) + torch.zeros(3), file=None)\n'
     ).diagnostic
     assert (found.start, found.end) == (Position(2, 14), Position(2, 45))
+
+
+def test_an_assertion_of_the_device_tells_where_indices_and_classes_are_used(tmp_path: Path) -> None:
+    """It arrives at whatever line waits for the device next."""
+    text = (
+        "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+        "table, head = nn.Embedding(10, 4), nn.Linear(4, 3)\nids, y = torch.arange(5), torch.arange(5) % 3\n"
+        "loss = F.cross_entropy(head(table(ids)), y)\n\ndef report(value):\n"
+        '    raise RuntimeError("CUDA error: device-side assert triggered\\nCUDA kernel errors might be reported later")\n'
+        "report(loss)\n"
+    )
+    found = execute(tmp_path / "script.py", text).diagnostic
+    assert found.code == "TS310" and "--device cpu" in found.message
+    told = {related.start.line for related in found.related if "may be out of its range" in related.message}
+    assert told == {4, 6}

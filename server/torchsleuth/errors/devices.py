@@ -108,6 +108,28 @@ def _held(case: Case) -> list[Related]:
     return found
 
 
+_INDEXING = {
+    *("Embedding", "EmbeddingBag", "CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss", "embedding", "one_hot"),
+    *("gather", "scatter", "scatter_", "scatter_add_", "index_select", "index_add_", "take_along_dim", "BCELoss"),
+}
+"""What asserts on the device that indices, classes or probabilities are within their range."""
+MAX_ASSERTING = 4
+
+
+def _asserting(case: Case) -> list[Related]:
+    """Where the files that were running use indices or classes: the launch that failed was one of these, and earlier than
+    the line where the error arrived."""
+    found: list[Related] = []
+    for frame in {frame.path: frame for frame in case.frames}.values():
+        calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
+        for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+            if name in _INDEXING:
+                span = frame.source.span(call)
+                found.append(Related(span.path, span.start, span.end, message("error.device_assert.here")))
+    return found[:MAX_ASSERTING]
+
+
 ENTRIES = (
     entry(
         "TS201",
@@ -151,5 +173,5 @@ ENTRIES = (
         related=_held,
         example="a = torch.zeros(1).expand(1 << 50)\na.clone()",
     ),
-    entry("TS310", r"device-side assert triggered", "error.device_assert"),
+    entry("TS310", r"device-side assert triggered", "error.device_assert", related=_asserting),
 )

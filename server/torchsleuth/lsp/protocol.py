@@ -32,7 +32,7 @@ Commands of the server (the client's own have other names):
         `verdict`: how a training went, in a sentence; null for what trained nothing.
     ``torchsleuth.server.probe`` [uri, kind, options?]   asks a question about a script in the same way, as ``torchsleuth probe`` does,
         which runs it as often as it takes. The answer has `outcome` ("passed", "found", "impossible") besides; what a crash showed is
-        in `failure`, and the report shows the answer.
+        in `failure`; the report shows the answer, and what it says beyond `summary` is output.
     ``torchsleuth.server.report`` []               {title, html}: the report of the last run as one page, with a policy of its own, that posts
         {"open": {path, line, column}}, or {"probe": kind}, to an editor that shows it; null before the first run
     ``torchsleuth.server.applyFix`` [number]       makes the fix of a failure that is offered first; true where it was made

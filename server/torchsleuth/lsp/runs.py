@@ -197,7 +197,7 @@ class Runs:
         others = tuple(other for other in known.probes if other.kind != kind)
         self._last = replace(known, probes=(result, *others))
         told = list(probe_lines(result))
-        going.on_output("".join(f"{line}\n" for line in told))
+        going.on_output("".join(f"{line}\n" for line in told[1:]))
         finished = self._finished(going, uri, EXIT_STATUS[result.outcome], report.cancelled, told[0])
         return {"ok": True, **finished, "outcome": result.outcome, "failure": failure, "verdict": told[0]}
 
