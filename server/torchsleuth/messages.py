@@ -455,6 +455,9 @@ ENGLISH: dict[str, str] = {
     "mask.added": "{mask} holds zeros and ones as floats, which {by} adds to the scores: pass a mask of booleans",
     "mask.origin": "what is True is decided here",
     "softmax.one": "{softmax} of {tensor} {shape} goes over a single score, and gives 1 whatever that is",
+    "softmax.heads": (
+        "{softmax} along the heads of {tensor} {shape}: the weights of an attention sum to 1 over the keys, in the last dimension"
+    ),
     "softmax.queries": "{softmax} of {tensor} {shape} goes over the queries: the weights of the keys are in the last dimension",
     "entropy.one": "{loss} of one class {shape} is 0 whatever the scores are: one output is for {other}",
     "argument.another": "`{given}` is given for {parameter} of {callee}",

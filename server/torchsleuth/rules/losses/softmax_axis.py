@@ -3,7 +3,8 @@
 What it finds
     softmax along a dimension that holds the one output of a layer: the weights of an attention over a sequence taken along the
     scores' last dimension, a binary classifier with one output; cross entropy of one class. And attention whose softmax goes
-    along the queries (the last dimension but one of their products with the keys), before the weights meet the values.
+    along the queries (the last dimension but one of their products with the keys), or along the heads, before the weights
+    meet the values.
 Why it hurts
     The softmax of one number is 1, whatever the number: the attention becomes a sum, the classifier always says 1, and nothing
     before it gets a gradient. Weights that sum to 1 over the queries are none of the keys. Nothing is raised.
@@ -40,7 +41,7 @@ _ELEMENTWISE = frozenset(
     "contiguous detach clone where".split()
 )
 _AFTER = frozenset("dropout Dropout to float contiguous type_as nan_to_num masked_fill".split())
-_PRODUCTS = frozenset("matmul bmm".split())
+_PRODUCTS = frozenset("matmul bmm einsum".split())
 _ONE_OUTPUT = {"Linear": -1, "Conv1d": 1, "Conv2d": 1, "Conv3d": 1}
 """Layers, and the dimension that their outputs are in."""
 _ENTROPY = ("torch.nn.CrossEntropyLoss", "torch.nn.functional.cross_entropy")
@@ -64,7 +65,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _over_one(analysis, operation, used, layer)
         elif rank > 2 and axis == rank - 2 and _weighs(analysis, operation, used.tensor):
             seen.add(operation.site.span)
-            yield _over_queries(analysis, operation, used)
+            yield _over_others(analysis, operation, used, "softmax.queries")
+        elif rank == 4 and axis == 1 and 1 not in used.shape[2:] and _weighs(analysis, operation, used.tensor):
+            seen.add(operation.site.span)
+            yield _over_others(analysis, operation, used, "softmax.heads")
     yield from _one_class(analysis)
 
 
@@ -115,14 +119,24 @@ def _weighs(analysis: Analysis, softmax: Operation, scores: Tensor) -> bool:
     else:
         return False
     return any(
-        short_name(operation) in _PRODUCTS and _is_softmax_of(operation, softmax)
+        short_name(operation) in _PRODUCTS and _sums_over_last(operation) and _is_softmax_of(operation, softmax)
         for operation in analysis.trace.operations
-        if len(operation.tensors) == 2
+        if len(operation.operands) == 2
     )
 
 
+def _sums_over_last(product: Operation) -> bool:
+    """Whether the last dimension of the first operand is what a product sums over."""
+    if short_name(product) != "einsum":
+        return True
+    equation = product.args[0] if product.args else None
+    terms, arrow, result = equation.replace(" ", "").partition("->") if isinstance(equation, str) else ("", "", "")
+    first, *others = terms.split(",")
+    return bool(arrow and first) and first[-1] not in result and all(first[-1] in other for other in others)
+
+
 def _is_softmax_of(product: Operation, softmax: Operation) -> bool:
-    current = product.tensors[0]
+    current = product.operands[0]
     for _ in range(_MAX_STEPS):
         origin = current.origin
         if origin is None:
@@ -164,9 +178,10 @@ def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterato
         yield Candidate(candidate.title, candidate.edits, safe=False)
 
 
-def _over_queries(analysis: Analysis, operation: Operation, used: Operand) -> Finding:
+def _over_others(analysis: Analysis, operation: Operation, used: Operand, what: str) -> Finding:
+    """A softmax along the queries, or the heads."""
     text = message(
-        "softmax.queries", softmax=short_name(operation), tensor=used.text("the scores"), shape=shape_text(used.spec)
+        what, softmax=short_name(operation), tensor=used.text("the scores"), shape=shape_text(used.spec)
     )
     return Finding(
         operation.site.span, text, tuple(call_trail(operation.site.scene, limit=1)), _along(analysis, operation, -1)

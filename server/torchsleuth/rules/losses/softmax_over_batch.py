@@ -104,16 +104,38 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
         if name in (*_PREDICTIONS, *_PICKS, "bmm", "matmul", "multinomial"):
             used = operand(operation, 0, "input", "self")
             given = used.tensor if used is not None else None
+        elif name == "einsum" and len(operation.operands) == 2 and _is_batch_of_product(operation):
+            given = operation.operands[0]
         elif _chooses(operation):
             given = operation.args[0].argument(0, "probs")
         else:
             continue
-        source = _softmax_behind(given) if isinstance(given, Tensor) else None
+        weighs = name in _WEIGHTED
+        source = _softmax_behind(given, weighs) if isinstance(given, Tensor) else None
         if source is not None:
             yield source, operation
 
 
-def _softmax_behind(tensor: Tensor) -> Site | None:
+_WEIGHTED = ("bmm", "matmul", "einsum")
+_RESHAPES = ("view", "reshape", "unflatten", "flatten", "unsqueeze")
+
+
+def _is_batch_of_product(product: Operation) -> bool:
+    """Whether the first dimension of the first operand of an einsum is in the other operand and in the result, too."""
+    equation = product.args[0] if product.args else None
+    terms, _, result = equation.replace(" ", "").partition("->") if isinstance(equation, str) else ("", "", "")
+    first, *others = terms.split(",")
+    return bool(first) and first[0] in result and all(first[0] in other for other in others)
+
+
+def _keeps_last(tensor: Tensor, source: Tensor) -> bool:
+    """Whether a tensor in another shape has the same last dimension, which a product then sums over."""
+    after, before = tensor.spec.shape, source.spec.shape
+    return bool(after and before) and after[-1] == before[-1]  # type: ignore[index]
+
+
+def _softmax_behind(tensor: Tensor, weighs: bool = False) -> Site | None:
+    """`weighs`: the result is a factor of a product, which sums over its last dimension."""
     current = tensor
     for _ in range(6):
         origin = current.origin
@@ -122,7 +144,8 @@ def _softmax_behind(tensor: Tensor) -> Site | None:
         name = origin.operator.rpartition(".")[2].strip("_")
         if name in _NAMES:
             return origin.site
-        if name not in _KEEPS or not origin.sources:
+        same = name in _KEEPS or (weighs and name in _RESHAPES)
+        if not same or not origin.sources or (name in _RESHAPES and not _keeps_last(current, origin.sources[0])):
             return None
         current = origin.sources[0]
     return None
@@ -152,7 +175,7 @@ def _proof(
         if name in _PREDICTIONS and _is_prediction(use, used):
             return use
         if (
-            name == "bmm"
+            name in ("bmm", "einsum")
             or (name == "matmul" and _is_batched(use))
             or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use)))
         ):
