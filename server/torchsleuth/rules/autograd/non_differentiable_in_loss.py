@@ -5,7 +5,7 @@ What it finds
     the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
     predicted classes, because it is made of a gradient that was computed without create_graph=True, or because item(), float()
-    or detach() has cut it off; a sample of a distribution that sample() draws without a gradient, where rsample() has one.
+    or detach() has cut it off; a term in which a discriminator judges what the next step trains, detached from that; a sample of a distribution that sample() draws without a gradient, where rsample() has one.
 Why it hurts
     backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
 Example
@@ -31,6 +31,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.adversaries import cut_adversary
 from torchsleuth.rules.evidence.drawn import drawn
 from torchsleuth.rules.evidence.gradients import changes_gradients
 from torchsleuth.rules.evidence.graphs import (
@@ -78,6 +79,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, repairs)
     yield from _dead_terms(analysis)
+    yield from _judged_detached(analysis)
     yield from _dead_numbers(analysis)
     yield from _within(analysis)
     yield from drawn(analysis)
@@ -173,6 +175,22 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 places = (call_place(analysis, event.site, message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
+
+
+def _judged_detached(analysis: Analysis) -> Iterator[Finding]:
+    """Terms in which another network judges what is trained, detached: the generator's loss of ``D(fake.detach())``."""
+    seen: set[Span] = set()
+    for event in analysis.events("backward"):
+        if event.tensor is None or event.tensor.spec.requires_grad is not True:
+            continue
+        terms = list(_terms(event.tensor))
+        for term in terms:
+            cut = cut_adversary(analysis, event, term) if len(terms) > 1 else None
+            if cut is not None and cut.site.span not in seen:
+                seen.add(cut.site.span)
+                text = message("grad.term.judged", cut=f"`{text_of(analysis, cut.site)}`")
+                places = (call_place(analysis, event.site, message("grad.backward")),)
+                yield Finding(cut.site.span, text, places, uncut(analysis, cut))
 
 
 def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:

@@ -180,9 +180,7 @@ def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterato
 
 def _over_others(analysis: Analysis, operation: Operation, used: Operand, what: str) -> Finding:
     """A softmax along the queries, or the heads."""
-    text = message(
-        what, softmax=short_name(operation), tensor=used.text("the scores"), shape=shape_text(used.spec)
-    )
+    text = message(what, softmax=short_name(operation), tensor=used.text("the scores"), shape=shape_text(used.spec))
     return Finding(
         operation.site.span, text, tuple(call_trail(operation.site.scene, limit=1)), _along(analysis, operation, -1)
     )
