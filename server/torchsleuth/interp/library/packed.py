@@ -86,6 +86,12 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     spec = interp.resolved_spec(padded.spec) if isinstance(padded, Tensor) else None
     if spec is None or spec.shape is None or len(spec.shape) < 2 or not isinstance(first, bool):
         return None
+    rank = interp.resolved_spec(lengths.spec).rank if isinstance(lengths, Tensor) else 1
+    if isinstance(lengths, Tensor) and rank is not None and rank > 1 and call.get(3, "enforce_sorted", True) is True:
+        text = f"'lengths' argument should be a 1D CPU int64 tensor, but got {rank}D cpu Long tensor"
+        made = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
+        interp.report(made, Failure("RuntimeError", text, confirmed=True))
+        return UNKNOWN
     batch, whole = spec.shape[:2] if first else (spec.shape[1], spec.shape[0])
     node = call.node.args[1] if isinstance(call.node, ast.Call) and len(call.node.args) > 1 else None
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""

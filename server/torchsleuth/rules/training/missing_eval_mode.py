@@ -2,7 +2,8 @@
 
 What it finds
     A model with dropout or batch normalisation that is in training mode when it is evaluated: after it was trained, or
-    loaded from a file, its output is compared, measured or collected, and nothing goes backward.
+    loaded from a file, its output is compared, measured or collected, and nothing goes backward. Also where eval() is
+    called, and train() right after it, before the model is.
 Why it hurts
     Dropout zeroes values at random and batch norm uses the statistics of the test batch, and even updates its own:
     the measured accuracy is too low, and differs from run to run.
@@ -38,10 +39,12 @@ from torchsleuth.rules.evidence.loops import (
     draws_again,
     enclosing_block,
     innermost,
+    is_alone,
     is_simple,
     is_used,
     made_alike,
     optimizers_of,
+    statement_of,
     trained_by,
     uncalled,
     unseen,
@@ -99,7 +102,25 @@ def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bo
     if since is None:
         return False
     switches = [other for other in trace.events[since : event.index] if other.kind in ("train", "eval")]
+    undone = _undone(analysis, event)
+    if undone is not None:
+        switches = [other for other in switches if other not in undone]
     return not any(covers(other, event.subject) and not _of_training(trace.events[:since], other) for other in switches)
+
+
+def _undone(analysis: Analysis, event: Event) -> tuple[Event, Event] | None:
+    """The eval() and the train() that a function calls one after the other before a forward without gradients."""
+    switches = [
+        other
+        for other in (*analysis.events("eval"), *analysis.events("train"))
+        if other.index < event.index and covers(other, event.subject)
+    ]
+    *_, first, last = (None, None, *sorted(switches, key=lambda other: other.index))
+    if first is None or last is None or (first.kind, last.kind) != ("eval", "train") or event.grad is not False:
+        return None
+    together = first.site.scene == last.site.scene == event.site.scene and first.certain and last.certain
+    between = (other for other in analysis.events("forward") if first.index < other.index < last.index)
+    return (first, last) if together and not any(other.subject is event.subject for other in between) else None
 
 
 def _of_training(before: list[Event], switch: Event) -> bool:
@@ -306,6 +327,12 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
     if name is None or block is None or not is_simple(block, analysis, path):
         return
     source = analysis.source_of(path)
+    undone = _undone(analysis, event)
+    statement = statement_of(analysis, undone[1].site) if undone is not None else None
+    if statement is not None and is_alone(statement, analysis, path):
+        title = message("fix.remove_line", text=source.segment(statement), line=statement.lineno)
+        yield Candidate(title, (edits.remove_line(source, statement.lineno),))
+        return
     forgotten = uncalled(analysis, path, name, "eval")
     if forgotten is not None:
         yield Candidate(
