@@ -99,6 +99,7 @@ EXPLANATIONS = (
         "explain.lengths_zero",
         _PACK + "pack_padded_sequence(torch.ones(2, 5, 3), torch.tensor([5, 0]), batch_first=True)",
     ),
+    Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor, but got [2-9]D", "explain.lengths_one"),
     Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor", "explain.lengths_cpu"),
     Explanation(
         "TS199",

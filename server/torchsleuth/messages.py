@@ -1458,6 +1458,7 @@ ENGLISH: dict[str, str] = {
     "explain.offsets": "one row of indices does not say where the bags begin: pass offsets, or an input of two dimensions",
     "explain.lengths_sorted": "the lengths do not fall from sample to sample: sort the batch, or pass enforce_sorted=False",
     "explain.lengths_zero": "a sequence of length 0 cannot be packed: leave empty samples out of the dataset",
+    "explain.lengths_one": "the lengths are one number for each sequence, such as mask.sum(dim=1).cpu()",
     "explain.lengths_cpu": "the lengths have to be int64 numbers on the CPU: pass lengths.cpu()",
     "explain.cat_scalars": "tensor {g1} of the list is a scalar, without a dimension to join along: use torch.stack",
     "explain.empty_list": "the list of tensors is empty: nothing was collected before this line",
