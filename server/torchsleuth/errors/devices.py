@@ -112,7 +112,7 @@ _INDEXING = {
     *("Embedding", "EmbeddingBag", "CrossEntropyLoss", "NLLLoss", "cross_entropy", "nll_loss", "embedding", "one_hot"),
     *("gather", "scatter", "scatter_", "scatter_add_", "index_select", "index_add_", "take_along_dim", "BCELoss"),
 }
-"""What asserts on the device that indices, classes or probabilities are within their range."""
+"""Calls that assert on the device that indices, classes or probabilities are within their range."""
 MAX_ASSERTING = 4
 
 
