@@ -19,6 +19,8 @@ export interface ServerSettings {
   interpreter: string;
   trusted: boolean;
   inlayHints: boolean;
+  contracts: boolean;
+  contractLenses: boolean;
   /** Our command behind the code lens. */
   runCommand: string;
   trace: string;

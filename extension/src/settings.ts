@@ -75,6 +75,8 @@ export function serverSettings(
     interpreter: interpreter ?? "",
     trusted: vscode.workspace.isTrusted,
     inlayHints: configuration.get<boolean>("inlayHints.enabled", true),
+    contracts: configuration.get<boolean>("contracts.enabled", true),
+    contractLenses: configuration.get<boolean>("contracts.codeLens", false),
     runCommand: COMMANDS.runAndDiagnose,
     trace: configuration.get<string>("trace.server", "off"),
     select: configuration.get<string[] | null>("select", null),

@@ -6,6 +6,7 @@ Everything here is a frozen dataclass with `to_json` in the shape of the machine
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
@@ -219,7 +220,8 @@ class TensorFact:
     where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for; behind
     a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
     something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
-    shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at.
+    shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at. `contract`: the class or function by
+    whose contract sizes are known, in the contract's names.
     """
 
     path: str
@@ -239,6 +241,7 @@ class TensorFact:
     demanded: tuple[int, ...] = ()
     causes: tuple[Cause, ...] = ()
     values: Values | None = None
+    contract: str = ""
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -249,6 +252,8 @@ class TensorFact:
             later["dtypes"] = list(self.dtypes)
         if self.supposed:
             later["supposed"] = True
+        if self.contract:
+            later["contract"] = self.contract
         if self.demanded:
             later["demanded"] = list(self.demanded)
         if self.causes:
@@ -444,11 +449,39 @@ class Contract:
         """Whether every size is known."""
         return self.result.sized and all(one.value.sized for one in self.inputs)
 
+    @property
+    def told(self) -> bool:
+        """Whether anything is known of what comes back, or of what is passed."""
+        known = [one.value for one in self.inputs if one.value.sizes is not None]
+        return bool(known) or self.result.ranked
+
     def heading(self) -> str:
-        """``class Down(i, o)``, or the name of a function."""
+        """``class Down(i, o)``, or the name of a function. Of a configuration, only the fields that matter."""
         if self.owner is None:
             return f"def {self.name}"
-        return f"class {self.owner}({', '.join(setting.describe() for setting in self.settings)})"
+        shown = (one.describe() for one in self.settings if "." not in one.name or self.is_about(one.name))
+        return f"class {self.owner}({', '.join(shown)})"
+
+    def is_about(self, name: str) -> bool:
+        """Whether a setting is in the sizes or the conditions."""
+        texts = [self.signature(), *self.conditions, *self.training]
+        return any(re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", text) for text in texts)
+
+    def brief(self, text: str) -> str:
+        """A text of the contract with the fields of configurations by their own names, as far as these tell them apart."""
+        names = [one.name for one in self.settings]
+        lasts = [name.rpartition(".")[2] for name in names]
+        for name, last in zip(names, lasts):
+            if "." in name and lasts.count(last) == 1:
+                text = re.sub(rf"(?<![\w.]){re.escape(name)}(?![\w.])", last, text)
+        return text
+
+    def short(self) -> str:
+        """``[N, i, H, W] → [N, o, H//2, W//2]``, with names where there are several inputs."""
+        given = [one.value.describe() for one in self.inputs]
+        if len(given) != 1:
+            given = [f"({', '.join(f'{one.name}: {text}' for one, text in zip(self.inputs, given))})"]
+        return self.brief(f"{given[0]} → {self.result.describe()}")
 
     def signature(self) -> str:
         """``forward(x: [N, i, H, W]) -> [N, o, H//2, W//2]``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -12,8 +13,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "server"))
 
-from torchsleuth.schema import Diagnostic, Edit, FileAnalysis, Fix, Position
+from torchsleuth.schema import Contract, ContractInput, ContractValue, Diagnostic, Edit, FileAnalysis, Fix, Position
 from torchsleuth.worker import __main__ as worker
+from torchsleuth.worker.progress import of_this_process
 
 
 class Double:
@@ -87,6 +89,36 @@ class Double:
         place = Position(1, 1)
         found = (Diagnostic(path, "TS000", "double", "hint", "all fixes are there", place, place),)
         return FileAnalysis(path, found, stats={"unverified": False})
+
+    def contracts(
+        self,
+        path: str,
+        text: str,
+        overlay: Mapping[str, str] | None = None,
+        roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = 0.0,
+    ) -> FileAnalysis:
+        """A text that begins with `# infer` has one for each function; one with `# infer-slowly` tells the pipe that it names, and
+        goes on until it is withdrawn."""
+        wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
+        progress = of_this_process()
+        if detail:
+            with contextlib.suppress(OSError):  # nobody reads any more
+                pipe = os.open(detail, os.O_WRONLY | os.O_NONBLOCK)
+                os.write(pipe, b"begun")
+                os.close(pipe)
+        while wish == "infer-slowly" and not progress.withdrawn:
+            threading.Event().wait(0.001)
+        if not wish.startswith("infer"):
+            return FileAnalysis(path)
+        if progress.withdrawn:
+            return FileAnalysis(path, stats={"withdrawn": True})
+        line = text.split("\n")[first - 1]
+        place, name = Position(first, 1), line.removeprefix("def ").partition("(")[0]
+        value = ContractValue("tensor", ("n",))
+        contract = Contract(path, place, place, None, name, (), (ContractInput("x", value),), value, examples=3)
+        return FileAnalysis(path, contracts=(contract,), stats={"read": []})
 
     def _keep(self, path: str) -> None:
         """As the engine does, but only two analyses."""

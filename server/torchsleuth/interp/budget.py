@@ -44,6 +44,10 @@ class OutOfBudget(Exception):
     """The analysis of this entry point ends here."""
 
 
+class Withdrawn(BaseException):
+    """Nobody waits any longer for what is being computed."""
+
+
 class OutOfTime(BaseException):
     """Something under a limit has taken too long, and was interrupted (`worker/bounded.py`). No `Exception`: nothing on the way may
     take it for a fault of its own."""

@@ -10,13 +10,14 @@ from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
 from torchsleuth.interp.inputs import argument_behind
+from torchsleuth.interp.trace import Sighting
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.requirements import Condition, Numbers, number, read_off, required, simplified, together
-from torchsleuth.values import ClassValue, Function
+from torchsleuth.values import ClassValue, Function, Site
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.names import Names
 
@@ -53,10 +54,20 @@ _POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
 _OF_LAYERS = re.compile(r"(\w+_)?(kernels?(_size)?|ks|ksize|k|strides?|dilations?|padding|pad|\w*scale\w*)")
 """Names of integers that layers are made with and that are no sizes of tensors."""
 _OTHERS = (1, 2, 0, 3, 4)
+_UNKNOWN = Symbol("?", 0)
 _BATCH = (2, 3, 5, 4)
 _SPATIAL = (64, 32, 96, 128, 48, 224, 256, 28, 16)
 _LENGTHS = (16, 24, 12, 32, 64, 8)
 _CHANNELS = (16, 32, 48, 24, 64, 96, 8, 3, 1)
+
+
+@dataclass(frozen=True)
+class Inside:
+    """A tensor expression in what has a contract, in the contract's terms."""
+
+    site: Site
+    binding: str | None
+    part: Part
 
 
 @dataclass
@@ -73,6 +84,7 @@ class Found:
     leading: bool = False
     open: list[tuple[str, str]] = field(default_factory=list)
     examples: int = 0
+    inside: list[Inside] = field(default_factory=list)
 
     @property
     def ranked(self) -> bool:
@@ -112,6 +124,7 @@ class Inference:
                 self._verify(found, outcome)
                 if set(plan.tensors) - plan.dtypes.keys():
                     found.result = _without_dtypes(found.result)
+                    found.inside = [replace(one, part=_without_dtypes(one.part)) for one in found.inside]
             first = first or found
             if found.examples:
                 working = working or found
@@ -322,6 +335,7 @@ class Inference:
             found.result = _without_shapes(found.result)
             return
         self._correct(found, examples, symbols)
+        found.inside = list(self._inside(found, outcome, examples, symbols))
         for symbol in symbols:
             if self._spent():
                 found.open.append(("contract.open.time", ""))
@@ -426,6 +440,22 @@ class Inference:
         formula = found.result if _same_form(found.result, shown[0]) else shown[0]
         numbers = [example.numbers for example in examples]
         found.result = self._held(formula, shown, numbers, symbols, found)
+
+    def _inside(
+        self, found: Found, outcome: Outcome, examples: list[_Example], symbols: list[Symbol]
+    ) -> Iterator[Inside]:
+        """The shapes of the expressions, held against the examples as that of the result is: one that some example does not
+        have, or has with another rank, is not told."""
+        numbers = [example.numbers for example in examples]
+        for place, seen in examples[0].outcome.seen.items():
+            sightings = [example.outcome.seen.get(place) for example in examples]
+            shown = [part for one in sightings if one is not None and (part := _common(one)) is not None]
+            if len(shown) < len(examples) or any(not _same_form(one, shown[0]) for one in shown):
+                continue
+            general = outcome.seen.get(place)
+            stated = _common(general) if general is not None else None
+            stated = stated if stated is not None and _same_form(stated, shown[0]) else shown[0]
+            yield Inside(seen.site, seen.binding, self._held(stated, shown, numbers, symbols, found))
 
     def _held(
         self, formula: Part, shown: list[Part], numbers: list[dict[Symbol, int]], symbols: list[Symbol], found: Found
@@ -567,6 +597,7 @@ class Inference:
             return replace(part, shape=shape, parts=tuple(map(simple, part.parts)))
 
         found.result = simple(found.result)
+        found.inside = [replace(one, part=simple(one.part)) for one in found.inside]
         found.inputs = {
             name: None if shape is None else tuple(simplified(size, found.conditions) for size in shape)
             for name, shape in found.inputs.items()
@@ -610,6 +641,17 @@ def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
 def _told(part: Part) -> object:
     """A value but for why parts of it are not known."""
     return part.kind, part.shape, part.dtype, part.names, part.text, tuple(map(_told, part.parts))
+
+
+def _common(seen: Sighting) -> Part | None:
+    """The shape that all executions of an expression gave; None where their ranks differ."""
+    shapes = [spec.shape for spec in seen.specs]
+    known = [shape for shape in shapes if shape is not None]
+    if not known or len(known) < len(shapes) or len({len(shape) for shape in known}) > 1:
+        return None
+    sizes = tuple(column[0] if len(set(column)) == 1 else dims.of(_UNKNOWN) for column in zip(*known))
+    dtypes = {spec.dtype for spec in seen.specs}
+    return Part("tensor", sizes, dtypes.pop() if len(dtypes) == 1 else None)
 
 
 def _without_dtypes(part: Part) -> Part:

@@ -14,7 +14,7 @@ from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition
-from torchsleuth.interp.trace import Operation, Trace
+from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.syntax.shapes import key
@@ -138,6 +138,8 @@ class Outcome:
     stuck: list[Operation] = field(default_factory=list)
     counted: frozenset[str] = frozenset()
     undecided: int = 0
+    seen: dict[Place, Sighting] = field(default_factory=dict)
+    """The tensor expressions in what was run, but those that some execution gave another kind of value."""
 
     @property
     def works(self) -> bool:
@@ -292,6 +294,12 @@ class InferredContracts(WrittenContracts):
         counted = {place[0] for place in trial.counted}
         outcome.counted = frozenset(path for path in plan.settings if path in counted)
         outcome.failure = _failure(trial.trace)
+        first, last = _lines(plan)
+        outcome.seen = {
+            place: seen
+            for place, seen in trial.trace.facts.items()
+            if place[0] == plan.function.path and first <= place[1] <= last and place not in trial.trace.obscure
+        }
         return outcome
 
     def _run_entry(
@@ -508,6 +516,12 @@ class InferredContracts(WrittenContracts):
         if running is not None and completion == _RAISE and not frame.returns and not self.uncertain:
             running.raised = True
         return super()._result(frame, completion)
+
+
+def _lines(plan: Plan) -> tuple[int, int]:
+    """The lines of the class or function that is run."""
+    node = plan.function.node if plan.owner is None else plan.owner.node
+    return node.lineno, node.end_lineno or node.lineno
 
 
 _RAISE = 4

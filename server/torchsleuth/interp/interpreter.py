@@ -25,7 +25,7 @@ from torchsleuth.interp import (
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
-from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget
+from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget, Withdrawn
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.exceptions import Thrown
@@ -189,6 +189,8 @@ class Execution(Importing):
         if self.steps + self.heap.work >= self.next_look:
             self.next_look = self.steps + self.heap.work + LOOK_EVERY
             self.overdue = self.overdue or time.process_time() > self.deadline
+            if self.parts.withdrawn:
+                raise Withdrawn
         if self.overdue:
             raise OutOfBudget(message("analysis.time"))
 

@@ -34,3 +34,8 @@ class Parts:
 
     def end(self) -> None:
         """The part that began last has ended."""
+
+    @property
+    def withdrawn(self) -> bool:
+        """Whether whoever asked for this wants something else first."""
+        return False

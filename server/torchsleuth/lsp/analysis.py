@@ -11,6 +11,7 @@ from dataclasses import asdict, replace
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
+from torchsleuth.lsp.contracts import Contracts
 from torchsleuth.lsp.control import Control
 from torchsleuth.lsp.documents import Document, difference, read_source
 from torchsleuth.lsp.lookups import Lookups
@@ -19,6 +20,7 @@ from torchsleuth.lsp.scheduling import Scheduler, Turns
 from torchsleuth.lsp.workers import Workers, WorkerState
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, FileAnalysis, MemoryEstimate
+from torchsleuth.syntax.dependence import Definition
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
 from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
@@ -38,6 +40,8 @@ REPAIR_SLICE_S = 0.2
 """Time after which the verification of fixes asks whether something else is to be done."""
 BUDGET_S = 30.0
 """Time one document may take before its worker is replaced."""
+CONTRACT_BUDGET_S = 180.0
+"""The same for one contract, which anything else that is asked interrupts."""
 
 
 class StaticAnalysis:
@@ -49,6 +53,7 @@ class StaticAnalysis:
         self._control = control
         self._scheduler = Scheduler(self._analyze)
         self._syntax = Scheduler(self._analyze_syntax)
+        self.contracts = Contracts(client, self._scheduler.idle, self._contract, self._contracts_found)
         self._turns = Turns()
         self._lookups = Lookups(self.request_all)
         self._workers = Workers(self._on_state, self._start_again)
@@ -85,6 +90,7 @@ class StaticAnalysis:
     def start(self) -> None:
         """The workers that the settings of now ask for; those that are there already stay. Open documents are analysed
         again."""
+        self.contracts.clear()
         if self._client.settings.trusted:
             self._workers.keep(self._wanted())
             for interpreter in self._wanted():
@@ -101,6 +107,7 @@ class StaticAnalysis:
         self._scheduler.close()
         self._syntax.close()
         self._lookups.close()
+        self.contracts.close()
         if self._busy_timer is not None:
             self._busy_timer.cancel()
         self._workers.end_all()
@@ -136,6 +143,10 @@ class StaticAnalysis:
             self._request(document.path, 0.0)
 
     def _request(self, path: str, delay_s: float) -> None:
+        self.contracts.postpone(path)
+        worker = self._worker_of(path)
+        if worker is not None:
+            worker.withdraw()
         if self._client.settings.trusted:
             self._scheduler.request(path, delay_s)
         if self._is_up_to_syntax(path):
@@ -144,6 +155,7 @@ class StaticAnalysis:
     def forget(self, path: str) -> None:
         """The document was closed: what is on disk counts for those that import it."""
         self._note_incomplete(path, None)
+        self.contracts.forget(path)
         self._memory.pop(path, None)
         self._analysed.pop(path, None)
         self._outdated.discard(path)
@@ -167,6 +179,7 @@ class StaticAnalysis:
         """Take the findings of a document as outdated, whatever its text, and those that are being made."""
         self._analysed.pop(path, None)
         self._outdated.add(path)
+        self.contracts.check(path)
 
     async def settled(self, path: str, timeout_s: float) -> bool:
         """Whether results are those of the current text, waiting for them a while if not."""
@@ -260,8 +273,10 @@ class StaticAnalysis:
                         accepted = "unverified" in analysis.stats and self._accept(worker, document, asked, analysis)
             if analysis.stats.get("died"):
                 self._scheduler.request(path, 0.0)
-            elif accepted and path in self._analysed:
-                self._analysed[path].whole = True
+            elif accepted:
+                if path in self._analysed:
+                    self._analysed[path].whole = True
+                self.contracts.request(path)
         except WorkerUnavailable as error:
             logger.info("no analysis: %s", error)
             if worker in self._workers:
@@ -312,6 +327,22 @@ class StaticAnalysis:
         self._memory[path] = document.text, analysis.memory
         return analysis.memory
 
+    async def _contract(self, document: Document, definition: Definition) -> FileAnalysis | None:
+        """The contract of a class or function, or that this was given up for something else; None where nobody can be asked."""
+        worker = self._worker_of(document.path)
+        if worker is None or not self._workers.is_ready(worker):
+            return None
+        overlay = {other.path: other.text for other in self._client.documents if other.path != document.path}
+        roots = (*self._client.roots(), *self._lookups.folders)
+        asked = Asked(document.path, document.text, overlay, roots)
+        with self._workers.use(worker):
+            return await worker.contracts(asked, definition.first, definition.first, CONTRACT_BUDGET_S)
+
+    def _contracts_found(self) -> None:
+        self._client.refresh_hints()
+        if any(self._client.settings_of(document.path).contract_lenses for document in self._client.documents):
+            self._client.refresh_lenses()
+
     def _still_holds(self, document: Document) -> bool:
         """Whether what was found before, which has moved along with the text, is all there is to say: a statement is being
         typed. What may yet turn out to be meant that way is analysed after a longer pause."""
@@ -327,6 +358,8 @@ class StaticAnalysis:
             self._settling.add(document.path)
             self._scheduler.request(document.path, SETTLING_PAUSE_S)
         self._client.store.keep("static", document.path, document.version)
+        if change == "same":
+            self.contracts.request(document.path)
         return True
 
     def _text_of(self, path: str) -> str:

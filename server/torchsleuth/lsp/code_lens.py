@@ -1,10 +1,11 @@
-"""The code lens "Run and Diagnose": above the main guard, or at the top of a script without one."""
+"""Code lenses: "Run and Diagnose" above the main guard, or at the top of a script without one, and contracts."""
 
 from __future__ import annotations
 
 import ast
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from lsprotocol import types
@@ -22,15 +23,29 @@ def register(server: TorchSleuthServer) -> None:
     @server.feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions(resolve_provider=False))
     async def code_lens(params: types.CodeLensParams) -> list[types.CodeLens]:
         document = server.documents.get(params.text_document.uri)
-        if document is None or not server.settings.trusted or not document.uri.startswith("file:"):
+        if document is None or not server.settings.trusted:
             return []
-        line = run_line(document, server.documents)
-        if line is None:
-            return []
-        start = types.Position(line - 1, 0)
-        run = server.settings.run_command or protocol.RUN_AND_DIAGNOSE
-        command = types.Command(message("editor.lens.run"), run, arguments=[document.uri])
-        return [types.CodeLens(types.Range(start, start), command)]
+        lenses = list(contract_lenses(server, document))
+        line = run_line(document, server.documents) if document.uri.startswith("file:") else None
+        if line is not None:
+            start = types.Position(line - 1, 0)
+            run = server.settings.run_command or protocol.RUN_AND_DIAGNOSE
+            command = types.Command(message("editor.lens.run"), run, arguments=[document.uri])
+            lenses.insert(0, types.CodeLens(types.Range(start, start), command))
+        return lenses
+
+
+def contract_lenses(server: TorchSleuthServer, document: Document) -> Iterator[types.CodeLens]:
+    """Each contract that is known, above its class or function, where the user wants that. It has no command: it is read."""
+    if not server.settings_of(document.path).contract_lenses:
+        return
+    for definition, contract in server.analysis.contracts.of(document):
+        if contract.told:
+            kind = "conditions" if contract.conditions else "contract"
+            conditions = contract.brief(", ".join(contract.conditions))
+            title = message(f"editor.lens.{kind}", contract=contract.short(), conditions=conditions)
+            start = types.Position(definition.first - 1, 0)
+            yield types.CodeLens(types.Range(start, start), types.Command(title, ""))
 
 
 def run_line(document: Document, documents: Documents) -> int | None:

@@ -12,14 +12,20 @@ from lsprotocol import types
 from torchsleuth.control.pages import sections
 from torchsleuth.faults import FAULTS
 from torchsleuth.lsp import protocol
+from torchsleuth.lsp.contracts import completed
 from torchsleuth.lsp.convert import from_position, to_range
+from torchsleuth.lsp.documents import Document
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.numbers import share, size
-from torchsleuth.schema import Cause, MemoryEstimate, Position, Sample, TensorFact, Values
+from torchsleuth.schema import Cause, Contract, MemoryEstimate, Position, Sample, TensorFact, Values
+from torchsleuth.syntax.referred import is_called, referred
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.worker.phrases import conditions, doubts
 
 _BACKWARD = re.compile(r"\.\s*(backward)\s*\(")
+MOST_CALLS = 4
+"""Calls whose shapes a hover names."""
 MOST_KINDS = 4
 """Kinds of memory that a hover names."""
 _CODE_SECTIONS = frozenset({"Example", "Use instead"})
@@ -33,8 +39,9 @@ def register(server: TorchSleuthServer) -> None:
             return None
         markup = markup_of(server.client_capabilities)
         position = from_position(document.source, params.position, server.documents.encoding)
-        facts = facts_at(server.store.facts(document.path), position)
+        facts = facts_at(known_facts(server, document), position)
         parts = [fact_text(facts, markup)] if facts else []
+        parts += [contract_text(one, markup) for one in contracts_at(server, document, position)]
         codes = {
             finding.diagnostic.code: None
             for finding in server.store.findings(document.path)
@@ -49,6 +56,37 @@ def register(server: TorchSleuthServer) -> None:
         if facts:
             where = to_range(document.source, facts[0].start, facts[0].end, server.documents.encoding)
         return types.Hover(markup.content("\n\n---\n\n".join(parts)), where)
+
+
+def known_facts(server: TorchSleuthServer, document: Document) -> list[TensorFact]:
+    """The facts about the expressions of a document, by its calls, by runs and by contracts."""
+    return completed(server.store.facts(document.path), server.analysis.contracts.facts(document))
+
+
+def contracts_at(server: TorchSleuthServer, document: Document, position: Position) -> list[Contract]:
+    """The contract of the class or function that is defined, called or named at a position: of this document, or of another open
+    one that it is imported from. Where it is only named, one that says nothing is left out."""
+    found = referred(document.source, position)
+    if found is None:
+        return []
+    places = [document]
+    if found.module is not None:
+        places = [other for other in server.documents if is_called(other.path, found.module)]
+    for place in places:
+        for definition, contract in server.analysis.contracts.of(place):
+            if definition.node.name == found.name and (found.defined or contract.told):
+                return [contract]
+    return []
+
+
+def contract_text(contract: Contract, markup: Markup) -> str:
+    """A contract in its complete form, with what is open."""
+    stated = [contract.signature(), *conditions(contract)]
+    lines = [markup.block("\n    ".join((contract.heading(), *stated)))]
+    lines += [plain(text) if markup.markdown else text for text in doubts(contract)]
+    kind = "inferred" if contract.examples else "uncertain"
+    lines.append(markup.mild(message(f"editor.contract.{kind}", count=contract.examples)))
+    return "\n\n".join(lines)
 
 
 def calls_backward(source: SourceText, position: Position) -> bool:
@@ -134,15 +172,27 @@ def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
             grad = message("editor.requires_grad" if fact.requires_grad else "editor.no_grad")
         shape = shape_text(fact) if shape_text(fact) != shape_text(facts[0]) else None
         known = [markup.code(part) for part in (shape, fact.dtype, fact.device) if part]
-        origin = "observed" if fact.layer == "run" else "supposed" if fact.supposed else "inferred"
-        parts = [*known, *([grad] if grad else []), markup.mild(message(f"editor.{origin}"))]
+        parts = [*known, *([grad] if grad else []), markup.mild(_origin(fact))]
         lines.append(" · ".join(parts))
+        if fact.contract and fact.variants:
+            shapes = (markup.code(f"[{', '.join(map(str, shape))}]") for shape in fact.variants[:MOST_CALLS])
+            more = [" …"] if len(fact.variants) > MOST_CALLS else []
+            lines.append(message("editor.calls", shapes=", ".join((*shapes, *more))))
     if facts[0].values is not None:
         lines += _history(facts[0].values)
     causes = next((fact.causes for fact in facts if fact.layer == "static" and len(facts) == 1), ())
     if causes:
         lines.append(markup.mild(message("editor.why")) + " " + _why(causes))
     return "\n\n".join(lines)
+
+
+def _origin(fact: TensorFact) -> str:
+    """How it is known."""
+    if fact.contract:
+        return message("editor.contract", name=fact.contract)
+    return message(
+        "editor.observed" if fact.layer == "run" else "editor.supposed" if fact.supposed else "editor.inferred"
+    )
 
 
 def _history(values: Values) -> Iterator[str]:
@@ -188,6 +238,11 @@ def rule_text(code: str, markup: Markup) -> str | None:
     link = markup.link(code, protocol.RULE_PAGE.format(code=code))
     parts = [_section(heading, text, markup) for heading, text in sections(fault.explanation)]
     return "\n\n".join([markup.strong(f"{link} {fault.name}: {fault.title}"), *parts])
+
+
+def plain(text: str) -> str:
+    """Text in which nothing is markup."""
+    return "".join(f"\\{character}" if character in "\\*_[]<>#|!`" else character for character in text)
 
 
 def _section(heading: str, text: str, markup: Markup) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lsprotocol import types
 
 from torchsleuth.lsp.convert import from_position, to_position
-from torchsleuth.lsp.hover import fact_text, markup_of
+from torchsleuth.lsp.hover import fact_text, known_facts, markup_of
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.schema import Position, TensorFact
@@ -31,7 +31,7 @@ def register(server: TorchSleuthServer) -> None:
                 padding_left=False,
                 padding_right=False,
             )
-            for known in bindings(server.store.facts(document.path), start, end)
+            for known in bindings(known_facts(server, document), start, end)
         ]
 
 

@@ -10,6 +10,8 @@ says of a folder counts there, put over the others:
     ``interpreter``  path of the Python whose torch is asked, and which runs scripts; default: the server's own
     ``trusted``      false: no interpreter of the workspace is started, only syntax is looked at, nothing is run; default true
     ``inlayHints``   default true
+    ``contracts``    whether the contracts of classes and functions are inferred, when nothing else is to be done; default true
+    ``contractLenses``  whether they stand above these as code lenses; default false
     ``runCommand``   the client's own command behind the code lens, [uri], which saves the file and shows the output; default: the
                      server's, which says with ``window/showMessage`` how the run went
     ``trace``        "verbose" makes the server log what it does to standard error; default "off"

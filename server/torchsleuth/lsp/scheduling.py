@@ -55,6 +55,11 @@ class Scheduler:
             return False
         return True
 
+    async def idle(self) -> None:
+        """Wait until nothing is waiting or running."""
+        while self._settled:
+            await next(iter(self._settled.values())).wait()
+
     def _start(self, key: str) -> None:
         self._timers.pop(key, None)
         if key in self._running:

@@ -92,6 +92,14 @@ class TorchSleuthServer(Client):
             self.analysis.start()
         if [item.inlay_hints for item in before] != [item.inlay_hints for item in after]:
             self.refresh_hints()
+        if {item.contracts for item in before} != {item.contracts for item in after}:
+            self.analysis.contracts.clear()
+            for path in paths:
+                self.analysis.contracts.request(path)
+            self.refresh_hints()
+            self.refresh_lenses()
+        if {item.contract_lenses for item in before} != {item.contract_lenses for item in after}:
+            self.refresh_lenses()
 
     def close(self) -> None:
         """End every process that was started."""

@@ -15,6 +15,8 @@ class Settings:
     interpreter: str | None = None
     trusted: bool = True
     inlay_hints: bool = True
+    contracts: bool = True
+    contract_lenses: bool = False
     trace: str = "off"
     select: tuple[str, ...] | None = None
     extend_select: tuple[str, ...] = ()
@@ -34,6 +36,10 @@ class Settings:
             changed = replace(changed, trusted=given["trusted"])
         if isinstance(given.get("inlayHints"), bool):
             changed = replace(changed, inlay_hints=given["inlayHints"])
+        if isinstance(given.get("contracts"), bool):
+            changed = replace(changed, contracts=given["contracts"])
+        if isinstance(given.get("contractLenses"), bool):
+            changed = replace(changed, contract_lenses=given["contractLenses"])
         if isinstance(given.get("runCommand"), str):
             changed = replace(changed, run_command=given["runCommand"] or None)
         if isinstance(given.get("trace"), str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,6 +41,8 @@ class AsyncWorkerClient:
         self._on_state = on_state
         self._closed = False
         self._client = make_client(interpreter, self._report)
+        self._withdrawals: set[threading.Event] = set()
+        """Of the contracts that are being inferred, or will be."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-worker")
 
     @property
@@ -117,6 +120,28 @@ class AsyncWorkerClient:
             partial(call, asked.path, asked.text, asked.overlay, asked.roots, budget_s=budget_s, patient=False)
         )
 
+    async def contracts(self, asked: Asked, first: int, last: float, budget_s: float) -> FileAnalysis:
+        """As `WorkerClient.contracts`; whatever else is asked withdraws it. Raises WorkerUnavailable."""
+        withdrawn = threading.Event()
+        self._withdrawals.add(withdrawn)
+        try:
+            return await self._run(
+                partial(
+                    self._client.contracts,
+                    asked.path,
+                    asked.text,
+                    asked.overlay,
+                    asked.roots,
+                    first,
+                    last,
+                    budget_s=budget_s,
+                    patient=False,
+                    wanted=lambda: not withdrawn.is_set(),
+                )
+            )
+        finally:
+            self._withdrawals.discard(withdrawn)
+
     def interrupt(self) -> None:
         """Give up the analysis that runs now."""
         self._client.interrupt()
@@ -127,7 +152,17 @@ class AsyncWorkerClient:
         self._client.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def withdraw(self) -> None:
+        """Do without the contracts that are being inferred: something else will be asked."""
+        for withdrawn in self._withdrawals:
+            withdrawn.set()
+        self._client.withdraw()
+
     async def _call(self, function: Callable[[], T]) -> T:
+        self.withdraw()
+        return await self._run(function)
+
+    async def _run(self, function: Callable[[], T]) -> T:
         if self._closed:
             raise WorkerUnavailable(message("worker.closed"))
         return await self._loop.run_in_executor(self._thread, function)

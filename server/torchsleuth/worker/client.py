@@ -81,6 +81,8 @@ class WorkerClient:
         self._failures = 0
         """Starts in a row that were in vain."""
         self._next = 0
+        self._withdrawable = 0
+        """The number of the request that can be withdrawn, 0 where there is none."""
         self._unavailable: str | None = None
         self._not_before = 0.0
         self._lasting = False
@@ -168,12 +170,24 @@ class WorkerClient:
         text: str,
         overlay: Mapping[str, str] | None = None,
         roots: tuple[str, ...] = (),
+        first: int = 1,
+        last: float = math.inf,
         budget_s: float = 300.0,
         patient: bool = True,
+        wanted: Callable[[], bool] | None = None,
     ) -> FileAnalysis:
-        """Infer the contracts of the modules and functions of a document: `FileAnalysis.contracts`. Otherwise as `analyze`."""
-        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
-        return self._served("contracts", parameters, None, budget_s, patient)
+        """Infer the contracts of the modules and functions of a document that begin in some lines: `FileAnalysis.contracts`. With
+        `wanted`, they can be withdrawn: where it is false before the worker is asked, and by `withdraw` from then on, an answer
+        with `stats["withdrawn"]` comes at once. Otherwise as `analyze`."""
+        parameters: Message = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
+        parameters |= {"first": first, "last": last}
+        return self._served("contracts", parameters, None, budget_s, patient, wanted)
+
+    def withdraw(self) -> None:
+        """Do without the contracts that are being inferred, if they can be withdrawn. Never waits."""
+        number, record = self._withdrawable, self._record
+        if number and record is not None:
+            record.withdraw(number)
 
     def estimate(
         self,
@@ -196,27 +210,43 @@ class WorkerClient:
         return self._served("estimate", parameters, None, budget_s, patient)
 
     def _served(
-        self, method: str, parameters: Message, codes: Sequence[str] | None, budget_s: float, patient: bool
+        self,
+        method: str,
+        parameters: Message,
+        codes: Sequence[str] | None,
+        budget_s: float,
+        patient: bool,
+        wanted: Callable[[], bool] | None = None,
     ) -> FileAnalysis:
         if codes is not None:
             parameters["codes"] = list(codes)
         with self._requests:
             while True:
-                analysis = self._attempt(method, parameters, budget_s)
+                analysis = self._attempt(method, parameters, budget_s, wanted)
                 if not (patient and analysis.stats.get("died")):
                     return analysis
 
-    def _attempt(self, method: str, parameters: Message, budget_s: float) -> FileAnalysis:
+    def _attempt(
+        self, method: str, parameters: Message, budget_s: float, wanted: Callable[[], bool] | None
+    ) -> FileAnalysis:
         path, text = parameters["path"], parameters["text"]
         if self._blame.refuses(path, text):
             return _empty(path, message("worker.deadly_text"))
         process = self._ensure()
-        self._listener("busy", path)
         self._next += 1
+        if wanted is None:
+            self._listener("busy", path)
+        else:
+            # In this order: whoever withdraws it either finds the number, or is found here.
+            self._withdrawable = self._next
+            if not wanted():
+                self._withdrawable = 0
+                return FileAnalysis(path, stats={"withdrawn": True})
         request = {"id": self._next, "method": method, "params": parameters}
         if self._blame.left_out:
             request["left_out"] = self._blame.left_out
         answer = self._ask(process, request, budget_s)
+        self._withdrawable = 0
         if answer is None:
             if self._closed.is_set():
                 raise WorkerUnavailable(message("worker.closed"))

@@ -14,6 +14,7 @@ from torchsleuth.schema import (
     ContractSetting,
     ContractValue,
     Position,
+    TensorFact,
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -55,6 +56,39 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
         found.examples,
         None if owner is None else Position(owner.node.lineno, owner.node.col_offset + 1),
     )
+
+
+def facts_of_contract(
+    found: Found, owner: ClassValue | None, function: Function, source: SourceText
+) -> tuple[TensorFact, ...]:
+    """The expressions inside as a contract tells of them: their sizes under the names that it has, and unknown where it has none."""
+    names, name = _names(found), function.name if owner is None else owner.name
+    front = {shape[:-1] for shape in found.inputs.values() if shape}
+    facts: list[TensorFact] = []
+    for one in found.inside:
+        shape = one.part.shape or ()
+        if found.leading and (not shape or shape[:-1] not in front):
+            continue
+        known = (names.keys() >= set(dims.symbols(size)) for size in shape)
+        sizes = [size_text(dims.substitute(size, names)) if told else "?" for size, told in zip(shape, known)]
+        sizes = ["...", sizes[-1]] if found.leading else sizes
+        if sizes and all(size == "?" for size in sizes):
+            continue
+        span = one.site.span
+        facts.append(
+            TensorFact(
+                source.path,
+                span.start,
+                span.end,
+                source.segment(one.site.node),
+                tuple(int(size) if size.isdigit() else size for size in sizes),
+                one.part.dtype,
+                binding=one.binding,
+                supposed=True,
+                contract=name,
+            )
+        )
+    return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
 def _setting(setting: Setting) -> ContractSetting:
@@ -111,4 +145,4 @@ def _symbols(found: Found) -> Iterator[Symbol]:
         yield from condition.symbols
 
 
-__all__ = ["shown"]
+__all__ = ["facts_of_contract", "shown"]

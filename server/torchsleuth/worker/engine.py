@@ -6,9 +6,9 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from torchsleuth.interp.budget import Budget, OutOfTime
+from torchsleuth.interp.budget import Budget, OutOfTime, Withdrawn
 from torchsleuth.interp.contracts import Inference
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.imports import Workspace
@@ -30,7 +30,9 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.program import Program
 from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import ClassValue, Function
 from torchsleuth.worker.bounded import Bounded
+from torchsleuth.worker.contracts import facts_of_contract
 from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
 from torchsleuth.worker.memory import Asked, Estimator
@@ -58,6 +60,8 @@ class Engine:
         self.times = times or Times()
         self._repairs: dict[str, Repairs] = {}
         """Those used last are the last."""
+        self._inferring: Inferring | None = None
+        """The document that was asked last for contracts, for the others of it."""
         self._bounded = Bounded()
 
     def analyze(
@@ -87,6 +91,7 @@ class Engine:
         observed: Observations | None = None,
     ) -> FileAnalysis:
         started, began = time.perf_counter(), time.process_time()
+        self._inferring = None
         hits, misses = self.oracle.hits, self.oracle.misses
         files = {**(overlay or {}), path: text}
         analysis = self.interpret(path, files, roots)
@@ -192,32 +197,57 @@ class Engine:
         first: int = 1,
         last: float = math.inf,
     ) -> FileAnalysis:
-        """The contracts of the modules and functions that begin in the lines from `first` to `last`."""
+        """The contracts of the modules and functions that begin in the lines from `first` to `last`, and what they say of the
+        expressions inside: `FileAnalysis.facts`. `stats["read"]`: the other files of the workspace that these depend on.
+        `stats["withdrawn"]`: this was given up, since something else is asked for."""
         return self._bounded.run(lambda: self._contracts(path, {**(overlay or {}), path: text}, roots, first, last))
 
     def _contracts(
         self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
     ) -> FileAnalysis:
         source = SourceText(path, files[path])
-        budget = Budget(seconds=self.times.contracts, steps=CONTRACT_STEPS)
-        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
+        kept, self._inferring = self._inferring, None
+        errors: list[str] = []
         found: list[Contract] = []
+        facts: list[TensorFact] = []
+        overdue, withdrawn, inferring = None, False, None
         try:
-            with self._bounded.limit(budget.seconds + self.times.grace):
-                inference = Inference(interpreter, source)
-                for owner, function in interpreter.entries_of(source):
-                    begins = (owner or function).node.lineno
-                    if begins <= last and (function.node.end_lineno or begins) >= first:
-                        found.append(shown_contract(inference.contract(owner, function), owner, function, source))
+            with self._bounded.limit(self.times.contracts + self.times.grace):
+                fits = kept is not None and kept.is_for(files, roots)
+                inferring = kept if fits else self._infer(source, files, roots)
+                if inferring is not None:
+                    for owner, function in inferring.between(first, last):
+                        one = inferring.inference.contract(owner, function)
+                        found.append(shown_contract(one, owner, function, source))
+                        facts += facts_of_contract(one, owner, function, source)
         except OutOfTime:
-            interpreter.trace.overdue = message("analysis.time")
-        trace = interpreter.trace
-        trace.internal_errors += self.oracle.told()
+            overdue = message("analysis.time")
+        except Withdrawn:
+            withdrawn = True
+        else:
+            self._inferring = inferring if inferring is not None and not inferring.interpreter.overdue else None
+        if inferring is not None:
+            trace = inferring.interpreter.trace
+            errors, overdue = list(trace.internal_errors), overdue or trace.overdue
+            trace.internal_errors.clear()
+        errors += self.oracle.told()
         stats = {
-            "incomplete": self._left_out() or trace.overdue,
-            "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
+            "incomplete": self._left_out() or overdue,
+            "internal_errors": errors[:MAX_INTERNAL_ERRORS],
+            "read": [one.path for one in inferring.interpreter.workspace.read] if inferring is not None else [],
+            "withdrawn": withdrawn,
         }
-        return FileAnalysis(path, stats=stats, contracts=tuple(found))
+        return FileAnalysis(path, facts=tuple(facts), stats=stats, contracts=tuple(found))
+
+    def _infer(self, source: SourceText, files: Mapping[str, str], roots: tuple[str, ...]) -> Inferring | None:
+        """The means to find the contracts of a document; None where it has nothing to do with PyTorch."""
+        workspace = Workspace(files, roots)
+        if irrelevant(source, workspace) is not None:
+            return None
+        budget = Budget(seconds=self.times.contracts, steps=CONTRACT_STEPS)
+        interpreter = Execution(self.oracle, workspace, budget, self.progress)
+        inference = Inference(interpreter, source)
+        return Inferring(dict(files), roots, interpreter, inference, interpreter.entries_of(source))
 
     def estimate(
         self,
@@ -254,8 +284,8 @@ class Engine:
 
     @property
     def unrepaired(self) -> bool:
-        """Whether analyses are kept whose fixes are still to be verified."""
-        return bool(self._repairs)
+        """Whether analyses are kept whose fixes, or contracts, are still to be found."""
+        return bool(self._repairs) or self._inferring is not None
 
     def vocabulary(self) -> list[str]:
         """The attributes of the installed libraries, by which a word that is still being typed is told from others."""
@@ -392,6 +422,27 @@ class Engine:
         for group in groups:
             fixes[group[0]] = yield from _paused(for_cause(group, fixes, shared, before, recheck), so_far)
         yield so_far()
+
+
+@dataclass(frozen=True)
+class Inferring:
+    """A document that was executed for its contracts. `entries`: what has one."""
+
+    files: Mapping[str, str]
+    roots: tuple[str, ...]
+    interpreter: Execution
+    inference: Inference
+    entries: list[tuple[ClassValue | None, Function]]
+
+    def between(self, first: int, last: float) -> Iterator[tuple[ClassValue | None, Function]]:
+        """The entries that begin in some lines, or go on in the first of them."""
+        for owner, function in self.entries:
+            begins = (owner or function).node.lineno
+            if begins <= last and (function.node.end_lineno or begins) >= first:
+                yield owner, function
+
+    def is_for(self, files: Mapping[str, str], roots: tuple[str, ...]) -> bool:
+        return self.roots == roots and self.files == files
 
 
 class Repairs:

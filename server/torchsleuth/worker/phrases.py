@@ -8,6 +8,11 @@ from torchsleuth.schema import Contract, ContractValue
 
 def sentences(contract: Contract) -> tuple[str, ...]:
     """The conditions, what is not certain, and why sizes are not known."""
+    return (*conditions(contract), *doubts(contract))
+
+
+def conditions(contract: Contract) -> tuple[str, ...]:
+    """The conditions, a line each."""
     found: list[str] = []
     fixed = [f"{setting.name} = {setting.value}" for setting in contract.settings if setting.value is not None]
     if fixed:
@@ -16,8 +21,12 @@ def sentences(contract: Contract) -> tuple[str, ...]:
         found.append(message("contract.where", conditions=", ".join(contract.conditions)))
     if contract.training:
         found.append(message("contract.training", conditions=", ".join(contract.training)))
-    found += [message("contract.open", text=text) for text in contract.open]
-    return (*found, *_holes(contract.result))
+    return tuple(found)
+
+
+def doubts(contract: Contract) -> tuple[str, ...]:
+    """The sentences about what is not certain, and why sizes are not known."""
+    return (*(message("contract.open", text=text) for text in contract.open), *_holes(contract.result))
 
 
 def _holes(value: ContractValue) -> list[str]:

@@ -1,7 +1,8 @@
 """The worker's progress, in memory that outlives it: after a death, the client reads what was running.
 
 A page of memory is shared by the two. The worker writes the number of the request, and the parts of the code that it
-follows, one inside of the other; the client reads it when there is no answer.
+follows, one inside of the other; the client reads it when there is no answer. The client writes the number of a request that
+it gives up for something more urgent; the worker looks there now and then.
 """
 
 from __future__ import annotations
@@ -28,9 +29,11 @@ SIZE = 1 << 16
 DEPTH = 100
 """Parts inside of one another that are written down."""
 _HEAD = struct.Struct("<II")  # number of the request, 0 between two; how many parts are being followed
+_WITHDRAWN = struct.Struct("<I")  # number of the request that was withdrawn last, behind the head
 _PLACE = struct.Struct("<I")  # of a part's description; 0 where there was no room for it
 _LENGTH = struct.Struct("<H")
-_FIRST = _HEAD.size + DEPTH * _PLACE.size
+_PLACES = _HEAD.size + _WITHDRAWN.size
+_FIRST = _PLACES + DEPTH * _PLACE.size
 
 
 class Record:
@@ -64,8 +67,12 @@ class Record:
             return None
         return tuple(part for level in range(min(depth, DEPTH)) if (part := self._part(level)) is not None)
 
+    def withdraw(self, request: int) -> None:
+        """Tell the worker that nobody waits any longer for the answer to a request."""
+        _WITHDRAWN.pack_into(self._memory, _HEAD.size, request)
+
     def _part(self, level: int) -> Part | None:
-        (place,) = _PLACE.unpack_from(self._memory, _HEAD.size + level * _PLACE.size)
+        (place,) = _PLACE.unpack_from(self._memory, _PLACES + level * _PLACE.size)
         if not _FIRST <= place <= SIZE - _LENGTH.size:
             return None
         (length,) = _LENGTH.unpack_from(self._memory, place)
@@ -83,6 +90,7 @@ class Progress(Parts):
         self._memory = memory
         self._left_out: frozenset[tuple[str, ...]] = frozenset()
         self._in_step = False
+        self._number = 0
         self._parts: dict[tuple[ast.AST, str], Part] = {}
         self._places: dict[Part, int] = {}
         """Where parts are described."""
@@ -99,6 +107,10 @@ class Progress(Parts):
             yield
         finally:
             self._begin(0)
+
+    @property
+    def withdrawn(self) -> bool:
+        return self._memory is not None and 0 != self._number == _WITHDRAWN.unpack_from(self._memory, _HEAD.size)[0]
 
     def begin(self, source: SourceText, node: ast.AST, name: str = "") -> bool:
         if (self._in_step or self._memory is None) and not self._left_out:
@@ -130,6 +142,7 @@ class Progress(Parts):
 
     def _begin(self, number: int) -> None:
         self._depth, self._free, self._in_step = 0, _FIRST, False
+        self._number = number
         self._parts.clear()
         self._places.clear()
         self.met = {}
@@ -146,7 +159,7 @@ class Progress(Parts):
             place = self._places.get(part)
             if place is None:
                 place = self._places[part] = self._describe(self._memory, part)
-            _PLACE.pack_into(self._memory, _HEAD.size + self._depth * _PLACE.size, place)
+            _PLACE.pack_into(self._memory, _PLACES + self._depth * _PLACE.size, place)
         self._depth += 1
         self._write_depth()
         return True

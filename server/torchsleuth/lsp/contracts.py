@@ -1,0 +1,228 @@
+"""The contracts of open documents: asked for one after the other when nothing else is to be done, kept as long as what they depend
+on stays the same, and looked up for the text of now."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from torchsleuth.lsp.client import Client
+from torchsleuth.lsp.documents import Document
+from torchsleuth.schema import Cause, Contract, ContractValue, DimJson, FileAnalysis, Position, TensorFact
+from torchsleuth.syntax.dependence import Definition, definitions
+from torchsleuth.worker.client import WorkerUnavailable
+
+logger = logging.getLogger(__name__)
+
+Ask = Callable[[Document, Definition], Awaitable[FileAnalysis | None]]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The findings about a definition: perhaps that it has no contract. `first`, `last`: its lines then. `read`: digests of
+    the other files that this depends on."""
+
+    first: int
+    last: int
+    contract: Contract | None
+    facts: tuple[TensorFact, ...]
+    read: Mapping[str, str]
+
+    def contract_at(self, line: int) -> Contract | None:
+        """The contract of the definition, where that begins in another line now."""
+        return None if self.contract is None else _moved_contract(self.contract, line - self.first, self)
+
+    def facts_at(self, line: int) -> Iterator[TensorFact]:
+        """The facts about the expressions inside, there."""
+        more = line - self.first
+        for fact in self.facts:
+            yield replace(fact, start=_down(fact.start, more), end=_down(fact.end, more)) if more else fact
+
+
+class Contracts:
+    """Those of all open documents. `idle`: waits until nothing else is to be done; `ask`: asks for those of one definition, None
+    where nobody can be asked; `found`: is told when there are more."""
+
+    def __init__(
+        self, client: Client, idle: Callable[[], Awaitable[None]], ask: Ask, found: Callable[[], None]
+    ) -> None:
+        self._client = client
+        self._idle = idle
+        self._ask = ask
+        self._found = found
+        self._known: dict[tuple[str, str], Known] = {}
+        """By path and digest."""
+        self._waiting: dict[str, None] = {}
+        """Documents whose contracts are wanted; the one that was asked for last is the last."""
+        self._task: asyncio.Task[None] | None = None
+
+    def request(self, path: str) -> None:
+        """Find those of a document that are not known, when there is time."""
+        self._waiting.pop(path, None)
+        self._waiting[path] = None
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._work())
+
+    def postpone(self, path: str) -> None:
+        """Those of a document are not wanted before they are asked for again: its text is being changed."""
+        self._waiting.pop(path, None)
+
+    def check(self, path: str) -> None:
+        """Forget what depends on files that are others now."""
+        for key, known in list(self._known.items()):
+            if key[0] == path and any(self._digest(other) != digest for other, digest in known.read.items()):
+                del self._known[key]
+
+    def forget(self, path: str) -> None:
+        """The document was closed."""
+        self._waiting.pop(path, None)
+        for key in [key for key in self._known if key[0] == path]:
+            del self._known[key]
+
+    def clear(self) -> None:
+        """Forget everything: it will be found by somebody else."""
+        self._waiting.clear()
+        self._known.clear()
+
+    def close(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+    def of(self, document: Document) -> list[tuple[Definition, Contract]]:
+        """The contracts that are known of the text of now, and what they are of."""
+        found: list[tuple[Definition, Contract]] = []
+        for definition in definitions(document.source):
+            known = self._known.get((document.path, definition.digest))
+            contract = known.contract_at(definition.first) if known is not None else None
+            if contract is not None:
+                found.append((definition, contract))
+        return found
+
+    def facts(self, document: Document) -> list[TensorFact]:
+        """The facts about the expressions inside, in the short form of their names."""
+        found: list[TensorFact] = []
+        for definition in definitions(document.source):
+            known = self._known.get((document.path, definition.digest))
+            if known is not None and known.contract is not None:
+                found += (_brief(fact, known.contract) for fact in known.facts_at(definition.first))
+        return found
+
+    async def _work(self) -> None:
+        while self._waiting:
+            await self._idle()
+            path = next(reversed(self._waiting), None)
+            document = self._client.documents.at(path) if path is not None else None
+            if path is None or document is None or not self._client.settings_of(path).contracts:
+                self._waiting.pop(path or "", None)
+                continue
+            definition = self._next(document)
+            if definition is None:
+                del self._waiting[path]
+                continue
+            try:
+                answer = await self._ask(document, definition)
+            except WorkerUnavailable as error:
+                logger.info("no contracts: %s", error)
+                answer = None
+            if answer is None:
+                self._waiting.pop(path, None)  # after the next analysis
+            elif not answer.stats.get("withdrawn"):
+                self._keep(document, definition, answer)
+
+    def _next(self, document: Document) -> Definition | None:
+        return next(
+            (one for one in definitions(document.source) if (document.path, one.digest) not in self._known), None
+        )
+
+    def _keep(self, document: Document, definition: Definition, answer: FileAnalysis) -> None:
+        read = {other: self._digest(other) for other in answer.stats.get("read") or ()}
+        mine = [one for one in answer.contracts if _is_of(one, definition)]
+        known = Known(definition.first, definition.last, mine[0] if mine else None, answer.facts, read)
+        self._known[document.path, definition.digest] = known
+        if mine:
+            self._found()
+
+    def _digest(self, path: str) -> str:
+        text = self._client.documents.source(path).text
+        return hashlib.sha256(text.encode(errors="replace")).hexdigest()
+
+
+def completed(facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact]) -> list[TensorFact]:
+    """The facts of a document; where they lack sizes, those that contracts tell. What is known of the calls stays."""
+    told = {(fact.start, fact.end): fact for fact in of_contracts}
+    found: list[TensorFact] = []
+    for fact in facts:
+        other = told.get((fact.start, fact.end))
+        if fact.layer == "static":
+            told.pop((fact.start, fact.end), None)
+            fact = _completed(fact, other) if other is not None else fact
+        found.append(fact)
+    return sorted([*found, *told.values()], key=lambda fact: (fact.start, fact.end, fact.layer))
+
+
+def _completed(fact: TensorFact, other: TensorFact) -> TensorFact:
+    """One fact with the sizes of a contract for those that it lacks; as it is where the two contradict one another."""
+    uncalled = fact.supposed and not fact.demanded
+    if other.shape is None or (fact.shape is not None and "?" not in fact.shape and not uncalled):
+        return fact
+    if fact.shape is None:
+        return fact if fact.variants else replace(other, dtype=fact.dtype or other.dtype, device=fact.device)
+    sizes = _aligned(other.shape, len(fact.shape))
+    if sizes is None or fact.dtype != (other.dtype or fact.dtype):
+        return fact
+    if any(isinstance(mine, int) and isinstance(size, int) and mine != size for mine, size in zip(fact.shape, sizes)):
+        return fact
+    # Where nothing calls the code, the names of the contract are as good as others, and fit together.
+    own = tuple(size if mine == "?" or (uncalled and size != "?") else mine for mine, size in zip(fact.shape, sizes))
+    if own == fact.shape:
+        return fact
+    causes = fact.causes if "?" in own else ()
+    return replace(fact, shape=own, supposed=True, causes=causes, contract=other.contract)
+
+
+def _aligned(sizes: tuple[DimJson, ...], rank: int) -> tuple[DimJson, ...] | None:
+    """The sizes for a number of dimensions, with unknown ones in front where there may be any; None where it is another."""
+    if sizes[:1] == ("...",):
+        lacking = rank - len(sizes) + 1
+        return ("?",) * lacking + sizes[1:] if lacking >= 0 else None
+    return sizes if len(sizes) == rank else None
+
+
+def _is_of(contract: Contract, definition: Definition) -> bool:
+    begins = contract.class_start.line if contract.class_start is not None else contract.start.line
+    return begins == definition.first
+
+
+def _brief(fact: TensorFact, contract: Contract) -> TensorFact:
+    sizes = tuple(contract.brief(size) if isinstance(size, str) else size for size in fact.shape or ())
+    return replace(fact, shape=sizes)
+
+
+def _down(position: Position, lines: int) -> Position:
+    return Position(position.line + lines, position.column)
+
+
+def _moved_contract(contract: Contract, lines: int, known: Known) -> Contract:
+    """The contract so many lines further down. Reasons that lie elsewhere may have moved otherwise: they are left out."""
+    if not lines:
+        return contract
+
+    def cause(one: Cause) -> Cause | None:
+        inside = one.path == contract.path and known.first <= one.start.line <= known.last
+        return replace(one, start=_down(one.start, lines), end=_down(one.end, lines)) if inside else None
+
+    def value(one: ContractValue) -> ContractValue:
+        causes = tuple(moved for before in one.causes if (moved := cause(before)) is not None)
+        return replace(one, causes=causes, parts=tuple(map(value, one.parts)))
+
+    start = None if contract.class_start is None else _down(contract.class_start, lines)
+    return replace(
+        contract,
+        start=_down(contract.start, lines),
+        end=_down(contract.end, lines),
+        class_start=start,
+        result=value(contract.result),
+    )

@@ -1,0 +1,166 @@
+"""The classes and functions of a text that may have a contract, and for each a digest of everything in the text that the
+contract depends on: as long as that is the same, so is the contract, wherever it stands."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+
+_REACHING = ("__init_subclass__", "__subclasses__", "globals(", "metaclass", "eval(", "exec(", "sys.modules")
+"""Words in texts in which everything may depend on everything."""
+_PLAIN_BASES = frozenset({"Module", "object", "ABC", "Function", "Dataset", "NamedTuple", "Enum", "Protocol"})
+"""Last names of bases whose classes do nothing when they are made."""
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A class with a forward, or a function, of the top level. `function`: what is called; for a class, its forward."""
+
+    node: ast.ClassDef | ast.FunctionDef
+    function: ast.FunctionDef
+    digest: str
+
+    @property
+    def first(self) -> int:
+        """The line of the ``class`` or ``def``."""
+        return self.node.lineno
+
+    @property
+    def last(self) -> int:
+        return self.node.end_lineno or self.node.lineno
+
+
+def definitions(source: SourceText) -> list[Definition]:
+    """The classes and functions that may have a contract, in the order of the text."""
+    kept = _kept.get(source.path)
+    if kept is None or kept[0] != source.text:
+        kept = _kept[source.path] = source.text, _definitions(source)
+        if len(_kept) > _MAX_KEPT:
+            del _kept[next(iter(_kept))]
+    return kept[1]
+
+
+def _definitions(source: SourceText) -> list[Definition]:
+    tree = parse(source)
+    whole = any(word in source.text for word in _REACHING)
+    units = [_Unit(node) for node in tree.body if not _is_main_guard(node)]
+    lines = re.split(r"\r\n|\r|\n", source.text)
+    texts = [_text(unit.node, lines) for unit in units]
+    always = [place for place, unit in enumerate(units) if whole or not unit.is_passive]
+    makers: dict[str, list[int]] = {}
+    for place, unit in enumerate(units):
+        for name in unit.binds:
+            makers.setdefault(name, []).append(place)
+    found: list[Definition] = []
+    for place, unit in enumerate(units):
+        for node in _candidates(unit.node):
+            function = node if isinstance(node, ast.FunctionDef) else _forward(node)
+            if function is not None:
+                reached = _reached([place, *always], units, makers)
+                digest = hashlib.sha256(node.name.encode(errors="replace"))
+                digest.update(str(node.lineno - unit.node.lineno).encode())
+                for other in reached:
+                    digest.update(b"\0" + texts[other].encode(errors="replace"))
+                found.append(Definition(node, function, digest.hexdigest()))
+    return found
+
+
+class _Unit:
+    """A statement of the top level. `binds`, `reads`: the names that it binds, and that it mentions."""
+
+    def __init__(self, node: ast.stmt) -> None:
+        self.node = node
+        self.binds: set[str] = set()
+        self.reads: set[str] = set()
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                self.reads.add(part.id)
+            elif isinstance(part, ast.Global):
+                self.reads.update(part.names)
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            self.binds.add(node.name)
+        else:
+            self.binds |= {
+                part.name if isinstance(part, _DEFINITIONS) else part.id
+                for part in ast.walk(node)
+                if isinstance(part, _DEFINITIONS) or (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+            }
+
+    @property
+    def is_passive(self) -> bool:
+        """Whether the statement does nothing but define."""
+        node = self.node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return not node.decorator_list and not any(isinstance(part, ast.Global) for part in ast.walk(node))
+        if isinstance(node, ast.ClassDef):
+            return not node.decorator_list and not node.keywords and all(map(_is_plain, node.bases))
+        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+_DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _is_plain(base: ast.expr) -> bool:
+    """Whether a base is one of a library that does nothing when a class of it is made."""
+    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    return name in _PLAIN_BASES
+
+
+def _reached(start: Sequence[int], units: Sequence[_Unit], makers: dict[str, list[int]]) -> list[int]:
+    """The statements that some depend on, in order: what binds the names in them, and so on."""
+    seen, waiting = set(start), list(start)
+    while waiting:
+        for name in units[waiting.pop()].reads:
+            for place in makers.get(name, ()):
+                if place not in seen:
+                    seen.add(place)
+                    waiting.append(place)
+    return sorted(seen)
+
+
+def _candidates(node: ast.stmt) -> Iterator[ast.ClassDef | ast.FunctionDef]:
+    """The classes and functions that a statement of the top level defines: in an ``if`` or ``try``, those inside."""
+    if isinstance(node, ast.ClassDef) or (isinstance(node, ast.FunctionDef) and _parameters(node)):
+        yield node
+    elif isinstance(node, ast.If | ast.Try | ast.With):
+        for inner in ast.iter_child_nodes(node):
+            if isinstance(inner, ast.stmt):
+                yield from _candidates(inner)
+
+
+def _parameters(node: ast.FunctionDef) -> bool:
+    """Whether a function has parameters that have to be given."""
+    arguments = node.args
+    return len(arguments.posonlyargs) + len(arguments.args) > len(arguments.defaults) or bool(arguments.kwonlyargs)
+
+
+def _forward(node: ast.ClassDef) -> ast.FunctionDef | None:
+    return next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "forward"), None)
+
+
+def _text(node: ast.stmt, lines: Sequence[str]) -> str:
+    """The lines of a statement, decorators and comments included."""
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def _is_main_guard(node: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``; for a contract, a text is a module."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+    values = {part.value for part in ast.walk(node.test) if isinstance(part, ast.Constant)}
+    return isinstance(node.test, ast.Compare) and names == {"__name__"} and values == {"__main__"}
+
+
+_MAX_KEPT = 32
+_kept: dict[str, tuple[str, list[Definition]]] = {}
+
+
+__all__ = ["Definition", "definitions"]

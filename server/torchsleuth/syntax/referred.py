@@ -1,0 +1,213 @@
+"""Which class or function a name in a text stands for, as far as the text itself tells: the definition, a call of it, a call of a
+variable or an attribute that one was put into, or what is imported from another module."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePath
+
+from torchsleuth.schema import Position
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+
+_LISTS = frozenset({"ModuleList", "Sequential", "list", "tuple"})
+"""Containers of several modules, by their last names."""
+
+
+@dataclass(frozen=True)
+class Referred:
+    """A class or function by its name in the text that defines it: in this one, or in the `module` that it is imported from.
+    `defined`: it is its definition."""
+
+    name: str
+    module: str | None = None
+    defined: bool = False
+
+
+def is_called(path: str, module: str) -> bool:
+    """Whether a file may be the module that an import names."""
+    file = PurePath(path)
+    parts = file.parent.parts if file.stem == "__init__" else (*file.parent.parts, file.stem)
+    wanted = tuple(module.split("."))
+    return bool(module) and parts[-len(wanted) :] == wanted
+
+
+def referred(source: SourceText, position: Position) -> Referred | None:
+    """The class or function that the name at a position stands for; None for anything else."""
+    tree = parse(source)
+    around = [node for node in _around(tree, source, position)]
+    if not around:
+        return None
+    names = _Names(tree)
+    node, outer = around[-1], around[:-1]
+    cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        if not _in_name(node, source, position):
+            return None
+        if (
+            isinstance(node, ast.FunctionDef)
+            and node.name == "forward"
+            and outer
+            and outer[-1] is cls
+            and cls is not None
+        ):
+            return Referred(cls.name, defined=True)
+        at_top = not any(isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) for one in outer)
+        return Referred(node.name, defined=True) if at_top else None
+    called = bool(outer) and isinstance(outer[-1], ast.Call) and outer[-1].func is node
+    if isinstance(node, ast.Name):
+        found = names.named(node.id)
+        if found is None and called:
+            scope = next((one for one in reversed(outer) if isinstance(one, ast.FunctionDef)), tree)
+            found = names.held(node.id, scope, cls) or names.held(node.id, tree, None)
+        return found
+    if isinstance(node, ast.Attribute) and position >= source.end_of(node.value):
+        if isinstance(node.value, ast.Name) and node.value.id in names.modules:
+            return Referred(node.attr, names.modules[node.value.id])
+        if called and cls is not None and isinstance(node.value, ast.Name) and node.value.id == "self":
+            return names.of_attribute(node.attr, cls)
+    return None
+
+
+class _Names:
+    """The names of the top level that stand for classes, functions and modules."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._known: dict[str, Referred] = {}
+        self.modules: dict[str, str] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    name = alias.asname or alias.name
+                    self._known[name] = Referred(alias.name, node.module or "")
+                    self.modules[name] = f"{node.module}.{alias.name}" if node.module else alias.name
+            elif isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.asname or "." not in alias.name:
+                        self.modules[alias.asname or alias.name] = alias.name
+        for node in _statements(tree):
+            if isinstance(node, ast.ClassDef | ast.FunctionDef):
+                self._known[node.name] = Referred(node.name)
+
+    def named(self, name: str) -> Referred | None:
+        return self._known.get(name)
+
+    def made_by(self, node: ast.expr | None, inside: bool = False) -> Referred | None:
+        """The class of which a call makes an instance; with `inside`, of all the parts that a container is made with."""
+        if isinstance(node, ast.Call):
+            last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            if inside and last in _LISTS:
+                return self._all_made_by([_element(argument) for argument in node.args])
+            if inside:
+                return None
+            if isinstance(node.func, ast.Name):
+                return self.named(node.func.id)
+            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+                module = self.modules.get(node.func.value.id)
+                # ``model = UNet(3, 2).to(device)`` is none of a module.
+                return Referred(node.func.attr, module) if module is not None else None
+            if isinstance(node.func, ast.Attribute) and node.func.attr in (
+                "to",
+                "cuda",
+                "eval",
+                "train",
+                "half",
+                "float",
+            ):
+                return self.made_by(node.func.value)
+            return None
+        return self._all_made_by([_element(node)]) if inside and node is not None else None
+
+    def _all_made_by(self, parts: list[list[ast.expr]]) -> Referred | None:
+        found = {self.made_by(part) for group in parts for part in group}
+        return found.pop() if len(found) == 1 else None
+
+    def of_attribute(self, name: str, cls: ast.ClassDef, inside: bool = False) -> Referred | None:
+        """The class of what is put into ``self.name``, where it is always the same."""
+        found: set[Referred | None] = set()
+        for node in ast.walk(cls):
+            targets = (
+                node.targets
+                if isinstance(node, ast.Assign)
+                else [node.target]
+                if isinstance(node, ast.AnnAssign)
+                else []
+            )
+            if any(_is_of_self(target, name) for target in targets):
+                found.add(self.made_by(node.value, inside))  # type: ignore[attr-defined]
+        return found.pop() if len(found) == 1 else None
+
+    def held(self, name: str, scope: ast.AST, cls: ast.ClassDef | None) -> Referred | None:
+        """The class of what a variable holds, where it is always the same: what is put into it, or goes through the parts of."""
+        found: set[Referred | None] = set()
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets):
+                found.add(self.made_by(node.value))
+            elif isinstance(node, ast.For | ast.comprehension) and _is_name(node.target, name):
+                over = node.iter
+                attribute = over.attr if isinstance(over, ast.Attribute) and _is_of_self(over, over.attr) else None
+                known = self.of_attribute(attribute, cls, inside=True) if attribute and cls is not None else None
+                found.add(known or self.made_by(over, inside=True))
+        return found.pop() if len(found) == 1 else None
+
+
+def _element(node: ast.expr) -> list[ast.expr]:
+    """The expressions that the elements of a list are."""
+    if isinstance(node, ast.Starred):
+        return _element(node.value)
+    if isinstance(node, ast.ListComp | ast.GeneratorExp):
+        return [node.elt]
+    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_of_self(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == name and _is_name(node.value, "self")
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Those of the top level, and what conditions and the like hold there."""
+    waiting: list[ast.stmt] = list(reversed(tree.body))
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, ast.If | ast.Try | ast.With):
+            waiting += [inner for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.stmt)]
+
+
+def _around(tree: ast.Module, source: SourceText, position: Position) -> Iterator[ast.AST]:
+    """The nodes that a position is in, the outermost first."""
+    node: ast.AST | None = tree
+    while node is not None:
+        inner = None
+        for child in _children(node):
+            if source.start_of(child) <= position <= source.end_of(child):
+                inner = child
+        if inner is not None:
+            yield inner
+        node = inner
+
+
+def _children(node: ast.AST) -> Iterator[ast.AST]:
+    """The nodes below one that have a place; those of the parts that have none."""
+    for child in ast.iter_child_nodes(node):
+        if hasattr(child, "lineno"):
+            yield child
+        else:
+            yield from _children(child)
+
+
+def _in_name(node: ast.ClassDef | ast.FunctionDef, source: SourceText, position: Position) -> bool:
+    """Whether a position is in the name behind ``class`` or ``def``."""
+    start = source.start_of(node)
+    word = "class" if isinstance(node, ast.ClassDef) else "def"
+    begin = start.column + len(word)
+    return position.line == start.line and begin <= position.column <= begin + 1 + len(node.name)
+
+
+__all__ = ["Referred", "is_called", "referred"]
