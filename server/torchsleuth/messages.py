@@ -1405,7 +1405,7 @@ ENGLISH: dict[str, str] = {
     "error.held": "`{name}` holds {size} in {count} tensors",
     "error.held.graph": "the graph behind `{name}` keeps {size} in {count} tensors for backward",
     "error.device_assert": (
-        "an assertion on the accelerator failed, usually an index or class beyond its table: run on the CPU (--device cpu) for the place"
+        "an assertion on the device failed, usually an index or class beyond its table: --device cpu shows the place"
     ),
     "error.device_assert.here": "an index or a class may be out of its range here",
     "error.no_graph": "{tensor} has no path to a parameter: something before it cut the graph (item, detach, no_grad, numpy)",
