@@ -130,8 +130,10 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> int:
     collector.tidy()
     inbox, number = _inbox(requests), 0
     while (request := inbox.get()).get("method") != "shutdown":
-        write(answers, answer(engine, request))
-        if inbox.empty():
+        answered = answer(engine, request)
+        write(answers, answered)
+        # What was withdrawn made room for a request that is on its way: no time for anything else.
+        if inbox.empty() and not answered.get("result", {}).get("stats", {}).get("withdrawn"):
             _save(engine)
             number += 1
             collector.tidy(engine.unrepaired, thorough=number % collector.REQUESTS == 0)
