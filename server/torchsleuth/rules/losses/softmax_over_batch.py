@@ -117,7 +117,7 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
 
 
 _WEIGHTED = ("bmm", "matmul", "einsum")
-_RESHAPES = ("view", "reshape", "unflatten", "flatten", "unsqueeze")
+_RESHAPES = ("view", "reshape", "unflatten", "flatten")
 
 
 def _is_batch_of_product(product: Operation) -> bool:
@@ -131,7 +131,7 @@ def _is_batch_of_product(product: Operation) -> bool:
 def _keeps_last(tensor: Tensor, source: Tensor) -> bool:
     """Whether a tensor in another shape has the same last dimension, which a product then sums over."""
     after, before = tensor.spec.shape, source.spec.shape
-    return bool(after and before) and after[-1] == before[-1]  # type: ignore[index]
+    return bool(after and before) and after[-1] == before[-1] != 1  # type: ignore[index]
 
 
 def _softmax_behind(tensor: Tensor, weighs: bool = False) -> Site | None:
