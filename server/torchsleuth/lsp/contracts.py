@@ -19,6 +19,9 @@ logger = logging.getLogger(__name__)
 
 Ask = Callable[[Document, Definition], Awaitable[FileAnalysis | None]]
 
+MAX_PAST = 20
+"""Definitions of a document's earlier texts whose contracts are kept, for who undoes an edit."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -59,11 +62,20 @@ class Contracts:
         """Documents whose contracts are wanted; the one that was asked for last is the last."""
         self._task: asyncio.Task[None] | None = None
 
+    def __len__(self) -> int:
+        """How many definitions are known, with those of earlier texts."""
+        return len(self._known)
+
+    @property
+    def busy(self) -> bool:
+        """Whether more are to be found."""
+        return self._task is not None and not self._task.done()
+
     def request(self, path: str) -> None:
         """Find those of a document that are not known, when there is time."""
         self._waiting.pop(path, None)
         self._waiting[path] = None
-        if self._task is None or self._task.done():
+        if not self.busy:
             self._task = asyncio.get_running_loop().create_task(self._work())
 
     def postpone(self, path: str) -> None:
@@ -142,6 +154,10 @@ class Contracts:
         mine = [one for one in answer.contracts if _is_of(one, definition)]
         known = Known(definition.first, definition.last, mine[0] if mine else None, answer.facts, read)
         self._known[document.path, definition.digest] = known
+        current = {one.digest for one in definitions(document.source)}
+        past = [key for key in self._known if key[0] == document.path and key[1] not in current]
+        for key in past[:-MAX_PAST]:
+            del self._known[key]
         if mine:
             self._found()
 
