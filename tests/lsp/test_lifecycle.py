@@ -31,7 +31,16 @@ async def test_it_announces_what_it_can_do(start: Start) -> None:
     editor = await start(trusted=False)
     found = await editor.client.initialize_async(types.InitializeParams(capabilities=editor.client.capabilities))
     assert found.capabilities.position_encoding == types.PositionEncodingKind.Utf16
-    commands = {"runAndDiagnose", "report", "stopRun", "clearResults", "restartWorker", "showFixed", "applyFix"}
+    commands = {
+        "runAndDiagnose",
+        "probe",
+        "report",
+        "stopRun",
+        "clearResults",
+        "restartWorker",
+        "showFixed",
+        "applyFix",
+    }
     provider = found.capabilities.execute_command_provider
     assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
     assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix", "source.fixAll.torchsleuth")
