@@ -19,6 +19,9 @@ WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (97, 89, 83, 79, 73, 71, 
 """Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants; one
 rises and one falls, to tell a size from the greatest of several."""
 
+SHORT_WITNESSES = ((7, 11, 13, 17, 23, 31), (43, 41, 37, 29, 19, 5))
+"""The same for layers that go through a sequence step by step, of which each step is an evaluation."""
+
 FILLINGS = ("zeros", "ones", "ramp", "noise", "stairs")
 """Contents in place of data. Integers are 0 and 1 in all but the last: valid indices nearly everywhere."""
 

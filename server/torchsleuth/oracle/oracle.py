@@ -28,7 +28,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torchsleuth import wall
 from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
-from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, WITNESSES, Witness, common, generalise
+from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, SHORT_WITNESSES, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
@@ -97,11 +97,15 @@ _SHAPE_WORDS = (
 
 MAX_REMEMBERED = 10_000
 """Answers that are kept in memory between two requests."""
+MAX_NUMBERS = 3
+"""Sizes that may be 0 up to which an operator is asked with and without each."""
 MAX_MODULES = 400
 """The same of modules that were built."""
+MAX_DISPATCHED = 5_000
+"""The same of the dispatches of fake tensors."""
 _CLOSE = 0.01
 """Part of a peak of memory by which two may differ and still be one."""
-RECENT = 1 << 14
+RECENT = 1 << 13
 """Questions that are remembered as they were asked."""
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
@@ -256,7 +260,7 @@ class Oracle:
         _forget_oldest(self.joint, MAX_REMEMBERED)
         for kept in (self._built, self._parameters, self._trees):
             _forget_oldest(kept, MAX_MODULES)
-        if len(Mode.cache) > MAX_REMEMBERED:  # what fake tensors remember themselves, of concrete sizes
+        if len(Mode.cache) > MAX_DISPATCHED:  # what fake tensors remember themselves, of concrete sizes
             Mode.cache_clear()
 
     def _known_before(self, key: Any) -> Outcome | None:
@@ -428,6 +432,9 @@ class Oracle:
             if isinstance(outcome, Failure):
                 return outcome
             if isinstance(outcome, Undecided) and symbolic:
+                failure = self._whatever_number(target, args, kwargs)
+                if failure is not None:
+                    return failure
                 outcome = self._by_witness(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
                 return self._by_example(target, args, kwargs, symbolic)
@@ -710,6 +717,43 @@ class Oracle:
             return Undecided(f"{failure.message[:100]}, unless a size is 1")
         return replace(outcome, facts=(*outcome.facts, Equality(dims.of(chosen[0]), 1, soft=False)))
 
+    def _whatever_number(
+        self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Failure | None:
+        """The failure of an operator that is not decided because sizes of its tensors may be 0, if it fails with 0 as with
+        any other number: what does not fit are other sizes."""
+        shapes = [spec.shape or () for spec in _tensors((args, tuple(kwargs.values())))]
+        within = {symbol for shape in shapes for size in shape for symbol in dims.symbols(size) if not symbol.positive}
+        bare = {dims.symbol(size) for shape in shapes for size in shape}
+        if not 0 < len(within) <= MAX_NUMBERS or not within <= bare:
+            return None
+        asked: set[Symbol] = set()
+
+        def collect(size: Dim) -> Size:
+            asked.update(size.symbols)
+            return size
+
+        map_sizes(_without_tensors((args, tuple(kwargs.values()), target)), collect)
+        if asked & within:
+            return None
+        some: dict[Symbol, Size] = {one: dims.of(replace(one, positive=True)) for one in within}
+        options: list[dict[Symbol, Size]] = [some, *({**some, one: 0} for one in within), dict.fromkeys(within, 0)]
+        failure: Failure | None = None
+        for values in options:
+            given = partial(dims.substitute, values=values)
+            named = {name: map_sizes(value, given) for name, value in kwargs.items()}
+            changed = map_sizes(args, given)
+            symbolic = any(spec.symbolic for spec in _tensors((changed, tuple(named.values()))))
+            outcome = self._fake(map_sizes(target, given), changed, named, symbolic)
+            if isinstance(outcome, Failure):
+                outcome = self._confirm(map_sizes(target, given), changed, named, outcome)
+            if isinstance(outcome, Failure) and symbolic:
+                outcome = self._unless_one(map_sizes(target, given), changed, named, outcome)
+            if not isinstance(outcome, Failure) or not outcome.confirmed:
+                return None
+            failure = failure or outcome
+        return failure
+
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
         value = self._execute(target, args, kwargs, Witness(WITNESSES[0]))
@@ -760,7 +804,7 @@ class Oracle:
         """The result for operators that refuse symbolic sizes, read off two evaluations with concrete ones. Neither
         errors nor facts can be had this way."""
         values: list[Any] = []
-        for witnesses in WITNESSES:
+        for witnesses in SHORT_WITNESSES if _name(target) in ("RNN", "LSTM", "GRU") else WITNESSES:
             witness = Witness(witnesses)
             try:
                 concrete_args, concrete_kwargs = (
@@ -850,6 +894,15 @@ def _tensors(value: Any) -> list[TensorSpec]:
     if isinstance(value, tuple):
         return [spec for item in value for spec in _tensors(item)]
     return []
+
+
+def _without_tensors(value: Any) -> Any:
+    """Arguments, but for the tensors among them."""
+    if isinstance(value, TensorSpec):
+        return None
+    if isinstance(value, ListSpec):
+        return ListSpec(_without_tensors(value.items))
+    return tuple(map(_without_tensors, value)) if isinstance(value, tuple) else value
 
 
 _SCALARS = (bool, int, float, complex, str, type(None), DType, Native, Hole)

@@ -114,7 +114,7 @@ class Store:
 
     @contextlib.contextmanager
     def _surely(self) -> Iterator[list[Exception]]:
-        """Whatever the database or the disk makes of what is done here is the end of that, and of nothing else. Yields what
+        """A failure of the database or of the disk ends what is done here, and nothing else. Yields the failures after which it
         may be tried again."""
         again: list[Exception] = []
         try:

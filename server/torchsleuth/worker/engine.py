@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.budget import Budget, OutOfTime, Withdrawn
@@ -22,8 +22,9 @@ from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
 from torchsleuth.rules.evidence.causes import by_cause, shown
+from torchsleuth.rules.evidence.passed import at_the_call, in_turn
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
@@ -295,8 +296,9 @@ class Engine:
         """Keep what the oracle found out for the workers to come."""
         self.oracle.save()
 
-    def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Analysis:
-        """The interpreter's record; `files` has the text of the document and of others that are open."""
+    def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...], again: bool = False) -> Analysis:
+        """The interpreter's record; `files` has the text of the document and of others that are open. `again`: only for what is
+        found, to verify a fix."""
         workspace = Workspace(files, roots)
         source = SourceText(path, files[path])
         nothing = irrelevant(source, workspace)
@@ -304,6 +306,7 @@ class Engine:
             return Analysis(source, nothing, workspace, self.oracle.version)
         budget = Budget(seconds=self.times.execution)
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
+        interpreter.checks_calls = not again
         with self._bounded.limit(budget.seconds + self.times.grace):
             trace: Trace = interpreter.run_document(source)
         trace.internal_errors += self.oracle.told()
@@ -369,7 +372,10 @@ class Engine:
                             finding.related,
                         )
                         key = (rule.code, at.path, at.start.line, at.start.column)
-                        found.setdefault(key, (diagnostic, Candidates(finding.candidates, failed)))
+                        candidates: Iterable[Candidate] = finding.candidates
+                        if at in trace.broken:
+                            candidates = in_turn(candidates, at_the_call(analysis, finding))
+                        found.setdefault(key, (diagnostic, Candidates(candidates, failed)))
             except OutOfTime:
                 slow.append(rule.code)
             except Exception as error:
@@ -404,7 +410,7 @@ class Engine:
             if spent > allowed or analysis.trace.overdue or any(not parses(text) for text in texts.values()):
                 return None
             began = time.process_time()
-            again = self.interpret(path, {**files, **texts}, roots)
+            again = self.interpret(path, {**files, **texts}, roots, again=True)
             checked = Checked(tuple(self._diagnose(again, rules)), again)
             spent += time.process_time() - began
             # Of what was not done in time, nothing can be said to be gone.

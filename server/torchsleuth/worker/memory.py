@@ -106,13 +106,14 @@ class Estimator:
         blocks = [name for name in dict.fromkeys(names[1:]) if name != names[0] and not _is_leaf(before, name)]
         for name in sorted(blocks, key=names.count, reverse=True)[:MAX_BLOCKS]:
             yield "checkpoint", name, checkpointed(program, name), changes
-        optimizers = {step.target[0].rpartition(".")[2] for step in program.steps if step.kind == "optimizer"}
-        if optimizers & _IN_EIGHT_BITS:
-            yield "eight_bits", ", ".join(sorted(optimizers)), program, replace(changes, small_state=True)
+        optimizers = [step for step in program.steps if step.kind == "optimizer"]
+        types = {step.target[0].rpartition(".")[2] for step in optimizers}
+        if types & _IN_EIGHT_BITS:
+            yield "eight_bits", ", ".join(sorted(types)), program, replace(changes, small_state=True)
         if (changes.device or program.device) != "cpu":
             yield "foreach", "", program, replace(changes, foreach=False)
         trained = [step for step in before if step.kind == "call" and step.target.requires_grad]
-        owned = {part.identity for step in program.steps if step.kind == "optimizer" for part in step.args}
+        owned = {part.identity for step in optimizers for part in step.args}
         last = [step for step in trained if step.target.identity in owned]
         if last:
             about = str(last[-1].place[1])
