@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
-from tests.check import analyze
+from tests.check import analyze, engine
 from torchsleuth.interp.importing import _bound, _changed
 
 HEAVY = f"TABLE = [{'0, ' * 41000}]\nLAST = 1\n"
@@ -188,3 +189,90 @@ def test_what_a_statement_binds(text: str, expected: str) -> None:
 )
 def test_what_may_change_a_container(text: str, changed: bool) -> None:
     assert ("D" in set(_changed(ast.parse(text)))) is changed
+
+
+NET = "import torch.nn as nn\n\nclass Net(nn.Linear):\n    def __init__(self, width):\n        super().__init__(width, 3)\n"
+LOOKED_UP = [
+    "import nets.small\nnet = nets.small.Net(4)",
+    "import nets.small\nnet = getattr(nets.small, 'Net')(4)",
+    "import nets.deep.small\nnet = nets.deep.small.Net(4)",
+    "from nets import small\nnet = small.Net(4)",
+    "from nets.deep import small as chosen\nnet = chosen.Net(4)",
+    "import nets as n\nnet = n.small.Net(4)",
+    "from nets.family import make\nnet = make(4)",
+    "import package.small\nnet = package.small.Net(4)",
+    "import package.small\nnet = package.small.__dict__['Net'](4)",
+    "import importlib\nnet = importlib.import_module('nets.small').Net(4)",
+    "import importlib\nnet = getattr(importlib.import_module('.small', package='nets'), 'Net')(4)",
+    "import sys\nfrom nets.small import Net\nnet = getattr(sys.modules[__name__], 'Net')(4)",
+    "import sys\nimport package.small\nnet = sys.modules['package.small'].Net(4)",
+    "from nets.small import Net\nnet = eval('Net')(4)",
+    "import nets.small\nnet = eval('nets.small.Net')(4)",
+    "net = __import__('nets.small', fromlist=['Net']).Net(4)",
+]
+
+
+@pytest.mark.parametrize("text", LOOKED_UP)
+def test_modules_of_folders_and_names_by_text(text: str, tmp_path: Path) -> None:
+    files = {
+        "nets/small.py": NET,
+        "nets/deep/small.py": NET,
+        "nets/family.py": "from . import small\n\ndef make(width):\n    return small.Net(width)\n",
+        "package/__init__.py": "",
+        "package/small.py": NET,
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    whole = f"import torch\n{text}\ny = net(torch.zeros(2, 4))\nz = net(torch.zeros(2, 5))\n"
+    found = engine().analyze(str(tmp_path / "main.py"), whole, roots=(str(tmp_path),))
+    assert [item.code for item in found.diagnostics] == ["TS101"] and found.stats["internal_errors"] == []
+    assert {fact.binding: fact.shape for fact in found.facts if fact.binding}["y"] == (2, 3)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import nets\nnet = nets.absent.Net(4)",
+        "import importlib\nnet = importlib.import_module(name).Net(4)",
+        "import importlib\nnet = importlib.import_module('...small', package='nets').Net(4)",
+        "net = eval('Net(4)')",
+        "net = eval('Absent')",
+        "import sys\nnet = sys.modules['nets.absent'].Net(4)",
+    ],
+)
+def test_what_is_not_there_is_unknown(text: str, tmp_path: Path) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "small.py").write_text(NET)
+    whole = f"import torch\n{text}\nz = net(torch.zeros(2, 5))\n"
+    found = engine().analyze(str(tmp_path / "main.py"), whole, roots=(str(tmp_path),))
+    assert found.diagnostics == () and found.stats["internal_errors"] == []
+
+
+BATCH = "import torch\nimport sys\nfrom torch import nn\nlengths = [len(word) for word in sys.argv]\nn, longest = len(sys.argv), max(lengths)\n"
+
+
+@pytest.mark.parametrize(
+    "text, code",
+    [
+        ("torch.zeros(8, n, 40) * torch.zeros(8, n, 20)", "TS103"),
+        ("torch.zeros(n, 40) @ torch.zeros(20, 3)", "TS101"),
+        ("torch.cat([torch.zeros(n, 40), torch.zeros(3, 20)], 0)", "TS106"),
+        ("nn.GRU(6, 5, batch_first=True, bidirectional=True)(torch.zeros(8, n, 6))[0] * torch.zeros(8, n, 5)", "TS103"),
+        ("torch.zeros(8, n, 40) * torch.zeros(8, n, 1)", ""),
+        ("torch.zeros(8, n, 40) * torch.zeros(n, 40)", ""),
+        ("torch.cat([torch.zeros(n), torch.zeros(2, 3)])", ""),
+        ("torch.zeros(n, 4) + torch.zeros(3, 4)", ""),
+        ("nn.GRU(6, 5, batch_first=True)(torch.zeros(8, n, 6))[0] * torch.zeros(8, n, 5)", ""),
+    ],
+)
+def test_sizes_that_may_be_zero_hide_no_others(text: str, code: str) -> None:
+    found = analyze(f"{BATCH}y = {text}\n")
+    assert [item.code for item in found.diagnostics] == [code] * bool(code)
+
+
+def test_the_longest_of_many_is_one_size() -> None:
+    text = "words = [torch.zeros(len(sys.argv[i])) for i in range(8)]\nlongest = max(len(word) for word in words)\n"
+    text += "x, y = torch.zeros(8, longest, 40), torch.zeros(8, max(len(word) for word in words), 20)\n"
+    assert analyze(f"import torch\nimport sys\n{text}z = x + y[..., :1]\n").diagnostics == ()
+    assert [item.code for item in analyze(f"import torch\nimport sys\n{text}z = x * y\n").diagnostics] == ["TS103"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
-from torchsleuth.interp.inferred import InferredContracts
+from torchsleuth.interp.checked import CheckedCalls
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -24,9 +24,11 @@ from torchsleuth.values import (
     ListValue,
     Namespace,
     Value,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
+from torchsleuth.values.names import Names
 
 MAX_SEARCHED = 40
 """Modules that are looked through for a name that ``import *`` may have brought."""
@@ -102,7 +104,7 @@ class Body:
         return frozenset(name for part in (*outside, *inside) for name in _changed(part))
 
 
-class Importing(InferredContracts):
+class Importing(CheckedCalls):
     """Modules of the workspace, of installed libraries, and those known by name only."""
 
     import_steps: int
@@ -129,11 +131,17 @@ class Importing(InferredContracts):
                     if isinstance(module, Native) or not name.startswith("_"):
                         self.assign_name(name, self.attribute(module, name, node, frame), frame)
                 continue
-            if isinstance(module, Namespace):
-                value = self._imported_from(module, alias.name, node, frame)
-            else:
-                value = self.attribute(module, alias.name, alias, frame)
-            self.assign_name(alias.asname or alias.name, value, frame)
+            self.assign_name(alias.asname or alias.name, self._imported(module, alias, node, frame), frame)
+
+    def _imported(self, module: Value, alias: ast.alias, node: ast.ImportFrom, frame: Frame) -> Value:
+        if isinstance(module, Namespace):
+            return self._imported_from(module, alias.name, node, frame)
+        if is_unknown(module) and node.level:
+            # ``from . import name`` in a folder without ``__init__.py``
+            path = f"{node.module or ''}.{alias.name}".strip(".")
+            if self.workspace.find(path, frame.path, node.level) is not None:
+                return self.import_module(path, frame, node.level, node)
+        return self.attribute(module, alias.name, alias, frame)
 
     def _imported_from(self, module: Namespace, name: str, node: ast.ImportFrom, frame: Frame) -> Value:
         """A name of a module, or a module of a package."""
@@ -163,9 +171,27 @@ class Importing(InferredContracts):
         except LookupError:
             owner, _, last = name.rpartition(".")
             misuse.absent(self, owner, last, node, frame)
-            if name.partition(".")[0] not in sys.stdlib_module_names:
+            known = name.partition(".")[0] in sys.stdlib_module_names or self.workspace.is_folder(name, frame.path)
+            if not known:
                 self.trace.missing.setdefault((name, frame.path), node)
             return Native(name, "external")
+
+    def submodule(self, owner: Namespace | Native, name: str, frame: Frame) -> Value:
+        """The module called `name` in a package of the user's, MISSING where there is none or nothing has imported it."""
+        if isinstance(owner, Native):
+            # A folder without ``__init__.py`` binds nothing else.
+            if not self.workspace.is_folder(owner.path, frame.path):
+                return MISSING
+            source = self.workspace.find(f"{owner.path}.{name}", frame.path, 0)
+            if source is None:
+                return MISSING
+            return self.modules.get(source.path) or self.execute_module(source, f"{owner.path}.{name}")
+        file = owner.slots.get("__file__")
+        if not isinstance(file, str) or os.path.basename(file) != "__init__.py":
+            return MISSING
+        base = os.path.join(os.path.dirname(file), name)
+        places = (self.modules.get(path) for path in (f"{base}.py", os.path.join(base, "__init__.py")))
+        return next((found for found in places if found is not None), MISSING)
 
     def execute_module(self, source: SourceText, name: str) -> Namespace:
         """The namespace of a workspace module that is imported for the first time."""
@@ -206,7 +232,7 @@ class Importing(InferredContracts):
         """The value that a module binds a name to, MISSING where it does not."""
         return module.slots[name] if name in module.slots else self.fetch(module.slots, name)
 
-    def fetch(self, names: Globals, name: str) -> Value:
+    def fetch(self, names: Names, name: str) -> Value:
         """The value that those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
         body = names.body
         if body is None or not body.waiting or name in body.wanted:
@@ -226,7 +252,7 @@ class Importing(InferredContracts):
         finally:
             body.wanted.discard(name)
 
-    def _begin_body(self, names: Globals, body: Body) -> None:
+    def _begin_body(self, names: Names, body: Body) -> None:
         """Execute the body of a module that is needed, but for its imports and for what takes long."""
         body.begun = True
         end = self.steps + self.budget.module_steps
@@ -252,7 +278,7 @@ class Importing(InferredContracts):
         finally:
             self.parts.end()
 
-    def _execute(self, statement: ast.stmt, names: Globals) -> None:
+    def _execute(self, statement: ast.stmt, names: Names) -> None:
         """Execute a statement of an imported module. What it does holds in all branches of the importer."""
         body = names.body
         if body is None or statement not in body.waiting:
@@ -312,7 +338,7 @@ class Importing(InferredContracts):
 
     # -- what is not executed ----------------------------------------------------------------------
 
-    def _open(self, names: Globals) -> None:
+    def _open(self, names: Names) -> None:
         """Forget the containers of a module: what is not executed may have put things into them."""
         seen: set[int] = set()
         for name, value in list(names.items()):

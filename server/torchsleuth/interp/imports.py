@@ -16,6 +16,7 @@ class Workspace:
         self.overlay = {os.path.abspath(path): text for path, text in overlay.items()}
         self.roots = roots
         self._sources: dict[str, SourceText | None] = {}
+        self._folders: dict[tuple[str, str], bool] = {}
 
     @property
     def read(self) -> tuple[SourceText, ...]:
@@ -37,6 +38,16 @@ class Workspace:
             if source is not None:
                 return source
         return None
+
+    def is_folder(self, name: str, importer: str) -> bool:
+        """Whether ``import name`` in `importer` may mean a folder of the user's without ``__init__.py``."""
+        folder = os.path.dirname(os.path.abspath(importer))
+        known = self._folders.get((name, folder))
+        if known is None:
+            parts = name.split(".")
+            known = any(os.path.isdir(os.path.join(root, *parts)) for root in self._search_path(folder))
+            self._folders[name, folder] = known
+        return known
 
     def _search_path(self, folder: str) -> list[str]:
         """The importer's folder, the folder above its package, and every root with its ``src``."""
