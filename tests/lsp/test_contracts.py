@@ -155,3 +155,18 @@ async def test_contracts_may_be_switched_off(start: Start, double: str) -> None:
     changed = types.DidChangeConfigurationParams({"torchsleuth": {"contracts": True}})
     editor.client.workspace_did_change_configuration(changed)
     assert await _lenses(editor, uri, 1) == [(1, "[n] → [n]")]
+
+
+async def test_a_contract_can_be_written_into_the_text(start: Start) -> None:
+    editor = await start(interpreter=sys.executable, contractLenses=True)
+    uri = editor.open("blocks.py", BLOCKS)
+    await _lenses(editor, uri, 2)
+    at = types.Range(types.Position(4, 0), types.Position(4, 0))
+    (action,) = await editor.actions(uri, at, only=["refactor"])
+    assert (action.title, action.kind, action.diagnostics) == ("Write the contract of Down", "refactor.rewrite", None)
+    # The edit is made for the text in which it is chosen.
+    editor.replace(uri, "import torch\n", "import torch\n\n")
+    await editor.choose(action)
+    lines = "        # x: (N, i, H, W)\n        # returns: (N, o, H//2, W//2)\n        # where H >= 2, W >= 2\n"
+    assert f"def forward(self, x):\n{lines}        y = self.conv(x)" in editor.texts[uri]
+    assert not await editor.actions(uri, at, only=["quickfix"])

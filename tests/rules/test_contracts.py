@@ -100,3 +100,46 @@ def test_a_function_that_calls_itself_has_other_sizes_there() -> None:
                 refine(x[:, None, 0, :2].expand(-1, 4, -1), passes - 1)
             return x * 2
     """)
+
+
+def test_a_global_variable_with_the_name_of_a_size_is_another_size() -> None:
+    check("""
+        import torch
+        from torch import nn
+
+        class Encoder(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = nn.Linear(words, 2, bias=False)
+
+            def forward(self, x):
+                # x : [batch_size, words]
+                hidden = self.weight(x)  # hidden : [batch_size, 2]
+                return hidden
+
+        if __name__ == "__main__":
+            batch_size = 2
+            words = 8
+            print(Encoder()(torch.zeros(batch_size, words)).sum())
+    """)
+
+
+def test_a_size_of_the_constructor_may_have_another_name_in_words() -> None:
+    check('''
+        from torch import nn
+
+        class Projection(nn.Module):
+            def __init__(self, d_model, heads):
+                super().__init__()
+                self.heads = heads
+                self.query = nn.Linear(d_model, d_model)
+
+            def forward(self, query):
+                """
+                Args:
+                    query: (batch_size, query_len, model_dim)
+                """
+                batch_size, query_len, d_model = query.size()
+                split = self.query(query).view(batch_size, query_len, self.heads, -1)
+                return split.reshape(batch_size, query_len, d_model)  # (batch_size, query_len, d_model)
+    ''')

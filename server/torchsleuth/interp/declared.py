@@ -130,7 +130,9 @@ class DeclaredShapes(Expressions):
             known = {**frame.sizes, **known}
             sizes = tuple((name, known[name]) for name in names if name in known)
         else:
-            found = [(name, self.resolved(self.lookup(name, frame))) for name in names]
+            # A global variable of the name of a size says nothing of the sizes for which a contract is checked.
+            variables = [name for name in names if name in frame.names or name not in known]
+            found = [(name, self.resolved(self.lookup(name, frame))) for name in variables]
             known.update((name, size) for name, size in found if is_int(size) and not is_unknown(size))
             sizes = tuple((name, known[name]) for name in names if name in known)
         if self.is_noted(node, declared, frame):

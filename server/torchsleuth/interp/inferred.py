@@ -146,13 +146,24 @@ class Outcome:
         return self.returned and self.failure is None
 
 
+@dataclass(frozen=True)
+class Learned:
+    """A comparison of sizes that something needs, in the symbols of the moment. `site`: of the operator or the test."""
+
+    operator: str
+    left: Size
+    right: Size
+    site: Site | None
+
+
 @dataclass
-class _Running:
+class Running:
     """The record of a run of an entry. `concrete`: all that the caller chooses are numbers."""
 
     plan: Plan
     concrete: bool
     required: list[tuple[str, Size, Size]] = field(default_factory=list)
+    learned: list[Learned] = field(default_factory=list)
     broadcast: list[tuple[Size, Size]] = field(default_factory=list)
     stuck: list[Operation] = field(default_factory=list)
     raised: bool = False
@@ -161,7 +172,7 @@ class _Running:
 class InferredContracts(WrittenContracts):
     """Runs modules and functions for what they ask of their inputs."""
 
-    inference: _Running | None = None
+    inference: Running | None = None
 
     # -- what there is to infer ------------------------------------------------------------------------
 
@@ -265,7 +276,7 @@ class InferredContracts(WrittenContracts):
     ) -> Outcome:
         """Run an entry as planned. `numbers`: what the symbols of the plan are."""
         outcome = Outcome()
-        running = _Running(plan, numbers is not None)
+        running = Running(plan, numbers is not None)
 
         def run(given: object) -> None:
             self.inference = running
@@ -399,7 +410,7 @@ class InferredContracts(WrittenContracts):
             return Part("value", text=value.type)
         return Part("unknown", cause=value if isinstance(value, Unknown) else None)
 
-    def _settled(self, running: _Running) -> list[Condition]:
+    def _settled(self, running: Running) -> list[Condition]:
         """The conditions of a run, with everything put in that was found out later."""
         found: dict[str, Condition] = {}
         for operator, left, right in running.required:
@@ -415,6 +426,8 @@ class InferredContracts(WrittenContracts):
         left, right = self.resolved(fact.left), self.resolved(fact.right)
         if not is_int(left) or not is_int(right):
             return None
+        if not self.uncertain:
+            running.learned.append(Learned("==", left, right, site))
         settings = {setting.symbol: True for setting in running.plan.settings.values()}
         solution = dims.solve(dims.subtract(left, right), settings)
         chosen = solution is None or solution[0] in settings
@@ -443,9 +456,11 @@ class InferredContracts(WrittenContracts):
             pairs = zip(left, right) if isinstance(left, tuple) and isinstance(right, tuple) else [(left, right)]
             for mine, yours in pairs:
                 if _is_size(mine) and _is_size(yours) and (isinstance(mine, Dim) or isinstance(yours, Dim)):
+                    site = self.site(test, frame)
                     if operator == "==":
-                        self.learn(Equality(mine, yours, soft=False))
+                        self.learn(Equality(mine, yours, soft=False), site)
                     else:
+                        running.learned.append(Learned(operator, mine, yours, site))
                         running.required.append((operator, mine, yours))
         return None
 
@@ -466,12 +481,13 @@ class InferredContracts(WrittenContracts):
             axis, size = stated
             shape = self.resolved_spec(given.spec).shape
             if shape is not None and -len(shape) <= axis < len(shape) and _is_size(size):
-                self.learn(Equality(shape[axis], size, soft=False))
+                self.learn(Equality(shape[axis], size, soft=False), self.site(call.node, call.frame))
         if self.inference is not None:
             for whole, part in divided_sizes(module):
                 if _is_size(whole) and _is_size(part) and part != 1 and not self.uncertain:
                     with contextlib.suppress(ZeroDivisionError):
                         remainder = dims.modulo(self.resolved(whole), self.resolved(part))
+                        self.inference.learned.append(Learned("==", remainder, 0, self.site(call.node, call.frame)))
                         self.inference.required.append(("==", remainder, 0))
         attended = self._attended(module, call) if self.inference is not None else None
         return super().apply_module(module, call) if attended is None else attended
@@ -493,8 +509,9 @@ class InferredContracts(WrittenContracts):
             return None
         batch, length = (0, 1) if first else (1, 0)
         for shape in shapes:
-            self.learn(Equality(shape[-1], size, soft=False))
-            self.learn(Equality(shape[batch], shapes[0][batch], soft=False))
+            site = self.site(call.node, call.frame)
+            self.learn(Equality(shape[-1], size, soft=False), site)
+            self.learn(Equality(shape[batch], shapes[0][batch], soft=False), site)
         operation = self.operation(module.path, call.args, call.kwargs, call.node, call.frame, module, call.written)
         spec = given[0].with_(shape=(*shapes[0][:2], size), strides=None)
         make = self._maker(operation, spec.device)
@@ -619,4 +636,4 @@ def _failure(trace: Trace) -> str | None:
     return message("contract.devices") if trace.conflicts else trace.incomplete
 
 
-__all__ = ["InferredContracts", "Outcome", "Part", "Plan", "Setting"]
+__all__ = ["InferredContracts", "Learned", "Outcome", "Part", "Plan", "Running", "Setting"]

@@ -27,12 +27,11 @@ from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size, Symbol
-from torchsleuth.tensors.spec import Equality, Failure, ModuleSpec, TensorSpec
+from torchsleuth.tensors.spec import Equality, Failure, ModuleSpec, Native, TensorSpec
 from torchsleuth.values import (
     ClassValue,
     Element,
     Function,
-    Globals,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -50,6 +49,7 @@ from torchsleuth.values.conditions import Fact
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault, Cut
 from torchsleuth.values.heap import Heap
+from torchsleuth.values.names import Names
 
 
 class Interpreter(ABC):
@@ -170,6 +170,8 @@ class Interpreter(ABC):
     """By definition: calls of it inside of one activation."""
     instantiated: set[ClassValue]
     """Classes that were called."""
+    extrema: dict[tuple[str, frozenset[Size]], Size]
+    """The sizes that stand for the greatest or least of many, by these."""
     modules: dict[str, Namespace]
     """Modules of the workspace that were imported, by path."""
     failures_seen: set[Any]
@@ -539,8 +541,16 @@ class Interpreter(ABC):
     # -- imports ------------------------------------------------------------------------------------
 
     @abstractmethod
-    def fetch(self, names: Globals, name: str) -> Value:
+    def fetch(self, names: Names, name: str) -> Value:
         """The value that those statements of a module bind a name to that are not executed yet, MISSING where they do not."""
+
+    @abstractmethod
+    def submodule(self, owner: Namespace | Native, name: str, frame: Frame) -> Value:
+        """The module called `name` in a package of the user's, MISSING where there is none or nothing has imported it."""
+
+    @abstractmethod
+    def import_module(self, name: str, frame: Frame, level: int, node: ast.AST) -> Value:
+        """A workspace module, an installed library's module, or an external one known by name only."""
 
     @abstractmethod
     def body(self, statements: list[ast.stmt], frame: Frame) -> int:

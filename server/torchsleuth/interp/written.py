@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from torchsleuth.interp.entries import EntryPoints
+from torchsleuth.interp.entries import SIZES, EntryPoints
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
@@ -61,7 +62,8 @@ class Contract:
     `sizes`: its names, as symbols. `declared`: the names in its shapes; the others are integers that it, or the constructor
     of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
     `spreads`: these. `times`: in how many shapes of parameters and of the result a name stands. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
-    dimensions only.
+    dimensions only. `annotated`: it is written in annotations alone, whose names are those of one scheme; in comments and
+    docstrings a size that the constructor takes may have another name. `together`: the names in each shape.
     """
 
     function: Function
@@ -70,10 +72,16 @@ class Contract:
     spread: int
     complete: bool
     loose: bool = False
+    annotated: bool = True
+    together: list[frozenset[str]] = field(default_factory=list)
     sizes: dict[str, Size] = field(default_factory=dict)
     spreads: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     usual: dict[Symbol, int] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
+
+
+_SIZES = re.compile(rf"{SIZES.pattern}|(\w+_)?(hidden|width|channels|features)")
+"""Names of constructor parameters without an annotation that are sizes."""
 
 
 class WrittenContracts(EntryPoints):
@@ -123,8 +131,11 @@ class WrittenContracts(EntryPoints):
         spread: int,
         complete: bool,
     ) -> None:
-        contract = Contract(function, owner, _names_in(function, owner, written), spread, complete)
+        together = _named_together(function, owner, written)
+        contract = Contract(function, owner, frozenset().union(*together), spread, complete)
+        contract.together = together
         contract.times = _times(function, written)
+        contract.annotated = all(one.kind == "annotation" for one in _declared(function, written))
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)
         trace = trial.trace
@@ -202,9 +213,14 @@ class WrittenContracts(EntryPoints):
             for symbol in dims.symbols(size)
         )
 
+        # Sizes in another order: that a name and a product are equal, as may be meant elsewhere, does not make these right.
+        permuted = None not in expected and Counter(expected) == Counter(shape)
+
         def differs(wanted: Size | None, size: Size) -> bool:
             if wanted is None:
                 return False
+            if permuted and rigid >= {*dims.symbols(wanted), *dims.symbols(size)}:
+                return dims.equal(wanted, size) is not True
             if sighting.call is not None and (isinstance(wanted, int) or isinstance(size, int)):
                 return dims.equal(wanted, size) is False  # A name for a number that its callers rely on.
             if isinstance(wanted, int) and not own.issuperset(dims.symbols(size)):
@@ -273,7 +289,8 @@ class WrittenContracts(EntryPoints):
             return self._contract_tensor(contract, declared, place) if not has_default or contract.complete else None
         annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
         named = argument.arg in contract.declared
-        if annotation == "int" or (not annotation and named):
+        made = function is not contract.function and not has_default and _SIZES.fullmatch(argument.arg) is not None
+        if annotation == "int" or (not annotation and (named or made)):
             if not has_default:
                 return self._contract_size(contract, argument.arg, place)
             usual = default_of(function, argument)
@@ -409,12 +426,21 @@ class WrittenContracts(EntryPoints):
             shared = set(dims.symbols(left)) & set(dims.symbols(right))
             if not shared or not differ_in_general(left, right, frozenset(self.rigid), contract.usual):
                 return False
+        if not contract.annotated and self._is_synonym(contract, {name.name for name in names if name is not None}):
+            self.unify(left, right)
+            return True
         if fact.soft and any(contract.times.get(dims.text(size), 0) < 2 for size in (left, right)):
             # What is broadcast may have been given a name of its own that nothing else refers to.
             self.unify(left, right)
         elif site is not None:
             self._note_meeting(contract, site, left, right)
         return True
+
+    def _is_synonym(self, contract: Contract, names: Set[str]) -> bool:
+        """Whether of two names one is a size that the constructor takes, the other is none, and no shape has both."""
+        made = None if contract.owner is None else self.class_attribute(contract.owner, "__init__")
+        taken = {one.arg for one in _parameters(made)} if isinstance(made, Function) else set()
+        return len(names) == 2 and len(names & taken) == 1 and not any(names <= shape for shape in contract.together)
 
     def _note_meeting(self, contract: Contract, site: Site, left: Size, right: Size) -> None:
         """Two sizes that the contract names differently have to be equal there."""
@@ -501,43 +527,41 @@ def _declared_places(node: ast.FunctionDef | ast.AsyncFunctionDef, written: Decl
     )
 
 
-def _names_in(function: Function, owner: ClassValue | None, written: Declarations) -> frozenset[str]:
-    """The names in the shapes that are declared of a function, and in the constructor of its object."""
+def _named_together(function: Function, owner: ClassValue | None, written: Declarations) -> list[frozenset[str]]:
+    """The names in each of the shapes that are declared of a function, and in the constructor of its object."""
     nodes: list[ast.AST] = [function.node]
     if owner is not None:
         nodes += [part for part in owner.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
-    found: set[str] = set()
+    found: list[Written | None] = []
     for node in nodes:
         for part in ast.walk(node):
-            if not hasattr(part, "lineno"):
-                continue
-            place = key(part)
-            shapes = []
             if isinstance(part, ast.arg):
-                shapes.append(written.parameters.get(place))
+                found.append(written.parameters.get(key(part)))
             elif isinstance(part, ast.stmt):
-                shapes.append(written.statements.get(place))
-                if part is function.node and place in written.results:
-                    found.update(written.results[place].names)
-            for shape in shapes:
-                if shape is not None:
-                    found.update(shape.names)
-    return frozenset(found)
+                found.append(written.statements.get(key(part)))
+                found.append(written.results.get(key(part)) if part is function.node else None)
+    return [frozenset(shape.names) for shape in found if shape is not None]
 
 
 def _times(function: Function, written: Declarations) -> dict[str, int]:
     """In how many of the shapes of a function's parameters and of its result each name stands."""
+    found: Counter[str] = Counter()
+    for shape in _declared(function, written):
+        spreads = {f"{shape.spread_name}{number}" for number in range(max(SPREADS))} if shape.spread_name else set()
+        found.update({*shape.names, *spreads})
+    return dict(found)
+
+
+def _declared(function: Function, written: Declarations) -> Iterator[Declared]:
+    """The shapes of a function's parameters and of its result."""
     shapes: list[Written | None] = [written.parameters.get(key(one)) for one in _parameters(function)]
     shapes.append(written.results.get(key(function.node)))
-    found: Counter[str] = Counter()
     while shapes:
         shape = shapes.pop()
         if isinstance(shape, DeclaredParts):
             shapes += shape.parts
         elif shape is not None:
-            spreads = {f"{shape.spread_name}{number}" for number in range(max(SPREADS))} if shape.spread_name else set()
-            found.update({*shape.names, *spreads})
-    return dict(found)
+            yield shape
 
 
 def _compares_sizes(function: ast.AST) -> bool:

@@ -1,4 +1,4 @@
-"""Quick fixes, all safe ones at once, and comments that silence: from what is held. Nothing is analysed, nothing waited for.
+"""Quick fixes, all safe ones at once, comments that silence, and contracts to be written: from what is held. Nothing is analysed, nothing waited for.
 
 A fix of the analysis is offered only if it was verified. One of a run is offered as such: its numbers were measured, but the
 repaired script has not been run.
@@ -28,11 +28,13 @@ from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding, preferred
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Position
+from torchsleuth.syntax.annotating import written
 from torchsleuth.syntax.edits import meet
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 
 FIX_ALL = "source.fixAll.torchsleuth"
+REWRITE = "refactor.rewrite"
 SETTLE_S = 10.0
 """How long an action that was chosen waits for the analysis of the text it is about."""
 
@@ -48,6 +50,8 @@ class Offer:
     number: int | None = None
     diagnostics: tuple[types.Diagnostic, ...] = ()
     preferred: bool | None = None
+    contract: str | None = None
+    """The digest of the definition whose contract it writes."""
 
 
 def register(server: TorchSleuthServer) -> None:
@@ -55,7 +59,10 @@ def register(server: TorchSleuthServer) -> None:
 
     @server.feature(
         types.TEXT_DOCUMENT_CODE_ACTION,
-        types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, FIX_ALL], resolve_provider=True),
+        types.CodeActionOptions(
+            code_action_kinds=[types.CodeActionKind.QuickFix, types.CodeActionKind.RefactorRewrite, FIX_ALL],
+            resolve_provider=True,
+        ),
     )
     async def code_actions(params: types.CodeActionParams) -> list[types.CodeAction]:
         return await actions.offer(params)
@@ -107,6 +114,8 @@ class CodeActions:
             if document is None:
                 return []
             offers += quick
+        if any(REWRITE.startswith(kind) for kind in only):
+            offers += self._contracts(document, params.range)
         return [self._action(offer, document, lazy) for offer in offers]
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
@@ -119,7 +128,10 @@ class CodeActions:
             together = self._fix_all(document) if document is not None else None
             action.edit = self._edit(together) if together is not None else types.WorkspaceEdit()
             return action
-        fix = await self._fix_of(data) if document is not None else None
+        if document is not None and isinstance(data.get("contract"), str):
+            fix = self._contract_of(document, data["contract"])
+        else:
+            fix = await self._fix_of(data) if document is not None else None
         document = self._server.documents.get(str(data.get("uri")))
         if document is None or fix is None:
             changed = message("editor.fix.changed", title=action.title)
@@ -220,6 +232,22 @@ class CodeActions:
             return None
         return Fix(message("editor.fix_all"), tuple(taken))
 
+    def _contracts(self, document: Document, where: types.Range) -> Iterator[Offer]:
+        """Contracts that are known and not written down yet, on the lines of the class and of its function."""
+        first, last = where.start.line + 1, where.end.line + 1
+        for definition, contract in self._server.analysis.contracts.of(document):
+            named = (definition.first, definition.function.lineno)
+            fix = written(document.source, contract) if any(first <= line <= last for line in named) else None
+            if fix is not None:
+                kind = types.CodeActionKind.RefactorRewrite
+                yield Offer(fix.title, kind, fix, contract=definition.digest)
+
+    def _contract_of(self, document: Document, digest: str) -> Fix | None:
+        """The edit that writes the contract of a definition, for the text of now."""
+        found = (one for definition, one in self._server.analysis.contracts.of(document) if definition.digest == digest)
+        contract = next(found, None)
+        return written(document.source, contract) if contract is not None else None
+
     async def _settled(self, document: Document) -> None:
         """Wait for everything that finds something in a document."""
         owners = {finding.owner for finding in self._server.store.findings(document.path)}
@@ -270,7 +298,14 @@ class CodeActions:
             is_preferred=offer.preferred,
             edit=self._edit(fix) if fix is not None and not lazy else None,
             command=self._showing(fix, document) if fix is not None and not lazy else None,
-            data={"uri": document.uri, "number": offer.number, "fix": fix and name_of(fix)} if lazy else None,
+            data={
+                "uri": document.uri,
+                "number": offer.number,
+                "fix": fix and name_of(fix),
+                **({"contract": offer.contract} if offer.contract is not None else {}),
+            }
+            if lazy
+            else None,
         )
 
     def _edit(self, fix: Fix) -> types.WorkspaceEdit:
