@@ -211,7 +211,35 @@ EXPLANATIONS = (
         "explain.meta_item",
         "x = torch.ones(1, device='meta')\nx.item()",
     ),
+    Explanation(
+        "TS199",
+        r"Object of type (Tensor|ndarray|float\d+|int\d+|bool_|Parameter) is not JSON serializable",
+        "explain.json",
+        "import json\njson.dumps({'loss': torch.ones(1)})",
+    ),
+    Explanation(
+        "TS199",
+        r"Seed must be between 0 and 2\*\*32 - 1",
+        "explain.numpy_seed",
+        _NUMPY + "np.random.seed(2**40)",
+    ),
     # gradients
+    Explanation(
+        "TS199",
+        r"save_for_backward can only save variables, but argument (\d+) is of type (\w+)",
+        "explain.saved_value",
+        "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, factor):\n"
+        "        ctx.save_for_backward(x, factor)\n        return x * factor\n\n    @staticmethod\n"
+        "    def backward(ctx, grad):\n        x, factor = ctx.saved_tensors\n        return grad * factor, None\n\n"
+        + _WEIGHT
+        + "Scale.apply(w, 2.0)",
+    ),
+    Explanation(
+        "TS199",
+        r"torch\.utils\.checkpoint: (?:A different number of tensors was saved|Recomputed values for the following tensors "
+        r"have different metadata|trying to save more tensors during recomputation)",
+        "explain.recomputed",
+    ),
     Explanation(
         "TS199",
         r"Mismatch in shape: grad_output\[\d+\] has a shape of torch\.Size\(\[(.*?)\]\) and output\[\d+\] has a shape "
@@ -243,7 +271,26 @@ EXPLANATIONS = (
         "explain.lazy",
         "layer = torch.nn.LazyLinear(3)\nsum(item.numel() for item in layer.parameters())",
     ),
+    Explanation(
+        "TS199",
+        r"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes (\[[\d, ]+\])",
+        "explain.vmap_sizes",
+        "from torch.func import vmap\nvmap(torch.add)(torch.ones(3), torch.ones(4))",
+    ),
     Explanation("TS199", r"vmap: It looks like you're calling \.item\(\)", "explain.vmap_item"),
+    # modules
+    Explanation(
+        "TS199",
+        r"attribute '(\w+)' already exists",
+        "explain.attribute_exists",
+        "layer = torch.nn.Linear(2, 2)\nlayer.scale = 1\nlayer.register_buffer('scale', torch.ones(2))",
+    ),
+    Explanation(
+        "TS199",
+        r"(module|parameter|buffer) name can\\?'t contain \"\.\"(?:, got: (\S+))?",
+        "explain.dotted_name",
+        "heads = torch.nn.ModuleDict()\nheads['v1.5'] = torch.nn.Linear(2, 2)",
+    ),
     # optimizers, schedules, states
     Explanation(
         "TS199",
@@ -290,6 +337,12 @@ EXPLANATIONS = (
         r"You must define either total_steps OR",
         "explain.one_cycle",
         _SCHEDULERS + "OneCycleLR(optimizer, 0.1)",
+    ),
+    Explanation(
+        "TS199",
+        r"param 'initial_lr' is not specified in param_groups\[(\d+)\]",
+        "explain.initial_lr",
+        _SCHEDULERS + "schedule = StepLR(optimizer, 1, last_epoch=3)",
     ),
     Explanation("TS815", r"^(\w+) is not an Optimizer", "explain.no_optimizer", _SCHEDULERS + "StepLR(layer, 1)"),
     Explanation(

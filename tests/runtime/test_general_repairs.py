@@ -42,6 +42,86 @@ CASES = {
         "    F.cross_entropy(net(torch.randn(5, 2)), labels[i : i + 5])\n",
         "labels[i : i + 5] - 1",
     ),
+    "a step of descent that gives the name another tensor": (
+        "w = torch.ones(3, requires_grad=True)\nfor _ in range(3):\n    loss = (w * 2).sum()\n    loss.backward()\n"
+        "    w = w - 0.1 * w.grad\n",
+        "w -= 0.1 * w.grad",
+    ),
+    "the same, with the gradient cleared by hand": (
+        "w, b = torch.ones(3, requires_grad=True), torch.zeros(1, requires_grad=True)\nfor _ in range(3):\n"
+        "    (w * 2 + b).sum().backward()\n    with torch.no_grad():\n        w = w - 0.1 * w.grad\n"
+        "        b = b - 0.1 * b.grad\n    w.grad.zero_()\n    b.grad.zero_()\n",
+        "b -= 0.1 * b.grad",
+    ),
+    "a number that is saved as a tensor": (
+        "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, factor):\n"
+        "        ctx.save_for_backward(x, factor)\n        return x * factor\n    @staticmethod\n"
+        "    def backward(ctx, grad):\n        (x, factor) = ctx.saved_tensors\n        return grad * factor, None\n"
+        "x = torch.ones(2, requires_grad=True)\nScale.apply(x, 3.0).sum().backward()\n",
+        "ctx.factor = factor",
+    ),
+    "another model of the class": (
+        "class Net(nn.Module):\n    def __init__(self, deep):\n        super().__init__()\n"
+        "        self.layers = nn.Sequential(*[nn.Linear(2, 2) for _ in range(2 if deep else 1)])\n"
+        "old, new = torch.optim.SGD(Net(deep=True).parameters(), lr=0.1), None\nnet = Net(deep=False)\n"
+        "net.load_state_dict(Net(deep=True).state_dict())\n",
+        "net = Net(deep=True)",
+    ),
+    "a group of parameters twice": (
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\ngroups = [1e-3, 1e-2]\n"
+        "torch.optim.Adam([{'params': net.parameters(), 'lr': groups[0]}, {'params': net[1].parameters(), 'lr': groups[1]}])\n",
+        "all(p is not q",
+    ),
+    "a schedule that resumes": (
+        "opt = torch.optim.SGD(nn.Linear(2, 2).parameters(), lr=0.1)\n"
+        "schedule = torch.optim.lr_scheduler.StepLR(opt, 5, last_epoch=7)\n",
+        "setdefault",
+    ),
+    "the next token of the last one": (
+        "class Text(torch.utils.data.Dataset):\n    def __init__(self, ids):\n        self.ids = ids\n"
+        "    def __len__(self):\n        return len(self.ids)\n"
+        "    def __getitem__(self, i):\n        return self.ids[i], self.ids[i + 1]\n"
+        "for a, b in torch.utils.data.DataLoader(Text(torch.arange(9)), batch_size=3):\n    pass\n",
+        "len(self.ids) - 1",
+    ),
+    "a loop that looks ahead": (
+        "def pairs(x):\n    return [x[t] + x[t + 1] for t in range(len(x))]\npairs(torch.randn(5, 2))\n",
+        "range(len(x) - 1)",
+    ),
+    "nodes counted from one": (
+        "class Conv(nn.Module):\n    def forward(self, h, edges):\n        return h[edges[0]]\n"
+        "edges = torch.tensor([[1, 2, 4], [2, 3, 1]])\nConv()(torch.randn(4, 3), edges)\n",
+        "- 1",
+    ),
+    "pieces that do not go into a picture": (
+        "def cut(x, p=4):\n    b, c, h, w = x.shape\n    return x.reshape(b, c, h // p, p, w // p, p)\n"
+        "cut(torch.randn(2, 3, 10, 9))\n",
+        ": h // p * p",
+    ),
+    "statistics of coloured pictures": (
+        "class Normalize:\n    def __init__(self, mean, std):\n        self.mean = torch.tensor(mean)[:, None, None]\n"
+        "        self.std = torch.tensor(std)[:, None, None]\n    def __call__(self, x):\n"
+        "        x = x.clone()\n        x -= self.mean\n        return x / self.std\n"
+        "Normalize((0.5, 0.4, 0.3), (0.2, 0.2, 0.2))(torch.rand(1, 8, 8))\n",
+        "(0.5,), (0.2,)",
+    ),
+    "a projection to too few parts": (
+        "class Gate(nn.Module):\n    def __init__(self, dim):\n        super().__init__()\n"
+        "        self.proj = nn.Linear(dim, 2 * dim)\n        self.dim = dim\n    def forward(self, x):\n"
+        "        a, b, c = self.proj(x).split(self.dim, dim=-1)\n        return a * b + c\nGate(4)(torch.ones(2, 4))\n",
+        "3 * dim",
+    ),
+    "a part of a data set": (
+        "class Rows(torch.utils.data.Dataset):\n    def __init__(self):\n        self.targets = [0, 1, 2, 1]\n"
+        "    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n        return self.targets[i]\n"
+        "part = torch.utils.data.Subset(Rows(), [0, 2])\ncounts = torch.bincount(part.targets)\n",
+        "part.indices",
+    ),
+    "one step without its dimension": (
+        "rnn = nn.LSTM(3, 5, batch_first=True)\nx, state = torch.randn(2, 3), (torch.zeros(1, 2, 5), torch.zeros(1, 2, 5))\n"
+        "rnn(x, state)\n",
+        "x.unsqueeze(1)",
+    ),
     "a key": ('batch = {"input_ids": 1, "label": 2}\nbatch["labels"]\n', 'batch["label"]'),
     "a key in capitals": ("cfg = {'lr': 0.1, 'Epochs': 3}\ncfg['epochs']\n", "cfg['Epochs']"),
     "an argument too many": (

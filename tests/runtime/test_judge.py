@@ -316,6 +316,24 @@ def test_a_head_that_is_optimized_by_name_is_meant() -> None:
     assert not said(training, TEXT.replace("model.parameters()", "model.head.parameters()"))
 
 
+def test_a_number_that_is_told_does_not_cut_the_graph() -> None:
+    training = FAULTY["TS534"][0]
+    found = said(training, TEXT.replace("x = x.detach()", "print(x.detach().item())"))
+    assert [(one.code, one.start.line) for one in found] == [("TS534", 5)]
+    assert "cut" not in found[0].message
+
+
+def test_a_loss_that_does_not_go_backward_is_told_from_a_graph_that_is_cut() -> None:
+    training = replace(FAULTY["TS534"][0], modules=(MODEL, replace(FIRST, parent=0)))
+    text = TEXT.replace("x = x.detach()", "x = x.relu()").replace("    loss = ", "    a,loss=")
+    text = text.replace("loss.backward()", "a.backward()")
+    found = said(training, text)
+    assert [(one.code, one.start.line) for one in found] == [("TS534", 12)]
+    assert found[0].message.endswith("does not go backward")
+    added = said(training, text.replace("a.backward()", "(a + loss).backward()"))
+    assert not any(one.message.endswith("does not go backward") for one in added)
+
+
 def test_labels_that_are_written_down_are_meant() -> None:
     training = FAULTY["TS932"][0]
     assert not said(training, TEXT.replace("for x, y in loader:", "y = torch.zeros(16)\nfor x, in loader:", 1))

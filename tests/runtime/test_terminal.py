@@ -17,7 +17,7 @@ import pytest
 
 SERVER = str(Path(__file__).parents[2] / "server")
 SHELL = """
-import os, signal, sys
+import contextlib, os, signal, sys
 signal.signal(signal.SIGTTOU, signal.SIG_IGN)
 
 def in_front(group):
@@ -29,7 +29,8 @@ if job == 0:
     in_front(os.getpid())
     signal.signal(signal.SIGTTOU, signal.SIG_DFL)
     os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-os.setpgid(job, job)
+with contextlib.suppress(PermissionError):  # the job has done it, and is another program already
+    os.setpgid(job, job)
 while True:
     _, status = os.waitpid(job, os.WUNTRACED)
     in_front(os.getpgrp())

@@ -18,29 +18,30 @@ Builder = Callable[[Case, "re.Match[str]"], Iterator[Fix]]
 _DDP = ("DistributedDataParallel", "DDP")
 
 
-def by_message(case: Case) -> Iterator[Fix]:
-    for expression, build in _BUILDERS:
+def by_message(case: Case, builders: tuple[tuple[str, Builder], ...]) -> Iterator[Fix]:
+    """The fixes of those builders whose expression the message matches."""
+    for expression, build in builders:
         found = re.search(expression, case.crash["message"], re.DOTALL)
         if found is not None:
             yield from build(case, found)
 
 
-def _files(case: Case) -> list[CrashFrame]:
+def files_of(case: Case) -> list[CrashFrame]:
     """A frame of each file that was running."""
     return list({frame.path: frame for frame in reversed(case.frames)}.values())
 
 
-def _called(node: ast.AST) -> str:
+def called(node: ast.AST) -> str:
     """The last name of what a call calls."""
     if not isinstance(node, ast.Call):
         return ""
     return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
-def _calls(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
-    for frame in _files(case):
+def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
+    for frame in files_of(case):
         for node in ast.walk(frame.tree):
-            if isinstance(node, ast.Call) and _called(node) in names:
+            if isinstance(node, ast.Call) and called(node) in names:
                 yield frame, node
 
 
@@ -71,27 +72,27 @@ def _missing(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _without_group(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``DDP(net)`` → ``net``: one process has nobody to average its gradients with."""
-    for frame, call in _calls(case, *_DDP):
+    for frame, call in calls_of(case, *_DDP):
         if call.args and not isinstance(call.args[0], ast.Starred):
             yield replace(frame, call, frame.text(call.args[0]), safe=False)
 
 
 def _unused_parameters(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     text = "find_unused_parameters=True"
-    for frame, call in _calls(case, *_DDP):
+    for frame, call in calls_of(case, *_DDP):
         yield add_argument(frame.source, call, text, message("fix.add_argument", argument=text), safe=False)
 
 
 def _no_full_graph(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.compile(net, fullgraph=True)`` → without the last one: the compiler may then break the graph there."""
-    for frame, call in _calls(case, "compile"):
+    for frame, call in calls_of(case, "compile"):
         if any(item.arg == "fullgraph" and getattr(item.value, "value", None) is True for item in call.keywords):
             yield from remove_keyword(frame.source, call, "fullgraph")
 
 
 def _no_grad(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.inference_mode()`` → ``torch.no_grad()``."""
-    for frame in _files(case):
+    for frame in files_of(case):
         for node in ast.walk(frame.tree):
             name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
             if name == "inference_mode" and isinstance(node, ast.Attribute):
@@ -101,7 +102,7 @@ def _no_grad(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _of_numbers(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.stack(losses)`` → ``torch.tensor(losses)``, where they are numbers."""
     node = case.frame.node
-    if isinstance(node, ast.Call) and _called(node) in ("stack", "cat", "vstack", "hstack") and node.args:
+    if isinstance(node, ast.Call) and called(node) in ("stack", "cat", "vstack", "hstack") and node.args:
         function = case.frame.text(node.func)
         if function.startswith("torch."):
             yield replace(case.frame, node, f"torch.tensor({case.frame.text(node.args[0])})")
@@ -146,13 +147,13 @@ def _scalar_result(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """The function that ``grad(f)`` differentiates returns the mean of what it has returned."""
     names = {
         argument.id
-        for frame in _files(case)
+        for frame in files_of(case)
         for node in ast.walk(frame.tree)
-        if _called(node) in ("grad", "value_and_grad", "grad_and_value") and isinstance(node, ast.Call)
+        if called(node) in ("grad", "value_and_grad", "grad_and_value") and isinstance(node, ast.Call)
         for argument in node.args[:1]
         if isinstance(argument, ast.Name)
     }
-    for frame in _files(case):
+    for frame in files_of(case):
         for function in ast.walk(frame.tree):
             if isinstance(function, ast.FunctionDef) and function.name in names:
                 returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
@@ -164,7 +165,7 @@ def _chosen_by_tensor(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``a if (x > 0).item() else b`` → ``torch.where((x > 0), a, b)``, which can be computed for all samples at once."""
     frame = case.frame
     for node in ast.walk(frame.statement) if frame.statement is not None else ():
-        if isinstance(node, ast.IfExp) and (items := [part for part in ast.walk(node.test) if _called(part) == "item"]):
+        if isinstance(node, ast.IfExp) and (items := [part for part in ast.walk(node.test) if called(part) == "item"]):
             test = frame.text(node.test)
             for item in items:
                 assert isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)
@@ -172,58 +173,15 @@ def _chosen_by_tensor(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             yield replace(frame, node, f"torch.where({test}, {frame.text(node.body)}, {frame.text(node.orelse)})")
 
 
-def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``return grad * scale`` → ``return grad * scale, None``: a gradient, or None, for each argument of forward."""
-    missing = int(found[2]) - int(found[3])
-    for frame, returned in _returned_gradients(case, found[1]):
-        text = frame.text(returned)
-        if missing > 0:
-            yield replace(frame, returned, text + ", None" * missing)
-        elif isinstance(returned, ast.Tuple) and len(returned.elts) > -missing > 0:
-            yield replace(frame, returned, ", ".join(frame.text(item) for item in returned.elts[:missing]))
-
-
-def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``return grad`` → ``return grad.unsqueeze(1).expand(4, 5)``: of the shape of the argument."""
-    got, wanted = _shape(found[3]), _shape(found[4])
-    for frame, returned in _returned_gradients(case, found[1]):
-        items = returned.elts if isinstance(returned, ast.Tuple) else [returned]
-        index = int(found[2])
-        if index >= len(items):
-            continue
-        node = items[index]
-        if len(got) == len(wanted) and sorted(got) == sorted(wanted) and len(got) == 2:
-            yield append_in(frame.source, node, ".T")
-        elif len(got) < len(wanted):
-            for dimension in range(len(wanted)):
-                if len(got) + 1 == len(wanted) and got == [*wanted[:dimension], *wanted[dimension + 1 :]]:
-                    sizes = [-1] * len(wanted)
-                    sizes[dimension] = wanted[dimension]
-                    yield append_in(frame.source, node, f".unsqueeze({dimension}).expand({', '.join(map(str, sizes))})")
-        elif len(got) > len(wanted) and got[len(got) - len(wanted) :] == wanted:
-            yield append_in(frame.source, node, f".sum({tuple(range(len(got) - len(wanted)))})")
-
-
-def _shape(text: str) -> list[int]:
+def shape_in(text: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", text)]
-
-
-def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
-    """The results of the ``backward`` of a class."""
-    for frame in _files(case):
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.ClassDef) and node.name == name:
-                for method in node.body:
-                    if isinstance(method, ast.FunctionDef) and method.name == "backward":
-                        returns = [part for part in ast.walk(method) if isinstance(part, ast.Return)]
-                        yield from ((frame, part.value) for part in returns if part.value is not None)
 
 
 def _turned_mask(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``hidden[mask]`` → ``hidden[mask.T]``"""
     node = case.frame.node
     if isinstance(node, ast.Subscript):
-        whole = tuple(_shape(found[2]))
+        whole = tuple(shape_in(found[2]))
         mask = case.frame.tensor(node.slice)
         yield from fitted(case.frame, node.slice, mask, lambda shape: tuple(shape) == whole[: len(shape)], transposed)
 
@@ -264,7 +222,7 @@ def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
     """``Net()`` → ``Net(aux=True)``, where ``self.aux = … if aux else None``."""
     if not (isinstance(nothing, ast.Attribute) and isinstance(nothing.value, ast.Name)):
         return
-    for frame in _files(case):
+    for frame in files_of(case):
         for kind in (node for node in ast.walk(frame.tree) if isinstance(node, ast.ClassDef)):
             for node in ast.walk(kind):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp)):
@@ -272,7 +230,7 @@ def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
                 made, flag = node.value, node.value.test
                 sets = any(isinstance(item, ast.Attribute) and item.attr == nothing.attr for item in node.targets)
                 if sets and isinstance(flag, ast.Name) and getattr(made.orelse, "value", 0) is None:
-                    for place, call in _calls(case, kind.name):
+                    for place, call in calls_of(case, kind.name):
                         text = f"{flag.id}=True"
                         if not call.args and not any(item.arg == flag.id for item in call.keywords):
                             title = message("fix.add_argument", argument=text)
@@ -292,7 +250,7 @@ def _without_cast(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     weights = (case.module or {}).get("tensors", {})
     if given is None or any(tensor["dtype"] == given["dtype"] for tensor in weights.values()):
         return
-    for frame in _files(case):
+    for frame in files_of(case):
         for node in ast.walk(frame.tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
@@ -303,7 +261,7 @@ def _without_cast(case: Case, found: re.Match[str]) -> Iterator[Fix]:
                 yield replace(frame, node, receiver, safe=False)
 
 
-_BUILDERS: tuple[tuple[str, Builder], ...] = (
+BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"takes (\d+) positional arguments? but (\d+) (?:was|were) given", _superfluous),
     (r"xpected at most (\d+) arguments? but found (\d+) positional", _superfluous),
     (r"missing \d+ required positional arguments?: (.+)", _missing),
@@ -318,12 +276,6 @@ _BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"\bmeta\b", _with_memory),
     (r"Expected .* to return a (?:scalar|tensor with 0 dims)", _scalar_result),
     (r"vmap: It looks like you're calling \.item\(\)|data-dependent control flow", _chosen_by_tensor),
-    (r"unction (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)", _all_gradients),
-    (
-        r"unction (\w+)Backward returned an invalid gradient at index (\d+) - got \[([\d, ]*)\] but expected shape "
-        r"compatible with \[([\d, ]*)\]",
-        _gradient_of_shape,
-    ),
     (r"shape of the mask \[([\d, ]+)\] at index \d+ does not match .* indexed tensor \[([\d, ]+)\]", _turned_mask),
     (r"'NoneType' object (?:has no attribute '\w+'|is not callable)", _not_none),
     (r"have the same dtype|expected scalar type \w+ but found|Input type", _without_cast),

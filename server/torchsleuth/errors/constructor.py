@@ -68,7 +68,14 @@ def related_constructor(case: Case) -> list[Related]:
     if call is None:
         return []
     span = sites[0].source.span(call)
-    return [Related(span.path, span.start, span.end, message("error.built_here", layer=case.layer))]
+    found = [Related(span.path, span.start, span.end, message("error.built_here", layer=case.layer))]
+    for site, outer in zip(sites, sites[1:]):
+        call = outer.call(None)
+        if call is None or site.function is None or site.function.name == "__init__":
+            break
+        span = outer.source.span(call)
+        found.append(Related(span.path, span.start, span.end, message("error.built_through", layer=case.layer)))
+    return found
 
 
 def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:

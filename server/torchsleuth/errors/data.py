@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, loaders, remove_keyword, replace
 from torchsleuth.errors.shapes import _collating
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.syntax import edits
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
@@ -60,6 +62,20 @@ def _drop_none_fixes(case: Case) -> Iterator[Fix]:
     for source, call in loaders(case, "collate_fn")[:2]:
         title = message("fix.drop_none")
         yield add_argument(source, call, f"collate_fn=lambda samples: {keep}", title, safe=False)
+
+
+def _without_gradients(case: Case) -> Iterator[Fix]:
+    """``@torch.no_grad()`` above the method that makes samples."""
+    for frame in files_of(case):
+        imported = any("torch" in (item.asname or item.name) for node in frame.tree.body for item in _imports(node))
+        for node in ast.walk(frame.tree) if imported else ():
+            if isinstance(node, ast.FunctionDef) and node.name == "__getitem__":
+                edit = edits.insert_line_before(frame.source, node, "@torch.no_grad()")
+                yield Fix(message("fix.without_gradients"), (edit,))
+
+
+def _imports(node: ast.stmt) -> list[ast.alias]:
+    return node.names if isinstance(node, ast.Import) else []
 
 
 _DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
@@ -142,6 +158,14 @@ ENTRIES = (
         "error.split_lengths",
         _split_fixes,
         example=_DATA + "from torch.utils.data import random_split\nrows = list(range(5))\nrandom_split(rows, [2, 2])",
+    ),
+    entry(
+        "TS602",
+        r"stack\(\): functions with out=\.\.\. arguments don't support automatic differentiation|"
+        r"Cowardly refusing to serialize non-leaf tensor which requires_grad",
+        "error.sample_graph",
+        _without_gradients,
+        applies=_collating,
     ),
     entry(
         "TS199",

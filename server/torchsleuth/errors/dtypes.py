@@ -146,7 +146,7 @@ ENTRIES = (
     ),
     entry(
         "TS301",
-        r"masked_fill_? only supports boolean masks|where expected condition to be a boolean tensor|expected condition to be a boolean",
+        r"masked_fill_? only supports boolean masks|where expected condition to be a boolean tensor|expected condition to be a boolean|expected predicate to be bool",
         "error.mask_dtype",
         _mask_fixes,
         example="x, mask = torch.zeros(3), torch.zeros(3)\nx.masked_fill(mask, 1.0)",
@@ -160,7 +160,7 @@ ENTRIES = (
     ),
     entry(
         "TS301",
-        r"Only Tensors of floating point and complex dtype can require gradients",
+        r"[Oo]nly Tensors of floating point(?: and complex)? dtype can require gradients",
         "error.integer_grad",
         _requires_grad_fixes,
         example="from torch import nn\nnn.Parameter(torch.tensor([1, 2]))",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchsleuth.errors.case import Case
+from torchsleuth.errors.calls import called, files_of
+from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import (
     FixBuilder,
@@ -17,9 +18,12 @@ from torchsleuth.errors.fixes import (
     no_fix,
     replace,
 )
+from torchsleuth.errors.functions import saved_here, saved_on_context
+from torchsleuth.errors.pickled import defined_at, moved_to_module
 from torchsleuth.explanations import EXPLANATIONS
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix
+from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.syntax import edits
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 
@@ -81,7 +85,114 @@ def _copied(case: Case) -> Iterator[Fix]:
         yield append(case.frame, given, ".state_dict()" if is_module else ".detach()", safe=not is_module)
 
 
+def _mapped_over_some(case: Case) -> Iterator[Fix]:
+    """``vmap(f)(stacked, x)`` → ``vmap(f, in_dims=(0, None))(stacked, x)``: what has another size is for all."""
+    node = case.frame.node
+    if (
+        not isinstance(node, ast.Call)
+        or not isinstance(node.func, ast.Call)
+        or len(node.func.args) != 1
+        or node.keywords
+    ):
+        return
+    sizes = [int(part) for part in case.match[1].strip("[]").split(",")]
+    most = max(sizes, key=sizes.count)
+    others = [bool(found and found["shape"][:1] != [most]) for found in map(case.frame.tensor, node.args)]
+    if any(others) and not all(others) and not any(item.arg == "in_dims" for item in node.func.keywords):
+        text = f"in_dims=({', '.join('None' if other else '0' for other in others)})"
+        yield add_argument(case.frame.source, node.func, text, message("fix.add_argument", argument=text))
+
+
+def _before(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign]]:
+    """The assignments to an attribute in the class of the failing line, above it."""
+    for kind in (node for node in ast.walk(case.frame.tree) if isinstance(node, ast.ClassDef)):
+        if kind.lineno <= case.frame.line <= (kind.end_lineno or 0):
+            for node in ast.walk(kind):
+                target = node.targets[0] if isinstance(node, ast.Assign) else None
+                if isinstance(node, ast.Assign) and node.lineno < case.frame.line and len(node.targets) == 1:
+                    if isinstance(target, ast.Attribute) and target.attr == case.match[1]:
+                        yield case.frame, node
+
+
+def _registered_before(case: Case) -> list[Related]:
+    spans = [frame.source.span(node) for frame, node in _before(case)]
+    return [Related(span.path, span.start, span.end, message("error.registered_before")) for span in spans]
+
+
+def _not_before(case: Case) -> Iterator[Fix]:
+    """``self.counts = …`` in front of ``self.register_buffer("counts", …)`` is taken away."""
+    for frame, node in _before(case):
+        text = " ".join(frame.text(node).split())[:60]
+        title = message("fix.remove_line", text=text, line=node.lineno)
+        after = Position((node.end_lineno or node.lineno) + 1, 1)
+        yield Fix(title, (Edit(frame.path, Position(node.lineno, 1), after, ""),))
+
+
+def _underscores(case: Case) -> Iterator[Fix]:
+    """``self.heads[name]`` → ``self.heads[name.replace(".", "_")]`` wherever a variable is looked up in that container."""
+    statement, frame = case.frame.statement, case.frame
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
+        return
+    container = frame.text(target.value)
+    places = [
+        node.slice
+        for node in ast.walk(frame.tree)
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and frame.text(node.value) == container
+    ]
+    changes = tuple(edits.insert_after_node(frame.source, place, '.replace(".", "_")') for place in places)
+    yield Fix(message("fix.underscores", name=target.slice.id), changes)
+
+
+def _checkpoints(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
+    for frame in files_of(case):
+        for node in ast.walk(frame.tree):
+            if isinstance(node, ast.Call) and called(node) == "checkpoint" and node.args:
+                yield frame, node
+
+
+def _checkpointed_here(case: Case) -> list[Related]:
+    spans = [frame.source.span(node) for frame, node in _checkpoints(case)]
+    return [Related(span.path, span.start, span.end, message("error.checkpointed_here")) for span in spans]
+
+
+def _not_checkpointed(case: Case) -> Iterator[Fix]:
+    """``checkpoint(block, x, use_reentrant=False)`` → ``block(x)``: more memory, and computed once."""
+    for frame, node in _checkpoints(case):
+        given = [*node.args[1:], *(item for item in node.keywords if item.arg not in _CHECKPOINT_OPTIONS)]
+        text = f"{frame.text(node.args[0])}({', '.join(frame.text(item) for item in given)})"
+        title = message("fix.not_checkpointed", call=" ".join(text.split())[:60])
+        yield Fix(title, (edits.replace(frame.source, node, text),), safe=False)
+
+
+_CHECKPOINT_OPTIONS = frozenset(
+    {"use_reentrant", "preserve_rng_state", "context_fn", "determinism_check", "debug", "early_stop"}
+)
+
+
+def _default_of_json(case: Case) -> Iterator[Fix]:
+    """``json.dumps(x)`` → ``json.dumps(x, default=lambda value: value.tolist())``."""
+    node = case.frame.node
+    if isinstance(node, ast.Call) and called(node) in ("dump", "dumps"):
+        text = "default=lambda value: value.tolist()"
+        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+
+
+_RELATED: dict[str, Callable[[Case], list[Related]]] = {
+    "explain.attribute_exists": _registered_before,
+    "explain.pickle": defined_at,
+    "explain.recomputed": _checkpointed_here,
+    "explain.saved_value": saved_here,
+}
 _FIXES: dict[str, FixBuilder] = {
+    "explain.attribute_exists": _not_before,
+    "explain.dotted_name": _underscores,
+    "explain.json": _default_of_json,
+    "explain.numpy_seed": convert_argument(" % 2**32", 0, "seed"),
+    "explain.pickle": moved_to_module,
+    "explain.recomputed": _not_checkpointed,
+    "explain.saved_value": saved_on_context,
+    "explain.vmap_sizes": _mapped_over_some,
     "explain.anomaly": _away_from_zero,
     "explain.lengths_sorted": _with_argument("enforce_sorted=False"),
     "explain.lengths_cpu": convert_argument(".cpu()", 1, "lengths"),
@@ -115,7 +226,15 @@ _OPTION = "import torch.nn as nn\nlayer = nn.Linear(2, 2)\n"
 
 ENTRIES = (
     *(
-        ErrorEntry(item.code, item.expression, item.text, _FIXES.get(item.text, no_fix), plain=True, example=item.example)
+        ErrorEntry(
+            item.code,
+            item.expression,
+            item.text,
+            _FIXES.get(item.text, no_fix),
+            example=item.example,
+            related=_RELATED.get(item.text, lambda case: []),
+            plain=True,
+        )
         for item in EXPLANATIONS
     ),
     ErrorEntry(

@@ -9,7 +9,8 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from torchsleuth.errors.calls import by_message
+from torchsleuth.errors import calls, functions, lengths, optimizers, patches
+from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
 from torchsleuth.errors.fixes import replace
@@ -19,12 +20,19 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
 
+_BUILDERS: tuple[tuple[str, Builder], ...] = (
+    *calls.BUILDERS,
+    *functions.BUILDERS,
+    *optimizers.BUILDERS,
+    *lengths.BUILDERS,
+    *patches.BUILDERS,
+)
 CLOSE = 0.7
 """How alike a key and the one that is meant are."""
 
 
 def generally(case: Case) -> Iterator[Fix]:
-    yield from by_message(case)
+    yield from by_message(case, _BUILDERS)
     if case.crash["type"] == "KeyError":
         yield from _closest_key(case)
     of_sizes = bool(conflicting(case))

@@ -12,7 +12,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, fitted, loaders, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
-from torchsleuth.synthesis.shapes import Way, channels_first, rotated
+from torchsleuth.synthesis.shapes import Way, channels_first, rotated, transposed
 
 
 def _attribute(case: Case, name: str) -> int:
@@ -138,6 +138,26 @@ def _attention_fixes(case: Case) -> Iterator[Fix]:
     yield from change_argument(case, int(case.match[2]), "embed_dim", "d_model")
 
 
+def _state_rank_fixes(case: Case) -> Iterator[Fix]:
+    """A dimension of size 1 for the time steps of one step, or for the layers of a state."""
+    given = case.frame.tensor_operands()
+    if given and len(given[0][1]["shape"]) == 2:
+        first = bool((case.module or {}).get("attributes", {}).get("batch_first"))
+        yield append(case.frame, given[0][0], ".unsqueeze(1)" if first else ".unsqueeze(0)", safe=False)
+    for node, tensor in given[1:]:
+        if len(tensor["shape"]) == 2:
+            yield append(case.frame, node, ".unsqueeze(0)", safe=False)
+
+
+def _padding_fixes(case: Case) -> Iterator[Fix]:
+    """A mask that is turned."""
+    if case.match[1] is not None:
+        wanted = int(case.match[1])
+        for node, tensor in case.frame.tensor_operands():
+            if len(tensor["shape"]) == 2 and tensor["shape"][0] == int(case.match[2]):
+                yield from fitted(case.frame, node, tensor, lambda shape: shape[0] == wanted, transposed)
+
+
 def _small_output_fixes(case: Case) -> Iterator[Fix]:
     """Padding that keeps the size, for a convolution built without."""
     from torchsleuth.errors.constructor import constructor_call
@@ -248,6 +268,13 @@ ENTRIES = (
         example="from torch import nn\nrnn = nn.GRU(8, 4)\nx, h = torch.zeros(5, 2, 8), torch.zeros(1, 3, 4)\nrnn(x, h)",
     ),
     entry(
+        "TS110",
+        r"For (?:unbatched 2|batched 3)-D input, hx(?: and cx)? should also be [23]-D but got \(?([123])-D",
+        "error.rnn_state_rank",
+        _state_rank_fixes,
+        example="from torch import nn\nrnn = nn.GRU(8, 4)\nx, h = torch.zeros(2, 8), torch.zeros(1, 2, 4)\nrnn(x, h)",
+    ),
+    entry(
         "TS111",
         r"embed_dim must be divisible by num_heads",
         "error.heads",
@@ -272,6 +299,7 @@ ENTRIES = (
         "TS111",
         r"Expected key_padd(?:ed|ing)_mask\.shape\[0\] to be (\d+), but got (\d+)|feature number of src and tgt must be equal to d_model|batch number of src and tgt must be equal",
         "error.attention_batch",
+        _padding_fixes,
         example="from torch import nn\nmodel = nn.Transformer(8, 2, 1, 1, 16)\nmodel(torch.zeros(5, 2, 6), torch.zeros(5, 2, 6))",
     ),
 )

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, replace
+from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_hand
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
@@ -138,6 +139,29 @@ def _called_size(case: Case) -> Iterator[Fix]:
         yield replace(case.frame, node, f"{case.frame.text(node.func)}[{case.frame.text(node.args[0])}]")
 
 
+_WRAPPERS = {
+    "Subset": "dataset",
+    "DataLoader": "dataset",
+    "DistributedDataParallel": "module",
+    "DataParallel": "module",
+    "FullyShardedDataParallel": "module",
+    "AveragedModel": "module",
+}
+"""Where classes that wrap something keep it."""
+
+
+def _wrapped(case: Case) -> Iterator[Fix]:
+    """``model.encode`` → ``model.module.encode``; what a data set holds for each sample, for those of its part."""
+    node = case.frame.node
+    if not isinstance(node, ast.Attribute):
+        return
+    wrapper = case.frame.text(node.value)
+    inner = f"{wrapper}.{_WRAPPERS[case.match[1]]}.{node.attr}"
+    if case.match[1] == "Subset":
+        yield replace(case.frame, node, f"torch.as_tensor({inner})[{wrapper}.indices]", safe=False)
+    yield replace(case.frame, node, inner, safe=False)
+
+
 _CLASS = "from torch import nn\n"
 
 ENTRIES = (
@@ -165,6 +189,16 @@ ENTRIES = (
         example="out = (torch.zeros(2), torch.zeros(2))\ntorch.relu(out)",
     ),
     entry(
+        "TS528",
+        r"'NoneType' object has no attribute|unsupported operand type\(s\).*'NoneType'|'NoneType' object is not",
+        "error.rebound",
+        updated_in_place,
+        applies=lambda case: bool(updates_by_hand(case)),
+        example="w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
+        "    w = w - 0.1 * w.grad",
+        related=rebound,
+    ),
+    entry(
         "TS825",
         r"'(tuple|list|dict|NoneType)' object has no attribute '(\w+)'",
         lambda case: "error.attribute.none" if case.match[1] == "NoneType" else "error.attribute.tuple",
@@ -177,6 +211,13 @@ ENTRIES = (
         r"Module \[(\w+)\] is missing the required \"forward\" function",
         "error.forward",
         example=_CLASS + "class Net(nn.Module):\n    def foward(self, x):\n        return x\nNet()(1)",
+    ),
+    entry(
+        "TS825",
+        rf"'({'|'.join(_WRAPPERS)})' object has no attribute '(\w+)'",
+        "error.wrapped",
+        _wrapped,
+        example="from torch.utils.data import Subset\nrows = Subset([1, 2, 3], [0, 1])\nrows.targets",
     ),
     entry(
         "TS821",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 
 from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
 from torchsleuth.messages import message
@@ -26,15 +26,25 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 def related_origins(case: Case) -> list[Related]:
     """The assignments, loops and arguments that gave the operands their values, and the layers that made them."""
     frame = case.frame
+    shown = {(item.path, item.span.start.line) for item in case.frames}
     found: dict[tuple[str, int], Related] = {}
-    for node in _operands(case):
-        value = frame.value(node)
-        for source, place in islice(_Followed(case.frames).of(node, 0), MAX_PLACES):
-            span = source.span(place)
-            if span.start.line == frame.span.start.line and span.path == frame.path:
-                continue
-            found.setdefault((span.path, span.start.line), _note(frame, node, value, source, place))
+    ways = [_places(case, node, shown) for node in _operands(case)]
+    for step in zip_longest(*ways):
+        for node, place in zip(_operands(case), step):
+            if place is not None:
+                note = _note(frame, node, frame.value(node), *place)
+                found.setdefault((note.path, note.start.line), note)
     return list(found.values())[:MAX_ORIGINS]
+
+
+def _places(case: Case, node: ast.expr, shown: set[tuple[str, int]]) -> list[tuple[SourceText, ast.AST]]:
+    """The nearest places that made the value of an operand, but for the lines of the calls, which are shown anyway."""
+    places = (
+        (source, place)
+        for source, place in _Followed(case.frames).of(node, 0)
+        if (source.path, source.span(place).start.line) not in shown
+    )
+    return list(islice(places, MAX_PLACES))
 
 
 def followed_operands(case: Case) -> Iterator[tuple[ast.expr, SourceText, ast.AST]]:
@@ -68,6 +78,8 @@ def _operands(case: Case) -> list[ast.expr]:
     if isinstance(frame.node, ast.Attribute) or not wanted:
         wanted = [node for node, _ in frame.tensors()][:2] or wanted
     statement = frame.statement
+    if isinstance(statement, ast.Assign) and isinstance(frame.node, ast.Tuple) and not wanted:
+        return [statement.value]
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and frame.node is None:
         wanted.append(statement.targets[0])
     return wanted
@@ -163,20 +175,20 @@ class _Followed:
                     return
 
     def _given(self, value: ast.expr, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
-        """The argument for a parameter of the constructor where the class is called in the same file."""
+        """The argument for a parameter of the constructor where the class is called in one of the files."""
         around = _class_around(frame)
-        if not isinstance(value, ast.Name) or around is None:
-            return
-        for made in (item for item in around.body if isinstance(item, _Function) and item.name == "__init__"):
-            names = [argument.arg for argument in made.args.args]
-            calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
-            for call in calls if value.id in names else ():
-                if isinstance(call.func, ast.Name) and call.func.id == around.name:
-                    given = written_argument(call, names.index(value.id) - 1, value.id)
-                    if given is not None:
-                        yield frame.source, given
+        used = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        for made in (item for item in around.body if isinstance(item, _Function)) if around is not None else ():
+            names = [argument.arg for argument in made.args.args] if made.name == "__init__" else []
+            parameters = [name for name in names[1:] if name in used]
+            for other in {item.path: item for item in (frame, *self.frames)}.values() if parameters else ():
+                calls = [node for node in ast.walk(other.tree) if isinstance(node, ast.Call)]
+                call = next((node for node in calls if around is not None and _calls_class(node, around.name)), None)
+                given = written_argument(call, names.index(parameters[0]) - 1, parameters[0]) if call else None
+                if given is not None:
+                    yield other.source, given
                     if isinstance(given, ast.Name):
-                        yield from ((frame.source, node) for node in _appended(frame.tree, given.id))
+                        yield from ((other.source, node) for node in _appended(other.tree, given.id))
                     return
 
     def _call(self, call: ast.Call, frame: CrashFrame, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
@@ -198,6 +210,10 @@ class _Followed:
                 yield from ((frame.source, node) for node in _results(named))
             else:
                 yield from self.of(argument, depth)
+
+
+def _calls_class(call: ast.Call, name: str) -> bool:
+    return getattr(call.func, "attr", getattr(call.func, "id", None)) == name
 
 
 def _defined(tree: ast.Module, name: str) -> ast.AST | None:

@@ -299,7 +299,7 @@ ENTRIES = (
     ),
     entry(
         "TS108",
-        r"self must be a matrix|batch\d must be a 3D tensor|1D tensors expected|vector \+ matrix @",
+        r"self must be a matrix|batch\d must be a 3D tensor|1D tensors expected|vector \+ matrix @|^[ab] must be \dD",
         "error.rank.product",
         example="a = torch.zeros(2, 3, 4)\ntorch.mm(a, a)",
     ),
@@ -312,9 +312,15 @@ ENTRIES = (
     ),
     entry(
         "TS103",
-        r"output with shape \[(.+?)\] doesn't match the broadcast shape \[(.+?)\]",
+        r"output with shape (?:torch\.Size\()?\[(.+?)\]\)? doesn't match the broadcast shape [\[(](.+?)[\])]",
         "error.inplace_grows",
         example="a, b = torch.zeros(3), torch.zeros(2, 3)\na += b",
+    ),
+    entry(
+        "TS103",
+        r"Attempting to broadcast a dimension of length (\d+) at (-?\d+)!",
+        lambda case: "error.broadcast.compiled" if len(case.frame.tensor_operands()) >= 2 else "error.generic",
+        _broadcast_fixes,
     ),
     entry(
         "TS104",
@@ -343,7 +349,7 @@ ENTRIES = (
     ),
     entry(
         "TS105",
-        r"view size is not compatible with input tensor's size and stride",
+        r"view size is not compatible with input tensor's size and stride|Cannot view a tensor with shape .* and strides",
         "error.not_contiguous",
         _reshape,
         example="a = torch.zeros(4, 3).t()\na.view(12)",
@@ -370,14 +376,16 @@ ENTRIES = (
     ),
     entry(
         "TS106",
-        r"Tensors must have same number of dimensions: got (\d+) and (\d+)|zero-dimensional tensor \(at position",
+        r"Tensors must have same number of dimensions: got (\d+) and (\d+)|zero-dimensional tensor \(at position|"
+        r"Number of dimensions of tensors must match",
         _tensors,
         _cat_rank_fixes,
         example="a, b = torch.zeros(4, 3), torch.zeros(3)\ntorch.cat([a, b])",
     ),
     entry(
         "TS106",
-        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry (\d+) and \[(.*?)\] at entry (\d+)",
+        r"stack expects each tensor to be equal size, but got (?:torch\.Size\()?\[(.*?)\]\)? at entry (\d+) and "
+        r"(?:torch\.Size\()?\[(.*?)\]\)? at entry (\d+)",
         "error.stack",
         applies=lambda case: not _collating(case),
         example="a, b = torch.zeros(4), torch.zeros(3)\ntorch.stack([a, b])",

@@ -17,8 +17,9 @@ from torchsleuth.errors.case import Case, node_span
 from torchsleuth.errors.constructor import build_sites
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix
+from torchsleuth.schema import Edit, Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
 MAX_WRITTEN = 3
@@ -26,6 +27,8 @@ MAX_WRITTEN = 3
 MAX_ALONE = 2
 """Times that a number may stand in the files, where the way of the operand is lost."""
 MAX_PLACES = 12
+_PARTS = frozenset({"split", "chunk", "tensor_split", "unbind", "unsafe_chunk", "unflatten"})
+"""Methods that give the parts of a tensor."""
 Change = tuple[int, int]
 """A size as it is, and as it would fit."""
 
@@ -77,6 +80,9 @@ _MESSAGES = (
     _Sizes(r"got \[([\d, ]+)\] at entry \d+ and \[([\d, ]+)\] at entry \d+", _shapes(2, 1, both=True)),
     _Sizes(r"param with shape torch\.Size\(\[([\d, ]+)\]\) .* is torch\.Size\(\[([\d, ]+)\]\)", _shapes(1, 2)),
     _Sizes(r"size does not match weight size: got (\d+) but expected (\d+)", _shapes(1, 2)),
+    _Sizes(r"output with shape \D*([\d, ]+)\D+? doesn't match the broadcast shape [\[(]([\d, ]+)[\])]", _shapes(2, 1)),
+    _Sizes(r"had torch\.Size\(\[([\d, ]+)\]\); but .* broadcastable to \[([\d, ]+)\]", _shapes(1, 2, both=True)),
+    _Sizes(r"invalid tensor size at index \d+ \(expected \(([\d, ]+)\), got \(([\d, ]+)\)\)", _shapes(2, 1)),
     _Sizes(r"tensor \[(\d+)\] and src \[(\d+)\]", _shapes(2, 1, both=True)),
 )
 
@@ -95,6 +101,16 @@ def conflicting(case: Case) -> list[Change]:
         found = re.search(sizes.expression, case.crash["message"], re.DOTALL)
         if found is not None:
             return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1]
+    unpacked = re.search(r"not enough values to unpack \(expected (\d+), got (\d+)\)", case.crash["message"])
+    value = getattr(case.frame.statement, "value", None)
+    if unpacked is not None and isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _PARTS:
+        return [(int(unpacked[2]), int(unpacked[1]))]
+    if "Class values must be smaller than num_classes" in case.crash["message"]:
+        classes = (case.frame.value(case.frame.argument(1, "num_classes")) or {}).get("value")
+        labels = case.frame.tensor(case.frame.argument(0, "tensor")) or {}
+        bounds = labels.get("whole_range") or labels.get("range")
+        if isinstance(classes, int) and bounds:
+            return [(classes, int(bounds[1]) + 1)]
     return []
 
 
@@ -111,6 +127,8 @@ def _distinct(case: Case, changes: list[Change], built: set[tuple[int, int, int,
             if len(found) > 1:
                 yield _changed(source, found, node, new)
             yield from (_changed(source, [number], node, new) for number in found)
+            yield from _sums(source, node, new)
+            yield from _lists(source, node, old, new)
     for source, tree in {frame.path: (frame.source, frame.tree) for frame in case.frames}.values():
         for old, new in changes:
             numbers = list(_numbers(tree, old, built))
@@ -152,11 +170,45 @@ def _numbers(place: ast.AST, size: int, built: set[tuple[int, int, int, int]]) -
         ]
 
 
+def _sums(source: SourceText, place: ast.AST, size: int) -> Iterator[Fix]:
+    """``6 + rank`` → ``6``, where that is the size that fits."""
+    for node in ast.walk(place):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+            for side in (node.left, node.right):
+                if isinstance(side, ast.Constant) and type(side.value) is int and side.value == size:
+                    title = message("fix.replace", old=source.segment(node), new=size)
+                    yield Fix(title, (edits.replace(source, node, str(size)),), safe=False)
+
+
+def _lists(source: SourceText, place: ast.AST, old: int, new: int) -> Iterator[Fix]:
+    """``Normalize([0.5, 0.4, 0.4], [0.2, 0.2, 0.2])`` → ``Normalize([0.5], [0.2])``: lists of numbers of that length."""
+    trail = edits.path_to(parse(source), place) if isinstance(place, ast.List | ast.Tuple) else []
+    call = next((part for part in reversed(trail) if isinstance(part, ast.Call)), None)
+    found = [
+        node
+        for node in ast.walk(call or place)
+        if isinstance(node, ast.List | ast.Tuple)
+        and len(node.elts) == old > new > 0
+        and all(isinstance(item, ast.Constant) and isinstance(item.value, int | float) for item in node.elts)
+    ]
+    if found:
+        changes = tuple(
+            Edit(source.path, source.end_of(node.elts[new - 1]), source.end_of(node.elts[-1]), _end_of(node, new))
+            for node in found
+        )
+        text = " ".join(source.segment(call or place).split())[:60]
+        yield Fix(message("fix.shorten", count=new, place=text), changes, safe=False)
+
+
+def _end_of(node: ast.List | ast.Tuple, count: int) -> str:
+    return "," if count == 1 and isinstance(node, ast.Tuple) else ""
+
+
 _OPTIONS = frozenset({"dim", "axis", "batch_size", "num_workers", "seed", "nprocs", "world_size", "epochs", "lr"})
 
 
 def _changed(source: SourceText, numbers: list[ast.Constant], around: ast.AST, new: int) -> Fix:
     text = " ".join(source.segment(around).split())
-    place = text if len(text) <= 60 else " ".join(source.line(numbers[0].lineno).split())[:60]
+    place = text if len(text) <= 60 and not text.isdigit() else " ".join(source.line(numbers[0].lineno).split())[:60]
     title = message("fix.written_size", old=numbers[0].value, new=new, place=place)
     return Fix(title, tuple(edits.replace(source, number, str(new)) for number in numbers), safe=False)

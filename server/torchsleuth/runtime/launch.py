@@ -374,30 +374,12 @@ def begin(
     _forget_the_compiled_file(sys.argv[0])
     sys.orig_argv = [sys.orig_argv[0], *flags, *arguments]
     sys.argv[0] = arguments[0]
-    main = vars(sys.modules["__main__"])
     own_folder = not (sys.flags.isolated or getattr(sys.flags, "safe_path", False))
     if own_folder:
         del sys.path[0]
-    script = os.path.join(os.getcwd() if kind == "module" else target, "__main__.py")
-    if kind == "module":
-        if own_folder:
-            sys.path.insert(0, os.getcwd())
-    elif kind == "folder":
-        sys.path.insert(0, target)
-    elif kind == "notebook":
-        script = target
-        _as_in_a_kernel(main, script, source)
-        if own_folder:
-            sys.path.insert(0, "")
-    else:
-        script = target
-        main["__file__"], main["__loader__"] = script, SourceFileLoader("__main__", script)
-        sys.path_importer_cache.setdefault(script, None)
-        if own_folder:
-            sys.path.insert(0, os.path.dirname(os.path.realpath(arguments[0])))
-    if kind in ("module", "folder"):
-        main["__loader__"] = BuiltinImporter
-        del main["__file__"], main["__cached__"]
+    script, first = _SURROUNDINGS[kind](vars(sys.modules["__main__"]), target, source)
+    if own_folder or kind == "folder":
+        sys.path.insert(0, first)
     folder = os.environ.pop(VARIABLE, None)
     launch = Launch(script, EventStream(descriptor), folder, None if limits is None else Limits.of_text(limits))
     if folder is not None:
@@ -415,15 +397,45 @@ def begin(
         _warnings.warn_explicit(message, getattr(builtins, category), script, line)
 
 
-def _as_in_a_kernel(main: dict[str, Any], path: str, source: bytes) -> None:
-    """The surroundings of a notebook: its own folder, no file of the program, ``display``, and figures that open no window."""
+def _of_module(main: dict[str, Any], name: str, source: bytes) -> tuple[str, str]:
+    _without_file(main)
+    return os.path.join(os.getcwd(), "__main__.py"), os.getcwd()
+
+
+def _of_folder(main: dict[str, Any], path: str, source: bytes) -> tuple[str, str]:
+    _without_file(main)
+    return os.path.join(path, "__main__.py"), path
+
+
+def _of_script(main: dict[str, Any], path: str, source: bytes) -> tuple[str, str]:
+    main["__file__"], main["__loader__"] = path, SourceFileLoader("__main__", path)
+    sys.path_importer_cache.setdefault(path, None)
+    return path, os.path.dirname(os.path.realpath(sys.argv[0]))
+
+
+def _of_notebook(main: dict[str, Any], path: str, source: bytes) -> tuple[str, str]:
+    """As in a kernel: its own folder, no file of the program, ``display``, and figures that open no window."""
     os.chdir(os.path.dirname(path))
-    main["__loader__"] = BuiltinImporter
-    del main["__file__"], main["__cached__"]
+    _without_file(main)
     main["display"] = _display
     os.environ.setdefault("MPLBACKEND", "Agg")
     text = source.decode()
     linecache.cache[path] = (len(text), None, text.splitlines(keepends=True), path)
+    return path, ""
+
+
+def _without_file(main: dict[str, Any]) -> None:
+    main["__loader__"] = BuiltinImporter
+    del main["__file__"], main["__cached__"]
+
+
+_SURROUNDINGS: dict[str, Callable[[dict[str, Any], str, bytes], tuple[str, str]]] = {
+    "module": _of_module,
+    "folder": _of_folder,
+    "script": _of_script,
+    "notebook": _of_notebook,
+}
+"""What the names of ``__main__`` are made for each kind of program: its path, and the first place that imports are looked for in."""
 
 
 def _display(*values: object, **options: object) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from torchsleuth.runtime import places
 from torchsleuth.runtime.places import Places
+from torchsleuth.runtime.values import is_a
 
 MAX_MODULES = 600
 MAX_PARAMETERS = 800
@@ -313,8 +314,7 @@ def modules_json(described: list[tuple[Known, dict[str, Any]]]) -> tuple[list[di
 
 def _steps_first(module: Any) -> bool:
     """Whether a layer for sequences takes dimension 0 for time."""
-    bases = {base.__name__ for base in type(module).__mro__}
-    return bool(bases & {"RNNBase", "MultiheadAttention"}) and not module.__dict__.get("batch_first", True)
+    return is_a(module, "RNNBase", "MultiheadAttention") and not module.__dict__.get("batch_first", True)
 
 
 def _children(module: Any) -> list[Any]:

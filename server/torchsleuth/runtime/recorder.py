@@ -36,6 +36,22 @@ def unrecorded(site: int, value: Any) -> Any:
     return value
 
 
+def _plain_types(torch: Any) -> tuple[set[type], Callable[[type], bool]]:
+    """Types whose values are no tensors that may be read, as far as they are known; and the function that tells of any
+    type. Those that may go away are not kept."""
+    tensor, base = torch.Tensor, torch._C.TensorBase
+    plain: set[type] = set()
+
+    def is_plain(kind: type) -> bool:
+        if issubclass(kind, base):
+            return not _behaves_as_tensor(kind, tensor)
+        if not kind.__flags__ & _HEAP_TYPE:
+            plain.add(kind)
+        return True
+
+    return plain, is_plain
+
+
 def _behaves_as_tensor(kind: type, tensor: type) -> bool:
     """Whether a subclass of Tensor overrides no function and no operator of it; looked up without running its code."""
     for name in ("__torch_function__", "__torch_dispatch__"):
@@ -104,11 +120,10 @@ class Recorder:
         Only tensors themselves and subclasses without behaviour of their own are looked at (no fake tensors, proxies,
         jagged or distributed ones), not while they are traced, and first described outside of modes and transforms.
         """
-        tensor, parameter, base = torch.Tensor, torch.nn.Parameter, torch._C.TensorBase
-        plain: set[type] = set()
+        tensor, parameter = torch.Tensor, torch.nn.Parameter
+        plain, is_plain = _plain_types(torch)
         last, pending, note = self._last, self._pending, self._note
-        judged, count = self._judged, self.count
-        reached = self._reached.add
+        judged, count, reached, slots = self._judged, self.count, self._reached.add, self.slots
         modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
         compiling = torch.compiler.is_compiling
         without_modes = torch._C.DisableTorchFunction
@@ -116,15 +131,6 @@ class Recorder:
         training = self.training
         told = training.sites if training is not None else None
         kept: Any = training.kept if training is not None else None
-        slots = self.slots
-
-        def is_plain(kind: type) -> bool:
-            """Whether values of a type are no tensors that may be read. Types that may go away are not kept."""
-            if issubclass(kind, base):
-                return not _behaves_as_tensor(kind, tensor)
-            if not kind.__flags__ & _HEAP_TYPE:
-                plain.add(kind)
-            return True
 
         def record(site: int, value: Any) -> Any:
             if careful and compiling():

@@ -26,6 +26,7 @@ from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import untouchable_in
 from torchsleuth.runtime.relation import Pairs
 from torchsleuth.runtime.series import Series, thinned
+from torchsleuth.runtime.values import is_a
 
 SHARE = 50
 INTERVAL_SECONDS = 1.0
@@ -269,7 +270,6 @@ class TrainingRecorder:
         return value
 
     def _told(self, name: str, value: Any, key: places.Key | None) -> None:
-        kind = type(value)
         if name == "zero_grad":
             self._cleared(value, key)
         elif name.startswith("clip_grad"):
@@ -277,15 +277,14 @@ class TrainingRecorder:
         elif name == "unscale_":
             self._unscaled = True
             self._scaler = weakref.ref(value)
-        elif any(base.__name__ == "LRScheduler" for base in kind.__mro__) or kind.__name__ == "ReduceLROnPlateau":
+        elif is_a(value, "LRScheduler", "ReduceLROnPlateau"):
             self._scheduled(value, key)
-        elif kind.__name__ == "GradScaler":
+        elif is_a(value, "GradScaler"):
             self._scaler_steps(value, key)
 
     def _cleared(self, value: Any, key: places.Key | None) -> None:
         self._zeroed = self._last_event == "step"
-        optimizer = any(base.__name__ == "Optimizer" for base in type(value).__mro__)
-        known = self._state(value) if optimizer else None
+        known = self._state(value) if is_a(value, "Optimizer") else None
         every = known is None
         for state in self._optimizers.values() if every else [known]:
             if state is None:
@@ -1109,7 +1108,7 @@ class TrainingRecorder:
                         if isinstance(holder, dict)
                         else holder
                     )
-                    if owner is not None and any(base.__name__ == "LRScheduler" for base in type(owner).__mro__):
+                    if owner is not None and is_a(owner, "LRScheduler"):
                         self._scheduler(owner)
         inner: set[int] = set()
         for found in self._schedulers.values():

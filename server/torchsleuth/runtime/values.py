@@ -31,6 +31,11 @@ def is_module(value: Any) -> bool:
     )
 
 
+def is_a(value: Any, *names: str) -> bool:
+    """Whether a class of one of these names is among those of a value."""
+    return any(base.__name__ in names for base in type(value).__mro__)
+
+
 def describe_value(value: Any, depth: int = 0) -> dict[str, Any]:
     """A JSON-able description; never raises."""
     try:

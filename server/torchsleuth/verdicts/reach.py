@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import Module, Parameter, Place
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import assigned, calls, cut, place_of
+from torchsleuth.verdicts.text import assigned, calls, cut, left_out, place_of
 
 SHARE = 0.25
 """Of the elements of an optimizer, for parameters without a gradient that nothing in the text cuts off."""
@@ -113,6 +113,11 @@ def _not_reached(evidence: Evidence) -> Iterator[Finding]:
     whole = sum(group.elements for optimizer in evidence.stepped for group in optimizer.groups) or 1
     share = sum(map(_elements, idle_ones)) / whole
     values = {"names": _named(idle_ones), "elements": sum(map(_elements, idle_ones)), "share": share}
+    for number in found:
+        place = left_out(evidence, evidence.training.modules[number])
+        if place is not None:
+            yield Finding("TS534", place, message("run.left_out", **values))
+            return
     for number in found:
         module = evidence.training.modules[number]
         place = cut(evidence, module)

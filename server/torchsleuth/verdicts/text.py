@@ -17,6 +17,9 @@ _CUTTING_FUNCTIONS = frozenset(
     "tensor as_tensor from_numpy array asarray argmax argmin argsort one_hot sign round floor ceil bernoulli multinomial"
     " FloatTensor Tensor float int bool".split()
 )
+_FILLING = frozenset("append extend add insert put backward copy_ appendleft".split())
+"""Methods that are called for what they keep, or do."""
+_NUMBERS = frozenset({"item", "tolist", "float", "int", "numpy"})
 _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _DEPTH = 4
 
@@ -155,13 +158,92 @@ def cut(evidence: Evidence, module: Module) -> Place | None:
     sites = [site for site in module.sites if site.calls]
     for site in sites:
         if not site.grad:
-            return without_gradients(evidence, site.place) or site.place
+            return without_gradients(evidence, site.place) or _re_entered(evidence, module) or site.place
         found = _cut_behind(evidence, site.place, module, _DEPTH)
         if found is not None:
             return found
     if sites or module.parent is None:
         return None
+    if module.calls and not module.grad and (found := _re_entered(evidence, module)) is not None:
+        return found
     return cut(evidence, evidence.training.modules[module.parent])
+
+
+def _re_entered(evidence: Evidence, module: Module) -> Place | None:
+    """The call that checkpoints a module, or one that it is a part of, by re-entering: without a gradient at its input, none
+    comes to its parameters."""
+    names = {part for part in module.name.split(".") if not part.isdigit()}
+    for path in sorted({site.place.path for one in evidence.training.modules for site in one.sites}):
+        tree = evidence.tree(path)
+        for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+            if {name_of(part) for part in ast.walk(loop.iter)} & names:
+                names |= {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        for call in calls(tree, "checkpoint"):
+            option = next((item.value for item in call.keywords if item.arg == "use_reentrant"), None)
+            re_enters = option is None or getattr(option, "value", None) is not False
+            if re_enters and call.args and {name_of(part) for part in ast.walk(call.args[0])} & names:
+                return place_of(path, call)
+    return None
+
+
+def left_out(evidence: Evidence, module: Module) -> Place | None:
+    """Where a loss is computed from what a module gave, in the function of its backward(), that nothing goes backward from."""
+    for site in module.sites:
+        found = _loss_behind(evidence, site.place, module, _DEPTH)
+        if found is not None:
+            return found
+    return None
+
+
+def _loss_behind(evidence: Evidence, place: Place, module: Module, depth: int) -> Place | None:
+    tree = evidence.tree(place.path)
+    function = function_around(tree, place.line)
+    scope = function if function is not None else tree
+    backward = [call for call in calls(scope, "backward") if isinstance(call.func, ast.Attribute)]
+    if backward:
+        taken = _backwards(scope, backward)
+        made = _made_of(scope, place)
+        lost = [
+            place_of(place.path, node) for name, node in made.items() if "loss" in name.lower() and name not in taken
+        ]
+        return next((item for item in lost if without_gradients(evidence, item, 0) is None), None)
+    if not depth or function is None:
+        return None
+    if function.name == "forward" and module.parent is not None:
+        parent = evidence.training.modules[module.parent]
+        behind = [(site.place, parent) for site in parent.sites]
+    else:
+        behind = [(place_of(place.path, call), module) for call in calls(tree, function.name)]
+    found = (_loss_behind(evidence, other, owner, depth - 1) for other, owner in behind)
+    return next((item for item in found if item is not None), None)
+
+
+def _backwards(scope: ast.AST, backward: list[ast.Call]) -> set[str]:
+    """The names that something is computed from on which backward() is called."""
+    found = {name for call in backward for name in _read(call)}
+    for statement in reversed(statements(scope)):
+        targets = {part.id for target in _targets(statement) for part in ast.walk(target) if isinstance(part, ast.Name)}
+        if targets & found:
+            found |= {name for item in own_parts(statement) for name in _read(item)}
+    return found
+
+
+def _read(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+
+
+def _made_of(scope: ast.AST, place: Place) -> dict[str, ast.stmt]:
+    """The names that get something computed from the call at a place, with the statements that give it."""
+    found: dict[str, ast.stmt] = {}
+    for statement in statements(scope):
+        if (statement.end_lineno or statement.lineno) >= place.line or found:
+            uses = _uses(set(found), place)
+            if any(map(uses, own_parts(statement))):
+                for target in _targets(statement):
+                    for node in ast.walk(target):
+                        if isinstance(node, ast.Name):
+                            found.setdefault(node.id, statement)
+    return found
 
 
 def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) -> Place | None:
@@ -177,6 +259,7 @@ def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) ->
         if not any(map(uses, parts)):
             continue
         found = _cutting(parts, uses)
+        found = None if found is not None and _is_told(statement, found) else found
         if found is not None:
             return place_of(place.path, found)
         returned = returned or isinstance(statement, ast.Return)
@@ -196,6 +279,12 @@ def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) ->
         if found_there is not None:
             return found_there
     return None
+
+
+def _is_told(statement: ast.stmt, cutting: ast.AST) -> bool:
+    """Whether a number is only told, or kept for that: ``print(loss.item())``, ``history.append(float(loss))``."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and (name_of(call) not in _FILLING or name_of(cutting) in _NUMBERS)
 
 
 def _uses(names: set[str], place: Place) -> Callable[[ast.AST], bool]:

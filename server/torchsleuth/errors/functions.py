@@ -1,0 +1,118 @@
+"""Repairs of the user's own autograd.Function: the gradients that it returns, and what it saves for them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder, files_of, shape_in
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.fixes import append_in, replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Related
+from torchsleuth.syntax import edits
+
+
+def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``return grad * scale`` → ``return grad * scale, None``: a gradient, or None, for each argument of forward."""
+    missing = int(found[2]) - int(found[3])
+    for frame, returned in _returned_gradients(case, found[1]):
+        text = frame.text(returned)
+        if missing > 0:
+            yield replace(frame, returned, text + ", None" * missing)
+        elif isinstance(returned, ast.Tuple) and len(returned.elts) > -missing > 0:
+            yield replace(frame, returned, ", ".join(frame.text(item) for item in returned.elts[:missing]))
+
+
+def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``return grad`` → ``return grad.unsqueeze(1).expand(4, 5)``: of the shape of the argument."""
+    got, wanted = shape_in(found[3]), shape_in(found[4])
+    for frame, returned in _returned_gradients(case, found[1]):
+        items = returned.elts if isinstance(returned, ast.Tuple) else [returned]
+        index = int(found[2])
+        if index >= len(items):
+            continue
+        node = items[index]
+        if len(got) == len(wanted) and sorted(got) == sorted(wanted) and len(got) == 2:
+            yield append_in(frame.source, node, ".T")
+        elif len(got) < len(wanted):
+            for dimension in range(len(wanted)):
+                if len(got) + 1 == len(wanted) and got == [*wanted[:dimension], *wanted[dimension + 1 :]]:
+                    sizes = [-1] * len(wanted)
+                    sizes[dimension] = wanted[dimension]
+                    yield append_in(frame.source, node, f".unsqueeze({dimension}).expand({', '.join(map(str, sizes))})")
+        elif len(got) > len(wanted) and got[len(got) - len(wanted) :] == wanted:
+            yield append_in(frame.source, node, f".sum({tuple(range(len(got) - len(wanted)))})")
+
+
+def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
+    """The results of the ``backward`` of a class."""
+    for frame in files_of(case):
+        for node in ast.walk(frame.tree):
+            if isinstance(node, ast.ClassDef) and node.name == name:
+                for method in node.body:
+                    if isinstance(method, ast.FunctionDef) and method.name == "backward":
+                        returns = [part for part in ast.walk(method) if isinstance(part, ast.Return)]
+                        yield from ((frame, part.value) for part in returns if part.value is not None)
+
+
+def saved_values(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, ast.Call]]:
+    """The ``save_for_backward`` of the Function that was applied at the failing line, with its class."""
+    node = case.frame.node
+    name = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    wanted = name.id if isinstance(name, ast.Name) else None
+    found = []
+    for frame in files_of(case):
+        for kind in (part for part in ast.walk(frame.tree) if isinstance(part, ast.ClassDef)):
+            for part in ast.walk(kind):
+                if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "save_for_backward":
+                    found.append((frame, kind, part))
+    return [item for item in found if item[1].name == wanted] or found[:1]
+
+
+def saved_here(case: Case) -> list[Related]:
+    spans = [frame.source.span(call) for frame, _, call in saved_values(case)]
+    return [Related(span.path, span.start, span.end, message("error.saved_here")) for span in spans]
+
+
+def saved_on_context(case: Case) -> Iterator[Fix]:
+    """``ctx.save_for_backward(x, n)`` → ``ctx.save_for_backward(x)`` and ``ctx.n = n``; ``backward`` reads it from there."""
+    for frame, kind, call in saved_values(case):
+        index = int(case.match[1])
+        number = call.args[index] if index < len(call.args) else None
+        context = frame.text(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+        reads = [
+            part
+            for part in ast.walk(kind)
+            if isinstance(part, ast.Assign)
+            and isinstance(part.value, ast.Attribute)
+            and part.value.attr == "saved_tensors"
+            and isinstance(part.targets[0], ast.Tuple)
+            and len(part.targets[0].elts) == len(call.args)
+        ]
+        save = edits.enclosing_statement(frame.tree, call)
+        if not isinstance(number, ast.Name) or len(reads) != 1 or save is None:
+            continue
+        read, source = reads[0], frame.source
+        names = read.targets[0]
+        assert isinstance(names, ast.Tuple) and isinstance(read.value, ast.Attribute)
+        left = [source.segment(item) for place, item in enumerate(names.elts) if place != index]
+        target, owner = source.segment(names.elts[index]), source.segment(read.value.value)
+        changes: list[Edit] = [
+            edits.remove_element(source, call.args, index),
+            edits.insert_line_before(source, save, f"{context}.{number.id} = {number.id}"),
+            edits.replace(source, names, f"{', '.join(left)}," if len(left) == 1 else ", ".join(left)),
+            edits.insert_line_before(source, read, f"{target} = {owner}.{number.id}"),
+        ]
+        yield Fix(message("fix.save_on_context", name=number.id, context=context), tuple(changes))
+
+
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (r"unction (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)", _all_gradients),
+    (
+        r"unction (\w+)Backward returned an invalid gradient at index (\d+) - got \[([\d, ]*)\] but expected shape "
+        r"compatible with \[([\d, ]*)\]",
+        _gradient_of_shape,
+    ),
+)

@@ -1,0 +1,113 @@
+"""Functions and classes that are defined inside of a function, which another process cannot be sent: moved to the module."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import re
+import textwrap
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import files_of
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.syntax import edits
+
+_LOCAL = re.compile(r"([\w.<>]+)\.<locals>\.(<lambda>|\w+)")
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef
+_Defined = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def defined_at(case: Case) -> list[Related]:
+    """Where what cannot be sent is defined."""
+    spans = [frame.source.span(node) for frame, _, node in _local(case)]
+    return [Related(span.path, span.start, span.end, message("error.local_definition")) for span in spans]
+
+
+def _local(case: Case) -> list[tuple[CrashFrame, list[ast.AST], _Defined]]:
+    """The definitions of the name that the message tells, with the nodes around them."""
+    found = _LOCAL.search(case.crash["message"])
+    if found is None:
+        return []
+    around, name = found[1].replace(".<locals>", "").split(".")[-1], found[2]
+    result = []
+    for frame in files_of(case):
+        for node in ast.walk(frame.tree):
+            if isinstance(node, _Defined) and (getattr(node, "name", "<lambda>") == name):
+                trail = edits.path_to(frame.tree, node)[:-1]
+                scopes = [part for part in trail if isinstance(part, _Scope | ast.Lambda)]
+                if scopes and getattr(scopes[-1], "name", "<lambda>") == around:
+                    result.append((frame, trail, node))
+    return result
+
+
+def moved_to_module(case: Case) -> Iterator[Fix]:
+    """``transform=lambda x: x / 2`` → a function ``_transform`` of the module, where nothing of the function around is used."""
+    for frame, trail, node in _local(case):
+        top = next(part for part in trail if isinstance(part, ast.stmt))
+        if _needs(node) & _bound_around(trail):
+            continue
+        source, end = frame.source, edits.line_ending(frame.source)
+        decorated = getattr(top, "decorator_list", [])
+        start = Position(min([top.lineno, *(item.lineno for item in decorated)]), 1)
+        if isinstance(node, ast.Lambda):
+            name = _free_name(frame, trail[-1])
+            header = f"def {name}({_parameters(frame, node)}):"
+            text = f"{header}{end}    return {source.segment(node.body)}{end}{end}{end}"
+            changes = (Edit(source.path, start, start, text), edits.replace(source, node, name))
+        else:
+            name = node.name
+            first = min([node.lineno, *(item.lineno for item in node.decorator_list)])
+            last = node.end_lineno or node.lineno
+            body = textwrap.dedent("".join(source.line(line) + end for line in range(first, last + 1)))
+            if _only_statement(trail[-1], node):
+                continue
+            taken = Edit(source.path, Position(first, 1), Position(last + 1, 1), "")
+            changes = (Edit(source.path, start, start, body + end + end), taken)
+        yield Fix(message("fix.to_module", name=name), changes)
+
+
+def _only_statement(around: ast.AST, node: ast.AST) -> bool:
+    return getattr(around, "body", None) == [node]
+
+
+def _parameters(frame: CrashFrame, node: ast.Lambda) -> str:
+    head = frame.text(node)[len("lambda") :]
+    body = frame.text(node.body)
+    return head[: head.rindex(body)].rstrip().removesuffix(":").strip() if body in head else ast.unparse(node.args)
+
+
+def _free_name(frame: CrashFrame, around: ast.AST) -> str:
+    """A name for a lambda: that of the argument or variable that it is given to."""
+    target = around.targets[0] if isinstance(around, ast.Assign) else None
+    name = around.arg if isinstance(around, ast.keyword) and around.arg else getattr(target, "id", "apply")
+    taken = {part.id for part in ast.walk(frame.tree) if isinstance(part, ast.Name)}
+    name = f"_{name.strip('_')}"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _needs(node: ast.AST) -> set[str]:
+    """The names that a definition reads and does not bind itself."""
+    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    bound = {part.id for part in names if not isinstance(part.ctx, ast.Load)}
+    bound |= {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    return {part.id for part in names} - bound - set(dir(builtins))
+
+
+def _bound_around(trail: list[ast.AST]) -> set[str]:
+    """The names that the functions around a definition bind."""
+    found: set[str] = set()
+    for scope in (part for part in trail if isinstance(part, _Scope)):
+        for part in ast.walk(scope):
+            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
+                found.add(part.id)
+            elif isinstance(part, ast.arg):
+                found.add(part.arg)
+            elif part is not scope and isinstance(part, _Scope | ast.ClassDef):
+                found.add(part.name)
+            elif isinstance(part, ast.alias):
+                found.add((part.asname or part.name).split(".")[0])
+    return found
