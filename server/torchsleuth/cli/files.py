@@ -32,7 +32,9 @@ def not_python(path: Path, text: str) -> str | None:
     """Why a text does not parse, with its line; None where it does."""
     try:
         ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+    except (RecursionError, MemoryError):
+        return message("cli.too_deep", path=path)
+    except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None) or 1
         reason = getattr(error, "msg", None) or str(error)
         return message("cli.not_python", path=path, line=line, error=reason)

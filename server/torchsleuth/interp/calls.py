@@ -61,7 +61,7 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.join import MISSING
+from torchsleuth.values.join import MISSING, as_it_is
 from torchsleuth.values.names import Names
 
 MAX_RECURSION = 6
@@ -502,7 +502,8 @@ class Calls(Choices):
 
     def _generator(self, frame: Frame, names: dict[str, Value]) -> Value:
         """The generator that a call gives: nothing is done yet."""
-        examples = tuple(frame.yields or ())
+        changed = {id(change.slots) for change in self.heap.delta(frame.start).values()}
+        examples = tuple(as_it_is(value, changed) for value in frame.yields or ())
         self.heap.rollback(frame.start)
         again = replace(
             frame, names=names, yields=None, returned=None, returns=[], loops=[], handling=[], start=self.heap.mark()

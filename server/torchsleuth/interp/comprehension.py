@@ -105,7 +105,7 @@ class Comprehension:
     def _is_too_long(self, count: int, steps: int) -> bool:
         """Whether so many elements, two of which took so many steps, are not evaluated one by one: tables of numbers."""
         budget = self._interp.budget
-        return count > budget.unroll and steps * count > 2 * budget.loop_steps
+        return count > budget.unroll and steps * count > 2 * budget.long_loop_steps
 
     @contextmanager
     def _at(self, point: LoopPoint) -> Iterator[None]:

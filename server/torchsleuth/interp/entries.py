@@ -50,7 +50,7 @@ MAX_TRIALS = 6
 TIMES = (2, 3)
 """How often loops go around of which an argument says that. What is true of both is taken for the rule."""
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SIZES = re.compile(
+SIZES = re.compile(
     r"(\w+_)?dim|dim_\w+|d_\w+|(\w+_)?embd|num_(heads|features|channels|classes|tokens|hidden)|n_(heads?|classes|hidden)"
     r"|heads|(in|out|mid|hidden|base|inter)_?(channels|features|planes|chs?|chans)|inplanes|planes|inp|oup"
     r"|(hidden|vocab|embedding|embed|latent|image|img|patch|window|input|output|kernel)_size|n[gdz]?f|nz|latents?"
@@ -325,7 +325,7 @@ class EntryPoints(DeclaredShapes):
         for argument in _required(function, skip=1):
             place = (function.path, *key_of(argument))
             value = self._annotated(argument, place, given)
-            if is_unknown(value) and argument.annotation is None and _SIZES.fullmatch(argument.arg):
+            if is_unknown(value) and argument.annotation is None and SIZES.fullmatch(argument.arg):
                 assert self.entry_point is not None
                 self.entry_point.sizes = True
                 if given.sizes:

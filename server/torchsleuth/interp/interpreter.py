@@ -164,6 +164,7 @@ class Execution(Importing):
         self.recursive_calls: dict[ast.AST, int] = {}
         self.instantiated: set[ClassValue] = set()
         self.modules: dict[str, Namespace] = {}
+        self.extrema: dict[tuple[str, frozenset[Size]], Size] = {}
         self.import_steps = self.budget.import_steps
         self.failures_seen: set[Any] = set()
         self.tested: Fact | None = None
@@ -516,13 +517,7 @@ class Execution(Importing):
                 last = number == 1 and item is iteration.last
                 over, loader = iteration.over_loader, iteration.loader
                 point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
-                self.loop_points.append(point)
-                try:
-                    if isinstance(node, ast.For | ast.AsyncFor):
-                        self.assign(node.target, renewed(item), frame)
-                    completion = self.block(node.body, frame)
-                finally:
-                    self.loop_points.pop()
+                completion = self._iterate(node, frame, item, point)
                 completion, left_early = self._end_iteration(completion, frame, state)
                 if left_early:
                     break
@@ -533,12 +528,12 @@ class Execution(Importing):
                 if self._goes_on(backward_before):
                     state.limit = MOST_ITERATIONS
                     continue
-                if number == 1 and iteration.exact and exits and len(iteration.items) > EXITS_UNROLLED:
-                    # How many iterations there are depends on the data.
+                # How many iterations there are depends on the data where some leave the loop.
+                is_open = number == 1 and exits and len(iteration.items) > EXITS_UNROLLED
+                if is_open and iteration.exact:
                     after.append(self.heap.delta(state.start))
-                    iteration = iteration.uncounted()
-                    state.limit = 2
-                if number == 0 and iteration.exact and not self._affordable(len(iteration.items), steps_before):
+                is_long = number == 0 and not self._affordable(len(iteration.items), steps_before)
+                if iteration.exact and (is_open or is_long):
                     iteration = iteration.uncounted()
                     state.limit = 2
             if state.lost:
@@ -560,6 +555,15 @@ class Execution(Importing):
         if completion == NORMAL and not left_early and node.orelse:
             return self.block(node.orelse, frame)
         return completion
+
+    def _iterate(self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, item: Value, point: LoopPoint) -> int:
+        self.loop_points.append(point)
+        try:
+            if isinstance(node, ast.For | ast.AsyncFor):
+                self.assign(node.target, renewed(item), frame)
+            return self.block(node.body, frame)
+        finally:
+            self.loop_points.pop()
 
     def _end_iteration(self, completion: int, frame: Frame, state: LoopState) -> tuple[int, bool]:
         """How an iteration ends whose paths have come together, and whether that leaves the loop."""

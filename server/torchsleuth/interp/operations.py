@@ -29,6 +29,7 @@ from torchsleuth.interp.library import (
     draws,
     external,
     functions,
+    lookups,
     modules,
     numpy,
     optim,
@@ -62,6 +63,7 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Maybe,
     NamedResult,
     Namespace,
     Parameters,
@@ -534,7 +536,12 @@ class _Namespace(_Object):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         names = self.value.slots
+        if name == "__dict__":
+            whole = names.body is None or not names.body.waiting
+            return DictValue({key: Maybe(value) for key, value in names.items()}) if whole else UNKNOWN
         value = names[name] if name in names else self.interp.fetch(names, name)
+        if value is MISSING:
+            value = self.interp.submodule(self.value, name, frame)
         return UNKNOWN if value is MISSING else value
 
 
@@ -590,6 +597,8 @@ class _Native(Operations):
         return True if self.value.kind in ("function", "class", "module-class", "package", "builtin") else None
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        if self.value.path == "sys.modules":
+            return lookups.loaded(self.interp, key, frame)
         if self.value.name != "__dict__" or not isinstance(key, str):
             return UNKNOWN
         owner = self.value.path.removesuffix(".__dict__")
@@ -598,15 +607,16 @@ class _Native(Operations):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         owner = self.value
-        if name in ("__name__", "__qualname__") and owner.kind in ("function", "class", "module-class", "builtin"):
+        if name in ("__name__", "__qualname__") and owner.kind in _NAMED:
             return owner.name
-        if name == "__init__" and owner.kind == "module-class":
+        if (name, owner.kind) == ("__init__", "module-class"):
             return Builtin("__init__", self._init)
         if owner.kind == "builtin" and not is_unknown(method := pure.method_of_type(self.interp, owner, name)):
             return method
         path = f"{owner.path}.{name}"
         if owner.kind == "external":
-            return external.constant(path)
+            module = self.interp.submodule(owner, name, frame)
+            return external.constant(path) if module is MISSING else module
         try:
             return self.interp.oracle.resolve(path)
         except LookupError:
@@ -620,6 +630,9 @@ class _Native(Operations):
         if not isinstance(instance, Instance):
             return UNKNOWN
         return dispatch.native_init(self.interp, instance, replace(call, args=call.args[1:]))
+
+
+_NAMED = ("function", "class", "module-class", "builtin")
 
 
 @_of_kind(ClassValue)

@@ -135,6 +135,11 @@ class TensorOperations(Questions):
         except NotASpec:
             shape = operation.specs[0].shape if len(operation.specs) == 1 else None
             target = None if shape is None else layers.functional_form(self, module, shape)
+        if isinstance(target, ModuleSpec) and layers.is_plain_sequence(module, operation.specs):
+            made = layers.sequence_result(self, module, operation.specs[0])
+            if made is not None:
+                self.trace.operations.append(operation)
+                return self.from_spec(made, self._maker(operation, place))
         if target is None:
             if hierarchy.is_loss(module.path) or module.path in hierarchy.RECURRENT:
                 self.trace.operations.append(operation)  # Whatever its sizes are, it is a layer of these operands.

@@ -296,6 +296,23 @@ class PartsDiffer:
     count: int | None
 
 
+@dataclass(frozen=True)
+class BrokenCondition:
+    """The sizes that a call passes break a condition of what it calls. `call`: the call. `text`: which condition, with the
+    numbers. `kind`: ``most`` or ``least`` where it is a bound, otherwise ``needs``. `operation`: what needs it. `passed`: the tensor of which the sizes are, if it is one, `argument`: its expression, where
+    it is written there; `larger`, `smaller`: the nearest shapes with which the condition holds, None where there is none."""
+
+    call: Site
+    text: str
+    kind: str
+    operation: Operation
+    passed: Tensor | None = None
+    argument: ast.expr | None = None
+    shape: tuple[int, ...] = ()
+    larger: tuple[int, ...] | None = None
+    smaller: tuple[int, ...] | None = None
+
+
 Place = tuple[str, int, int, int, int]
 """Path, line, column, end line, end column of an expression, in the units of ``ast``."""
 
@@ -325,6 +342,8 @@ class Trace:
     """Everything recorded during the analysis of one document."""
 
     failures: list[OperatorFailure] = field(default_factory=list)
+    broken: dict[Span, BrokenCondition] = field(default_factory=dict)
+    """By the place of the failure, what is wrong with the call that leads to it."""
     conflicts: list[DeviceConflict] = field(default_factory=list)
     operations: list[Operation] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)

@@ -70,8 +70,9 @@ class Checked:
         return self.place(item), ("", item.path, self.source_of(item.path).offset(item.end))
 
     def places(self, item: Diagnostic) -> list[Place]:
-        """The message of a finding, and its places."""
-        return [self.place(item, item.code + item.message), *(self.place(part, part.message) for part in item.related)]
+        """The message of a finding, and its places. What is said of a call that leads to it is only known of the first analysis."""
+        related = (self.place(part, "" if part.call else part.message) for part in item.related)
+        return [self.place(item, item.code + item.message), *related]
 
     @cached_property
     def counts(self) -> Counter[str]:

@@ -11,12 +11,14 @@ from functools import cached_property
 
 from torchsleuth.faults import Fault
 from torchsleuth.interp.imports import Workspace
+from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Misuse, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, index
+from torchsleuth.values import Value, is_module
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,19 @@ class Analysis:
         found: defaultdict[str, list[LibraryCall]] = defaultdict(list)
         for call in self.trace.calls:
             found[call.path].append(call)
+        return found
+
+    @cached_property
+    def wholes(self) -> dict[int, Value]:
+        """The outermost module that is known to hold a part, by the identity of the part."""
+        known = [event.subject for event in self.events("forward")] + [item.owner for item in self.trace.attributes]
+        sizes: dict[int, int] = {}
+        found: dict[int, Value] = {}
+        for module in {id(module): module for module in known if is_module(module)}.values():
+            size = sum(1 for _ in descendants(module))
+            for part in parts_of(module):
+                if size > sizes.get(id(part), 0):
+                    sizes[id(part)], found[id(part)] = size, module
         return found
 
     def tree(self, path: str) -> ast.Module:

@@ -188,7 +188,22 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
     if isinstance(atom, Call) and atom.operator == "%":
         return Condition("==", _remainder(*atom.arguments), 0)
     positive, negative = _sides(difference)
+    for one, other in ((positive, negative), (negative, positive)):
+        if _is_multiple_below(one, other):
+            return Condition("==", dims.modulo(other, one.terms[0][1]), 0)  # type: ignore[union-attr]
     return Condition("==", positive, negative)
+
+
+def _is_multiple_below(size: Size, other: Size) -> bool:
+    """Whether a size is the greatest multiple up to another one: ``2 * (H // 4)`` for ``H // 2``."""
+    atom = _only_atom(other)
+    if isinstance(size, int) or len(size.terms) != 1 or not isinstance(atom, Call) or atom.operator != "//":
+        return False
+    monomial, factor = size.terms[0]
+    part = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+    whole, divisor = atom.arguments
+    quotient = (whole, dims.multiply(divisor, factor))
+    return factor > 1 and isinstance(part, Call) and part.operator == "//" and part.arguments == quotient
 
 
 def _without_zero(size: Size, other: Size) -> Size:

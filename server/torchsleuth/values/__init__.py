@@ -648,9 +648,7 @@ class LibraryObject(Ref):
 
 
 class Globals(Names):
-    """The names of an imported module of the user's, and its body, of which some may not be executed yet."""
-
-    body: Any = None
+    """The names of an imported module of the user's."""
 
 
 @dataclass(eq=False)
@@ -658,7 +656,7 @@ class Namespace:
     """An imported module of the user's."""
 
     name: str
-    slots: Globals
+    slots: Names
 
 
 @dataclass(eq=False)

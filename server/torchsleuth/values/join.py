@@ -7,7 +7,7 @@ texts, tensors, lists …) are joined into one of that kind; those of different 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -345,6 +345,28 @@ class Joins:
             if len(kept) > MAX_KINDS:
                 return Several((self.join_all((*kept, *elements[position + 1 :])),))
         return Several(kept)
+
+
+def as_it_is(value: Value, changed: Set[int]) -> Value:
+    """A value with copies of its lists and dictionaries whose slots are in `changed`, by identity: what is undone leaves
+    them as they are now."""
+    if isinstance(value, Several):
+        return Several.counted(tuple(as_it_is(item, changed) for item in value), value.length)
+    if type(value) is tuple:
+        return tuple(as_it_is(item, changed) for item in value)
+    if isinstance(value, Maybe):
+        return Maybe(as_it_is(value.value, changed))
+    if not isinstance(value, ListValue | DictValue) or id(value.slots) not in changed:
+        return value
+    made: ListValue | DictValue
+    if isinstance(value, ListValue):
+        made = ListValue(None, value.type_name)
+        made.slots["items"] = as_it_is(value.elements, changed)
+    else:
+        entries = value.entries
+        made = DictValue(None, value.type_name, value.factory)
+        made.slots["items"] = entries and {key: as_it_is(item, changed) for key, item in entries.items()}
+    return made
 
 
 def _equal(left: Value, right: Value) -> bool:

@@ -11,6 +11,9 @@ class Names(dict[Any, Any]):
     """`history`: each write, with its moment and what stood there before, if anything did. Moments are counted by the heap,
     through which all writes go; they never go back, also where a branch is undone."""
 
+    body: Any = None
+    """The body of an imported module whose names these are: some of it may not be executed yet."""
+
     def __init__(self, *args: Any, **names: Any) -> None:
         super().__init__(*args, **names)
         self.history: list[tuple[int, Any, tuple[Any, ...]]] = []

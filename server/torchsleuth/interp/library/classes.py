@@ -367,39 +367,79 @@ _OF_CLASS: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
 
 def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
     """The attribute that ``super()`` finds in the builtin base of a class; ABSENT for other names."""
-    if name == "__init_subclass__":
-        return Builtin(name, lambda call: None)
-    if name == "__setattr__" and isinstance(receiver, Instance) and not receiver.is_module:
-        return Builtin(name, lambda call: object_setattr(interp, _with(call, receiver)))
-    if name in ("__getattribute__", "__delattr__") and isinstance(receiver, Instance):
-        return UNKNOWN
-    if name == "__new__" and _is_metaclass(cls):
-        return Builtin("super().__new__", lambda call: _made_by_metaclass(interp, call))
+    if (found := _OF_OBJECT.get(name, _absent)(interp, receiver, cls)) is not special.ABSENT:
+        return found
     held = special.contents(receiver)
     if held is None:
         return _of_metaclass(interp, receiver, cls, name)
-    if name == "__init__" and isinstance(receiver, Instance):
-        return Builtin(name, lambda call: None if fill_contents(interp, receiver, call) else None)
-    if name == "__setitem__":
-        return Builtin(name, lambda call: _put(interp, held, call))
-    if name == "__getitem__" and isinstance(receiver, Instance):
-        return Builtin(name, lambda call: item_of_contents(interp, receiver, held, call.args[0], call.node, call.frame))
-    return Bound(held, name)
+    return _OF_CONTENTS.get(name, lambda interp, receiver, held: Bound(held, name))(interp, receiver, held)
 
 
-def _put(interp: Interpreter, held: Value, call: Arguments) -> None:
-    if len(call.args) == 2 and isinstance(call.node, ast.expr):
-        interp.set_item(held, call.args[0], call.args[1], call.node, call.frame)
+def _absent(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    return special.ABSENT
+
+
+def _init_subclass(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    return Builtin("__init_subclass__", lambda call: None)
+
+
+def _setattr(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    if not isinstance(receiver, Instance) or receiver.is_module:
+        return special.ABSENT
+    return Builtin("__setattr__", lambda call: object_setattr(interp, _with(call, receiver)))
+
+
+def _unfollowed(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    return UNKNOWN if isinstance(receiver, Instance) else special.ABSENT
+
+
+def _new(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    is_metaclass = any(isinstance(base, Native) and base.path in ("builtins.type", "abc.ABCMeta") for base in cls.mro())
+    return Builtin("super().__new__", lambda call: _made_by_metaclass(interp, call)) if is_metaclass else special.ABSENT
+
+
+_OF_OBJECT: dict[str, Callable[[Interpreter, Value, ClassValue], Value]] = {
+    "__init_subclass__": _init_subclass,
+    "__setattr__": _setattr,
+    "__getattribute__": _unfollowed,
+    "__delattr__": _unfollowed,
+    "__new__": _new,
+}
+
+
+def _init_of_contents(interp: Interpreter, receiver: Value, held: Value) -> Value:
+    if not isinstance(receiver, Instance):
+        return Bound(held, "__init__")
+    return Builtin("__init__", lambda call: None if fill_contents(interp, receiver, call) else None)
+
+
+def _set_item_of_contents(interp: Interpreter, receiver: Value, held: Value) -> Value:
+    def put(call: Arguments) -> None:
+        if len(call.args) == 2 and isinstance(call.node, ast.expr):
+            interp.set_item(held, call.args[0], call.args[1], call.node, call.frame)
+
+    return Builtin("__setitem__", put)
+
+
+def _get_item_of_contents(interp: Interpreter, receiver: Value, held: Value) -> Value:
+    if not isinstance(receiver, Instance):
+        return Bound(held, "__getitem__")
+    return Builtin(
+        "__getitem__", lambda call: item_of_contents(interp, receiver, held, call.args[0], call.node, call.frame)
+    )
+
+
+_OF_CONTENTS: dict[str, Callable[[Interpreter, Value, Value], Value]] = {
+    "__init__": _init_of_contents,
+    "__setitem__": _set_item_of_contents,
+    "__getitem__": _get_item_of_contents,
+}
 
 
 def _with(call: Arguments, receiver: Value) -> Arguments:
     from dataclasses import replace
 
     return replace(call, args=(receiver, *call.args))
-
-
-def _is_metaclass(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path in ("builtins.type", "abc.ABCMeta") for base in cls.mro())
 
 
 def _made_by_metaclass(interp: Interpreter, call: Arguments) -> Value:

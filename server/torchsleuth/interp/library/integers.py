@@ -109,6 +109,8 @@ _SCALES: dict[str, Callable[[float, float], float]] = {
     "div": operator.truediv,
     "truediv": operator.truediv,
 }
+_COMMUTE = frozenset(("add", "mul"))
+_SHIFT = frozenset(("add", "sub"))
 _COMPARISONS = frozenset("gt ge lt le greater greater_equal less less_equal".split())
 
 
@@ -121,10 +123,8 @@ def of_drawn(
     drawn = [next((tag for tag in tensor.tags if isinstance(tag, Reals)), None) for tensor in tensors]
     if name in ("clamp", "clip"):
         return _clamped(tensors, drawn, args, kwargs)
-    if name == "argmax":
-        return _places(tensors, args, kwargs)
-    if name == "multinomial" or (name == "sample" and _is_categorical(args)):
-        return _any_place(tensors[0], -1) if tensors else None
+    if name in ("argmax", "multinomial", "sample"):
+        return _chosen(name, tensors, args, kwargs)
     if not drawn or drawn[0] is None:
         return None
     around = drawn[0]
@@ -139,12 +139,20 @@ def of_drawn(
         return None
     if name in _COMPARISONS:
         return Bounds(0, 1, True, True) if around.low < number < around.high else None
-    if name in _SCALES and args[0] is tensors[0] and (name in ("add", "sub") or number > 0):
-        scale = _SCALES[name]
-        return Reals(scale(around.low, number), scale(around.high, number), around.only)
-    if name in ("add", "mul") and (name == "add" or number > 0):
-        return Reals(_SCALES[name](around.low, number), _SCALES[name](around.high, number), around.only)
-    return None
+    scaled = name in _SCALES and (args[0] is tensors[0] or name in _COMMUTE)
+    if not scaled or (number <= 0 and name not in _SHIFT):
+        return None
+    return Reals(_SCALES[name](around.low, number), _SCALES[name](around.high, number), around.only)
+
+
+def _chosen(
+    name: str, tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value]
+) -> Bounds | None:
+    """The places that are chosen out of scores or probabilities."""
+    if name == "argmax":
+        return _places(tensors, args, kwargs)
+    is_choice = name == "multinomial" or _is_categorical(args)
+    return _any_place(tensors[0], -1) if is_choice and tensors else None
 
 
 def _rounded(around: Reals, up: float) -> Bounds | None:

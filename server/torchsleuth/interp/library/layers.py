@@ -83,6 +83,14 @@ class _Constructor:
         return value
 
 
+def is_plain_sequence(module: LibraryModule, specs: tuple[TensorSpec, ...]) -> bool:
+    """Whether a recurrent layer gets nothing but a sequence of its own dtype, some sizes of which are symbols."""
+    if module.path not in hierarchy.RECURRENT or len(specs) != 1:
+        return False
+    spec = specs[0]
+    return spec.shape is not None and spec.symbolic and spec.dtype == (module.slots["dtype"] or "float32")
+
+
 def recurrent_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec) -> Result | None:
     """The result of a recurrent layer of symbolic sizes for a sequence; None where that is not known."""
     if module.path not in hierarchy.RECURRENT or module.slots["attributes"] or spec.rank not in (2, 3):
@@ -105,6 +113,20 @@ def recurrent_result(interp: Interpreter, module: LibraryModule, spec: TensorSpe
     last = spec.with_(shape=(dims.multiply(ways, layers), *batch, hidden), strides=None, requires_grad=None)
     state: Any = (last, last) if module.path.endswith(".LSTM") else last
     return Result((out, state), (Equality(shape[-1], inputs, False),))
+
+
+def sequence_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec) -> Any:
+    """The specs that a recurrent layer of known sizes makes of a sequence of symbolic length, None where that is not certain:
+    PyTorch would have to follow it step by step, which takes seconds."""
+    result = recurrent_result(interp, module, spec)
+    if result is None or module.requires_grad is None or spec.requires_grad is None:
+        return None
+    if not all(isinstance(fact.left, int) and fact.left == fact.right for fact in result.facts):
+        return None
+    out, state = result.value
+    grad = interp.grad and (module.requires_grad or spec.requires_grad)
+    last = tuple(part.with_(requires_grad=grad) for part in state) if isinstance(state, tuple) else state
+    return out.with_(requires_grad=grad), last if isinstance(last, tuple) else last.with_(requires_grad=grad)
 
 
 Form = Callable[[_Constructor], FunctionalForm]

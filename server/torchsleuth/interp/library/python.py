@@ -20,6 +20,7 @@ from torchsleuth.interp.library import (
     dictionaries,
     dispatching,
     draws,
+    lookups,
     parameters,
     pure,
     records,
@@ -450,6 +451,10 @@ def keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> Non
             interp.call(key, Arguments((item,), {}, call.node, call.frame))
 
 
+MAX_COMPARED = 4
+"""Sizes that are not known of which the greatest is one that tells of them."""
+
+
 def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
     def model(interp: Interpreter, call: Arguments) -> Value:
         values: tuple[Value, ...] | None = call.args
@@ -464,6 +469,14 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
         if all(isinstance(value, int | float) for value in values):
             return max(values) if name == "max" else min(values)
         if all(is_int(value) for value in values):
+            values = tuple(dict.fromkeys(values))
+            if len(values) > MAX_COMPARED:
+                # The longest of a batch of sequences: a size of its own, the same for the same lengths.
+                positive = name == "max" and any(isinstance(value, int) and value > 0 for value in values)
+                key = (name, frozenset(values))
+                if key not in interp.extrema:
+                    interp.extrema[key] = interp.fresh_size("?", positive)
+                return interp.extrema[key]
             result = values[0]
             for value in values[1:]:
                 result = dims.extremum(name, result, value)
@@ -795,8 +808,11 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
     return configuration.opened(interp, call.get(0, "file"), call.get(1, "mode", "r"), call) if call.exact else UNKNOWN
 
 
-for _name in ("id", "hash", "dir", "eval", "exec", "memoryview", "bytearray"):
+for _name in ("id", "hash", "dir", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
+
+_BUILTINS["eval"] = lookups.evaluated
+_BUILTINS["__import__"] = lookups.imported
 
 
 @_model("vars")
@@ -877,32 +893,12 @@ def _path_of(value: Value) -> str:
 
 def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
     """The function or class that a decorator makes of another; unknown decorators give an unknown value."""
-
     path = _path_of(decorator)
-    name = path.rpartition(".")[2]
     if isinstance(value, Function):
-        if path in ("builtins.staticmethod", "builtins.classmethod", "builtins.property"):
-            value.kind = name
-            return value
-        if path in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
-            value.kind = "contextmanager"
-            return value
-        if path in ("functools.cached_property", "torch.jit.unused_property"):
-            value.kind = "property"
-            value.memo = {} if path.startswith("functools.") else None
-            return value
-        if path.startswith(("functools.lru_cache", "functools.cache")):
-            value.memo = {}
-            return value
         if isinstance(node, ast.Attribute) and node.attr == "setter":
             getter = interp.eval(node.value, frame)
             return replace(getter, setter=value) if isinstance(getter, Function) else interp.lookup(value.name, frame)
-        mode = grad_mode(interp, decorator)
-        if mode is not None or path in _GRAD_OFF or path in _GRAD_ON:
-            value.grad_mode = mode if mode is not None else path in _GRAD_ON
-            return value
-        if autocast.is_autocast(decorator):
-            value.autocast = decorator
+        if _marked(interp, decorator, path, value):
             return value
     if path == "functools.total_ordering" and isinstance(value, ClassValue):
         value.slots[special.TOTAL] = True
@@ -938,6 +934,27 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
         # A decorator of somebody else's may well switch recording.
         value.grad_mode = Scalar("bool")
     return UNKNOWN
+
+
+def _marked(interp: Interpreter, decorator: Value, path: str, function: Function) -> bool:
+    """Whether a decorator returns the function itself, and says of it what it is."""
+    mode = grad_mode(interp, decorator)
+    if path in ("builtins.staticmethod", "builtins.classmethod", "builtins.property"):
+        function.kind = path.rpartition(".")[2]
+    elif path in ("contextlib.contextmanager", "contextlib.asynccontextmanager"):
+        function.kind = "contextmanager"
+    elif path in ("functools.cached_property", "torch.jit.unused_property"):
+        function.kind = "property"
+        function.memo = {} if path.startswith("functools.") else None
+    elif path.startswith(("functools.lru_cache", "functools.cache")):
+        function.memo = {}
+    elif mode is not None or path in _GRAD_OFF or path in _GRAD_ON:
+        function.grad_mode = mode if mode is not None else path in _GRAD_ON
+    elif autocast.is_autocast(decorator):
+        function.autocast = decorator
+    else:
+        return False
+    return True
 
 
 def grad_mode(interp: Interpreter, manager: Value) -> Value:

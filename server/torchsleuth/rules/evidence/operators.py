@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePath
 
 from torchsleuth.explanations import explained
 from torchsleuth.interp.trace import Operation, OperatorFailure
@@ -124,7 +127,7 @@ def trail(
         places += constructor_related(analysis, operation.module, argument, value)
     for part in operands(operation)[:2]:
         places += origin_trail(part.tensor, part.text())
-    places += call_trail(operation.site.scene)
+    places += map(partial(_with_condition, analysis, operation), call_trail(operation.site.scene))
     seen: dict[tuple[str, int, int, int], Related] = {}
     for place in places:
         seen.setdefault((place.path, place.start.line, place.start.column, place.end.column), place)
@@ -132,6 +135,18 @@ def trail(
     return tuple(
         place for place in seen.values() if (place.path, place.start, place.end) != (own.path, own.start, own.end)
     )
+
+
+def _with_condition(analysis: Analysis, operation: Operation, place: Related) -> Related:
+    """The call that leads to a failure, with the condition that it breaks."""
+    broken = analysis.trace.broken.get(operation.site.span)
+    at = broken.call.span if broken is not None else None
+    if broken is None or at is None or (place.path, place.start, place.end) != (at.path, at.start, at.end):
+        return place
+    own = operation.site.span
+    where = f"{PurePath(own.path).name}:{own.start.line}"
+    text = message(f"related.call.{broken.kind}", text=broken.text, operator=operator_text(operation), place=where)
+    return replace(place, message=text)
 
 
 def own_words(failure: OperatorFailure) -> str:

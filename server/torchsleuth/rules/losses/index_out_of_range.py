@@ -186,43 +186,66 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
 
 
 def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
-    wanted = bounds.high + 1
-    chosen = scoring(analysis, lookup.index.tensor) if lookup.kind == "table" else None
-    if chosen is not None:
-        yield from narrowed(analysis, chosen, lookup.size)
-    if lookup.kind == "table" and lookup.layer is not None and lookup.layer.site is not None:
-        rows = argument_node(lookup.layer, 0, "num_embeddings")
-        few = 0 < wanted - lookup.size <= MAX_SPECIAL
-        if few and rows is not None and not isinstance(rows, ast.Constant):
-            source = analysis.source_of(lookup.layer.site.span.path)
-            text = f"{source.segment(rows)} + {wanted - lookup.size}"
-            yield replaced(analysis, lookup.layer.site, rows, text)
+    is_table = lookup.kind == "table"
+    if is_table:
+        yield from _more_rows(analysis, lookup, bounds.high + 1)
     if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
         yield from suffixed(analysis, lookup.index, " - 1")
     if isinstance(bounds, Ends) and bounds.high == WHITE and bounds.low in (0, WHITE) and lookup.size == 2:
         yield from suffixed(analysis, lookup.index, f" // {WHITE}")
-    if lookup.kind == "table" and bounds.low < 0 and bounds.high < lookup.size:
+    if is_table and bounds.low < 0 and bounds.high < lookup.size:
         yield from suffixed(analysis, lookup.index, ".clamp(min=0)")
     ignoring = list(_ignoring(analysis, operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
     if ignoring:
         yield from ignoring
         return
     if bounds.high >= lookup.size:
-        if lookup.kind == "table" and lookup.layer is not None:
-            yield from change_argument(analysis, lookup.layer, 0, "num_embeddings", wanted)
-        prediction = operand(operation, 0, "input") if lookup.kind == "classes" else None
-        if prediction is not None:
-            for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
-                name = "out_features" if layer.type_name == "Linear" else "out_channels"
-                yield from change_argument(analysis, layer, 1, name, wanted)
-                break
-        if lookup.kind == "one_hot" and isinstance(operation.site.node, ast.Call):
-            call = operation.site.node
-            node = next((item.value for item in call.keywords if item.arg == "num_classes"), None)
-            node = node or (call.args[1] if len(call.args) > 1 else None)
-            if node is not None:
-                yield replaced(analysis, operation.site, node, str(wanted))
+        if lookup.kind in _WIDENED:
+            yield from _WIDENED[lookup.kind](analysis, operation, lookup, bounds.high + 1)
         yield from _drawn_lower(analysis, lookup)
+
+
+def _more_rows(analysis: Analysis, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
+    """The scores by which an index was chosen, cut to the rows of its table; or a few rows more than it was written with."""
+    chosen = scoring(analysis, lookup.index.tensor)
+    if chosen is not None:
+        yield from narrowed(analysis, chosen, lookup.size)
+    if lookup.layer is None or lookup.layer.site is None:
+        return
+    rows = argument_node(lookup.layer, 0, "num_embeddings")
+    few = 0 < wanted - lookup.size <= MAX_SPECIAL
+    if few and rows is not None and not isinstance(rows, ast.Constant):
+        source = analysis.source_of(lookup.layer.site.span.path)
+        text = f"{source.segment(rows)} + {wanted - lookup.size}"
+        yield replaced(analysis, lookup.layer.site, rows, text)
+
+
+def _wider_table(analysis: Analysis, operation: Operation, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
+    if lookup.layer is not None:
+        yield from change_argument(analysis, lookup.layer, 0, "num_embeddings", wanted)
+
+
+def _more_classes(analysis: Analysis, operation: Operation, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
+    prediction = operand(operation, 0, "input")
+    if prediction is None:
+        return
+    for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
+        name = "out_features" if layer.type_name == "Linear" else "out_channels"
+        yield from change_argument(analysis, layer, 1, name, wanted)
+        break
+
+
+def _longer_rows(analysis: Analysis, operation: Operation, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
+    call = operation.site.node
+    if not isinstance(call, ast.Call):
+        return
+    node = next((item.value for item in call.keywords if item.arg == "num_classes"), None)
+    node = node or (call.args[1] if len(call.args) > 1 else None)
+    if node is not None:
+        yield replaced(analysis, operation.site, node, str(wanted))
+
+
+_WIDENED = {"table": _wider_table, "classes": _more_classes, "one_hot": _longer_rows}
 
 
 def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:

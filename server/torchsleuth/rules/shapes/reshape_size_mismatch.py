@@ -121,6 +121,12 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
             if not isinstance(size, ast.Constant | ast.UnaryOp) and index > 0 and not uneven:
                 title = message("fix.size", old=source.segment(size), new="-1")
                 yield Candidate(title, (edits.replace(source, size, "-1"),))
+            if (
+                index == 0
+                and not isinstance(size, ast.Constant)
+                and values[:1] == [*(operation.specs[0].shape or ())[:1]]
+            ):
+                continue  # As many samples as there are, by their name.
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
             there = list(_where_written(analysis, failure, size, [new]))

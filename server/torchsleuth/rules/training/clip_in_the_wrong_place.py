@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
@@ -86,6 +86,10 @@ def _of(event: Event, clip: Event, *kinds: str) -> bool:
     return any(id(part) in clipped for part in trained_parts(event.subject))
 
 
+def _first(events: Iterable[Event], kind: str) -> Event | None:
+    return next((event for event in events if event.kind == kind), None)
+
+
 def _too_late(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
     """After the step, with the gradients cleared or made anew before the next one."""
     last = next((other for other in reversed(before) if other.kind in ("backward", "step", "clip")), None)
@@ -100,7 +104,7 @@ def _too_late(analysis: Analysis, clip: Event, before: list[Event], after: list[
 def _too_early(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
     """Between zero_grad and the first backward()."""
     last = next((other for other in reversed(before) if other.kind in ("backward", "step", "zero_grad")), None)
-    next_backward = next((other for other in after if other.kind == "backward"), None)
+    next_backward = _first(after, "backward")
     if last is None or not _of(last, clip, "zero_grad") or next_backward is None or not next_backward.certain:
         return None
     if not any(_of(other, clip, "step") for other in after):
@@ -111,19 +115,16 @@ def _too_early(analysis: Analysis, clip: Event, before: list[Event], after: list
 
 def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
     """Between the backward() of a scaled loss and scaler.step(), without unscale_()."""
-    scaled = next((other for other in reversed(before) if other.kind == "scale" and not is_off(other.subject)), None)
-    step = next((other for other in after if other.kind == "scaler_step"), None)
-    late = next((other for other in after if other.kind == "unscale"), None)
-    if scaled is None or step is None or any(other.kind == "unscale" for other in before):
-        return None
-    if not any(other.kind == "backward" for other in before):
+    scaled = any(other.kind == "scale" and not is_off(other.subject) for other in before)
+    step, late = _first(after, "scaler_step"), _first(after, "unscale")
+    if not scaled or step is None or _first(before, "unscale") is not None or _first(before, "backward") is None:
         return None
     scaler = receiver_text(analysis, step.site)
     text = message("clip.scaled", scaler=f"`{scaler}`")
     candidates: tuple[Candidate, ...] = ()
     statement = statement_of(analysis, clip.site)
-    stepped = next((other.subject for other in after if other.kind == "step"), None)
-    optimizer = name_in(clip.site.scene, stepped) if stepped is not None else None
+    stepped = _first(after, "step")
+    optimizer = name_in(clip.site.scene, stepped.subject) if stepped is not None else None
     path = clip.site.span.path
     if late is not None:
         candidates = _moved_after(analysis, clip, late)

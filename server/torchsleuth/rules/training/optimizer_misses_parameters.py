@@ -144,10 +144,7 @@ def _trainable(part: LibraryModule | Tensor) -> bool:
 
 def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Value:
     """The outermost module that is known to hold a part."""
-    known = [event.subject for event in analysis.events("forward")]
-    known += [item.owner for item in analysis.trace.attributes]
-    around = [module for module in known if is_module(module) and any(inner is part for inner in parts_of(module))]
-    return max(around, key=lambda module: sum(1 for _ in descendants(module)), default=part)
+    return analysis.wholes.get(id(part), part)
 
 
 # -- another one was given in its place ------------------------------------------------------------
