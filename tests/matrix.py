@@ -28,9 +28,9 @@ TESTS = (
 
 
 def interpreter(version: str) -> str:
-    """The Python of a version. Raises SystemExit where there is none."""
+    """The Python of a version. Raises SystemExit where there is none that starts (a shim may stand for none)."""
     name = shutil.which(f"python{version}")
-    if name is None:
+    if name is None or subprocess.run([name, "--version"], capture_output=True, check=False).returncode != 0:
         sys.exit(f"Python {version} is not installed: put python{version} on the PATH")
     return name
 

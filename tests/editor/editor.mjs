@@ -88,12 +88,19 @@ export async function startEditor() {
   let page;
   const open = async (query) => {
     await page.goto(`http://127.0.0.1:${port}/?${new URLSearchParams(query)}`);
-    await page.waitForSelector(".monaco-workbench");
-    await until(
-      "the bridge",
-      () => ask("reset"),
-      () => true,
-    );
+    // The editor sometimes starts before it has read the workspace, and then shows no folder: the page is loaded again.
+    for (let attempt = 1; ; attempt += 1) {
+      await page.waitForSelector(".monaco-workbench");
+      await until(
+        "the bridge",
+        () => ask("reset"),
+        () => true,
+      );
+      if (attempt === 3 || (await ask("folders")).length > 0) {
+        return;
+      }
+      await page.reload();
+    }
   };
   try {
     await until("the editor's server", async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok);

@@ -43,7 +43,11 @@ async def test_it_announces_what_it_can_do(start: Start) -> None:
     }
     provider = found.capabilities.execute_command_provider
     assert set(provider.commands) == {f"torchsleuth.server.{name}" for name in commands}
-    assert found.capabilities.code_action_provider.code_action_kinds == ("quickfix", "source.fixAll.torchsleuth")
+    assert found.capabilities.code_action_provider.code_action_kinds == (
+        "quickfix",
+        "refactor.rewrite",
+        "source.fixAll.torchsleuth",
+    )
 
 
 async def test_the_cancel_button_of_the_progress_of_a_run_ends_it(start: Start, double: str) -> None:

@@ -10,7 +10,7 @@ np = pytest.importorskip("numpy")
 import torch  # noqa: E402
 from torch.utils.data import default_collate  # noqa: E402
 
-from tests.check import analyze  # noqa: E402
+from tests.check import analyze, check  # noqa: E402
 
 # -- NumPy -----------------------------------------------------------------------------------------
 
@@ -508,6 +508,66 @@ def test_a_batch_is_not_just_of_the_first_samples() -> None:
     """They are of different widths: as wide as the widest of them are not all batches."""
     found = analyze(LINES)
     facts = {fact.binding: fact.shape for fact in found.facts if fact.binding}
-    assert facts["double"] == (8, 1, "?") and facts["target"] == (8, 5) and not found.diagnostics
+    assert facts["double"] == (8, 1, "width") and facts["target"] == (8, 5) and not found.diagnostics
     unpadded = LINES.replace("F.pad(line, (0, width - line.shape[-1]))", "line")
     assert [item.code for item in analyze(unpadded).diagnostics] == ["TS601"]
+
+
+def test_what_stands_for_the_elements_of_a_generator_keeps_what_was_put_in() -> None:
+    """A generator that cannot be followed element by element is left with those of its first execution, which is undone."""
+    check("""
+        import json
+        import time
+
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Answers(Dataset):
+            def __init__(self):
+                self.rows = json.load(open("rows.json"))
+
+            def __len__(self):
+                return len(self.rows)
+
+            def __getitem__(self, index):
+                row = self.rows[index]
+                return torch.zeros(3), list(row["answers"]), row["id"]
+
+
+        def collate(batch):
+            images, answers, n = [], [], []
+            for image, answer, _ in batch:
+                images.append(image)
+                answers += answer
+                n.append(len(answer))
+            return torch.stack(images), answers, n
+
+
+        class Logger:
+            def log_every(self, iterable, every, header=None):
+                i = 0
+                if not header:
+                    header = ""
+                start = time.time()
+                for obj in iterable:
+                    yield obj
+                    if i % every == 0 or i == len(iterable) - 1:
+                        print(header, time.time() - start)
+                    i += 1
+                print(header)
+
+
+        def train(model, loader):
+            logger = Logger()
+            for i, (images, answers, n) in enumerate(logger.log_every(loader, 50)):
+                rows = []
+                for b, count in enumerate(n):
+                    rows += [images[b]] * count
+                print(torch.stack(rows).shape)
+
+
+        loader = DataLoader(Answers(), batch_size=4, collate_fn=collate)
+        for epoch in range(10):
+            train(None, loader)
+    """)

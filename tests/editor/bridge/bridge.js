@@ -30,6 +30,8 @@ const operations = {
     const selection = new vscode.Range(at({ line, column }), at({ line, column }));
     await execute("vscode.open", vscode.Uri.file(path), { preview: false, selection });
   },
+  /** The folders of the workspace. */
+  folders: () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath),
   text: (where) => opened(where).getText(),
   /** Where the cursor is: [path, line, column]. */
   cursor: () => {
