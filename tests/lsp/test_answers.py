@@ -159,7 +159,8 @@ async def test_what_is_found_in_another_file_is_seen_and_repaired_from_both(star
     (note,) = editor.client.published[train].diagnostics
     assert note.severity == types.DiagnosticSeverity.Information and note.code == found.code
     assert note.range.start == types.Position(4, 6) and note.data["note"]
-    assert note.message == f"{found.message} (in model.py:16; reached by this call)"
+    why = "x.shape[1] = 64 is not width = 128, which Linear at model.py:16 needs"
+    assert note.message == f"{found.message} (in model.py:16; reached by this call: {why})"
     assert [item.location.uri for item in note.related_information] == [model]
     offered = await titles(editor, train, 4)
     assert FIX in offered and IGNORE not in offered

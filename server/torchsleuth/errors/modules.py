@@ -189,7 +189,7 @@ ENTRIES = (
         example="out = (torch.zeros(2), torch.zeros(2))\ntorch.relu(out)",
     ),
     entry(
-        "TS528",
+        "TS411",
         r"'NoneType' object has no attribute|unsupported operand type\(s\).*'NoneType'|'NoneType' object is not",
         "error.rebound",
         updated_in_place,

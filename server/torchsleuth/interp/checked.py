@@ -253,7 +253,7 @@ class CheckedCalls(InferredContracts):
             if symbol in names:
                 return names[symbol]
             for parameter, symbols in call.symbols.items():
-                if symbol in symbols and usual.count(symbol.name) > 1:
+                if symbol in symbols and (usual.count(symbol.name) > 1 or symbol.name.startswith("shape[")):
                     return f"{parameter}.shape[{symbols.index(symbol)}]"
             return symbol.name
 

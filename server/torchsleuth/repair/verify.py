@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, islice
@@ -20,6 +20,8 @@ from torchsleuth.syntax.text import SourceText
 T = TypeVar("T")
 MAX_FIXES = 3
 """Fixes offered for one diagnostic."""
+MAX_AT_CALL = 2
+"""Fixes offered besides at the call that leads to it."""
 MAX_TRIALS = 12
 """Candidates tried for one diagnostic."""
 MAX_LINKS = 5
@@ -180,16 +182,35 @@ def verified_fixes(
     shared: dict[Diagnostic, list[Fix]],
 ) -> Trials[tuple[Fix, ...]]:
     """The candidates that work, as verified fixes: the safe ones first, then those that leave fewer findings, in order.
-    Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here.
+    Where none does alone: one that works together with repairs of what it uncovers, if the execution ended here. Then those at
+    the call that leads to the finding.
     `shared` gets the fixes for the other findings that they repair."""
+    start, opened = State({}, before, (before, diagnostic)), list[State]()
+    kept = yield from _working(candidates, MAX_FIXES, start, recheck, shared, opened)
+    if not kept and opened:
+        chain = yield from _chained(diagnostic, before, opened, recheck)
+        alone = next((state for state in opened if _harmless(diagnostic, before, state)), None)
+        kept = tuple(state.fix for state in (chain, alone) if state is not None)
+    at_call = yield from _working(candidates.at_call, MAX_AT_CALL, start, recheck, shared, [])
+    return (*kept, *at_call)
+
+
+def _working(
+    candidates: Iterable[Candidate],
+    most: int,
+    start: State,
+    recheck: Recheck,
+    shared: dict[Diagnostic, list[Fix]],
+    opened: list[State],
+) -> Trials[tuple[Fix, ...]]:
+    """The candidates that work alone. `opened` gets the states of those that uncover other faults."""
+    before, diagnostic = start.start
     kept: list[tuple[int, Fix]] = []
-    opened: list[State] = []
-    start = State({}, before, (before, diagnostic))
     different: dict[tuple[Edit, ...], Candidate] = {}
     for candidate in candidates:
         different.setdefault(candidate.edits, candidate)
     for candidate in islice(different.values(), MAX_TRIALS):
-        if len(kept) == MAX_FIXES:
+        if len(kept) == most:
             break
         state = start.after(candidate, recheck)
         yield
@@ -202,11 +223,7 @@ def verified_fixes(
                 shared.setdefault(item, []).append(kept[-1][1])
         elif state.uncovers and not state.fails_with(diagnostic, start):
             opened.append(state)
-    if kept or not opened:
-        return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
-    chain = yield from _chained(diagnostic, before, opened, recheck)
-    alone = next((state for state in opened if _harmless(diagnostic, before, state)), None)
-    return tuple(state.fix for state in (chain, alone) if state is not None)
+    return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
 
 
 def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:

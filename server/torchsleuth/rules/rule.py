@@ -45,11 +45,14 @@ class Finding:
 
 class Candidates:
     """The candidates of a finding, made when they are first asked for. If their maker raises, `failed` is told, and there
-    are those that it had made: the finding itself stands."""
+    are those that it had made: the finding itself stands. `at_call`: those at the call that leads to the finding."""
 
-    def __init__(self, made: Iterable[Candidate], failed: Callable[[Exception], None]) -> None:
+    def __init__(
+        self, made: Iterable[Candidate], failed: Callable[[Exception], None], at_call: Iterable[Candidate] = ()
+    ) -> None:
         self._made = made
         self._failed = failed
+        self.at_call: Iterable[Candidate] = Candidates(at_call, failed) if at_call else ()
 
     def __iter__(self) -> Iterator[Candidate]:
         return iter(self._all)
@@ -57,7 +60,7 @@ class Candidates:
     @property
     def possible(self) -> bool:
         """Whether there may be some, as far as is known without making them."""
-        return self._made != ()
+        return self._made != () or self.at_call != ()
 
     @cached_property
     def _all(self) -> tuple[Candidate, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.budget import Budget, OutOfTime, Withdrawn
@@ -22,9 +22,9 @@ from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.repair.verify import Checked, Found, T, Trials, for_cause, together, verified_fixes
 from torchsleuth.rules.evidence.causes import by_cause, shown
-from torchsleuth.rules.evidence.passed import at_the_call, in_turn
+from torchsleuth.rules.evidence.passed import at_the_call
 from torchsleuth.rules.registry import RULES
-from torchsleuth.rules.rule import Analysis, Candidate, Candidates, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
 from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
@@ -372,10 +372,8 @@ class Engine:
                             finding.related,
                         )
                         key = (rule.code, at.path, at.start.line, at.start.column)
-                        candidates: Iterable[Candidate] = finding.candidates
-                        if at in trace.broken:
-                            candidates = in_turn(candidates, at_the_call(analysis, finding))
-                        found.setdefault(key, (diagnostic, Candidates(candidates, failed)))
+                        at_call = at_the_call(analysis, finding) if at in trace.broken else ()
+                        found.setdefault(key, (diagnostic, Candidates(finding.candidates, failed, at_call)))
             except OutOfTime:
                 slow.append(rule.code)
             except Exception as error:

@@ -12,7 +12,7 @@ class Linear:
         return x @ self.w + self.b
 
     def update(self, lr):
-        self.w = self.w - lr * self.w.grad  # raises TS528 at lr * self.w.grad, cause
+        self.w = self.w - lr * self.w.grad  # raises TS411 at lr * self.w.grad, cause
         self.b = self.b - lr * self.b.grad
 
 

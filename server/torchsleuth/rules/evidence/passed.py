@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 
 from torchsleuth.interp.trace import BrokenCondition
 from torchsleuth.rules.evidence.operands import package_name, replaced, resized, source_at, written
@@ -25,13 +24,6 @@ def at_the_call(analysis: Analysis, finding: Finding) -> Iterator[Candidate]:
         yield from _resampled(analysis, broken, broken.larger)
     if broken.smaller is not None:
         yield from _cropped(analysis, broken, broken.smaller)
-
-
-def in_turn(candidates: Iterable[Candidate], others: Iterable[Candidate]) -> Iterator[Candidate]:
-    """Two of the first and one of the others in turn, so that what is offered has some of both."""
-    own, more = iter(candidates), iter(others)
-    while batch := [*islice(own, 2), *islice(more, 1)]:
-        yield from batch
 
 
 def _written(broken: BrokenCondition) -> Iterator[object]:
