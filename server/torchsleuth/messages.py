@@ -1575,6 +1575,7 @@ ENGLISH: dict[str, str] = {
     "data.len.named": "this looks like __len__ under another name",
     "data.sampler": "shuffle=True and a sampler exclude each other: the sampler already decides the order",
     "data.batch_sampler": "batch_sampler excludes {option}: it already decides the batches",
+    "data.batch_of_one.only": "{layer} gets {tensor} in training mode: one value per channel has no variance; call eval(), or pass 2",
     "data.batch_of_one": "{layer} gets a last batch of one sample in training mode, and raises: one value has no variance",
     "data.unshuffled": "the samples have an order, and training goes through them in that order in every epoch",
     "data.trained": "the model is trained on these batches",

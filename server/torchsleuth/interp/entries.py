@@ -267,7 +267,8 @@ class EntryPoints(DeclaredShapes):
         move(self, instance, None, None)
         forward = self.class_attribute(cls, "forward")
         if isinstance(forward, Function) and isinstance(instance, Instance):
-            self._hand_out(forward, (instance,), self._arguments(forward, 1, given), frame)
+            skip = forward.bound_parameters
+            self._hand_out(forward, (instance,)[:skip], self._arguments(forward, skip, given), frame)
             for method in list(cls.slots.values()):
                 if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
                     self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)

@@ -201,7 +201,7 @@ class InferredContracts(WrittenContracts):
         written = self.declared.get(function.path)
         used = used_as_tensors(function)
         found: dict[str, ast.arg] = {}
-        for argument, has_default in parameters_of(function, 0 if owner is None else 1):
+        for argument, has_default in parameters_of(function, 0 if owner is None else function.bound_parameters):
             if has_default:
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
@@ -218,7 +218,7 @@ class InferredContracts(WrittenContracts):
             made = self.class_attribute(owner, "__init__")
             if isinstance(made, Function):
                 self._plan_settings(plan, made, 1)
-        self._plan_settings(plan, function, 0 if owner is None else 1)
+        self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
 
     def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
@@ -321,7 +321,7 @@ class InferredContracts(WrittenContracts):
             made = self.class_attribute(plan.owner, "__init__")
             kwargs = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else OpenArguments()
             instance = self.instantiate(plan.owner, (), kwargs, None, frame)
-            receiver = (instance,)
+            receiver = (instance,)[: plan.function.bound_parameters]
             if not training:
                 from torchsleuth.interp.library.modules import set_training
 

@@ -418,6 +418,11 @@ class Function:
     attributes: Slots = field(default_factory=dict)
     """Attributes that were set on it."""
 
+    @property
+    def bound_parameters(self) -> int:
+        """How many of the first parameters are the object, or the class, that it is called on: 0 or 1."""
+        return 0 if self.owner is None or self.kind == "staticmethod" else 1
+
 
 class OpenArguments(dict[str, Value]):
     """Keyword arguments that unknown others may follow.

@@ -1,10 +1,10 @@
-"""batch-of-one: BatchNorm meets a last batch of one sample.
+"""batch-of-one: BatchNorm meets a batch of one sample.
 
 What it finds
     A loader whose number of samples leaves one over, iterated without drop_last, and a BatchNorm in training mode that
-    gets that batch with one value per channel.
+    gets that batch with one value per channel. Or a tensor of one sample that is passed to a model in training mode.
 Why it hurts
-    The last step of an epoch raises "Expected more than 1 value per channel when training": one value has no variance.
+    The last step of an epoch, or the call, raises "Expected more than 1 value per channel when training": one value has no variance.
 Example
     loader = DataLoader(dataset, batch_size=32)            # 193 samples
 Use instead
@@ -17,14 +17,17 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER, Plan, option
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.describe import layer_text
+from torchsleuth.rules.evidence.describe import call_trail, layer_text, origin_trail
 from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
+from torchsleuth.rules.evidence.loops import statement_of
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resized, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
@@ -36,13 +39,45 @@ _MESSAGE = "Expected more than 1 value per channel"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure in analysis.trace.failures:
-        if failure.last_batch and failure.failure.message.startswith(_MESSAGE):
+        if not failure.failure.message.startswith(_MESSAGE):
+            continue
+        if not failure.last_batch:
+            yield from _alone(analysis, failure)
+        else:
             loaders = _leaving_one(analysis)
             places = (*_layer(failure), *(place for loader in loaders for place in made_here(analysis, loader)))
             module = failure.operation.module
             name = layer_text(module) if module is not None else "batch_norm"
             text = message("data.batch_of_one", layer=name)
             yield Finding(failure.operation.site.span, text, places, _dropping(analysis, loaders))
+
+
+def _alone(analysis: Analysis, failure: OperatorFailure) -> Iterator[Finding]:
+    """A batch that nothing is left over of: one sample was made."""
+    operation = failure.operation
+    given = operand(operation, 0, "input")
+    if given is None:
+        return
+    layer = layer_text(operation.module) if operation.module is not None else "batch_norm"
+    text = message("data.batch_of_one.only", layer=layer, tensor=given.described())
+    places = (*_layer(failure), *origin_trail(given.tensor, given.text()), *call_trail(operation.site.scene))
+    yield Finding(operation.site.span, text, places, _more_or_eval(analysis, failure, given))
+
+
+def _more_or_eval(analysis: Analysis, failure: OperatorFailure, given: Operand) -> Iterator[Candidate]:
+    """``model.eval()`` before the call that leads here, or two samples where the one is made."""
+    site, node = failure.operation.site, failure.operation.site.node
+    scene = site.scene
+    while scene.call is not None and scene.caller is not None:
+        node, scene = scene.call, scene.caller
+        site = scene.site(node)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+        source, statement = source_at(analysis, site), statement_of(analysis, site)
+        if statement is not None:
+            line = f"{source.segment(node.func)}.eval()"
+            yield Candidate(message("fix.insert", text=line), (edits.insert_line_before(source, statement, line),))
+    for tensor in (given.tensor, *(made for made, _ in lineage(analysis, given.tensor))):
+        yield from resized(analysis, tensor, 0, 2)
 
 
 def _leaving_one(analysis: Analysis) -> list[LibraryObject]:

@@ -53,7 +53,9 @@ def _plain(analysis: Analysis, failure: OperatorFailure) -> Finding | None:
     """The finding of the failure as if it came with every batch."""
     from torchsleuth.rules.registry import RULES
 
-    rule = RULES.get(family_of(failure))
+    family = family_of(failure)
+    # A batch of one sample is found by itself.
+    rule = RULES.get(family) if family != "TS609" else None
     if rule is None:
         return None
     alone = replace(analysis.trace, failures=[replace(failure, last_batch=False)])
