@@ -14,7 +14,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
-from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, key
+from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
@@ -437,7 +437,10 @@ class WrittenContracts(EntryPoints):
         return True
 
     def _is_synonym(self, contract: Contract, names: Set[str]) -> bool:
-        """Whether of two names one is a size that the constructor takes, the other is none, and no shape has both."""
+        """Whether two names count the same thing; or one is a size that the constructor takes, the other is none, and no shape
+        has both."""
+        if len({counted(name) for name in names}) == 1:
+            return True
         made = None if contract.owner is None else self.class_attribute(contract.owner, "__init__")
         taken = {one.arg for one in _parameters(made)} if isinstance(made, Function) else set()
         return len(names) == 2 and len(names & taken) == 1 and not any(names <= shape for shape in contract.together)

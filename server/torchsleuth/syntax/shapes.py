@@ -625,3 +625,8 @@ class _Annotations:
 
 def _is_none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
+
+
+def counted(name: str) -> str:
+    """What a size is the number of: ``priors`` of ``num_priors``, ``n_priors`` and ``len_priors``."""
+    return re.sub(r"^(n|nb|num|number|no|len|length)_(of_)?|_(num|count|len|length)$", "", name)

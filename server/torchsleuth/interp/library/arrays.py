@@ -239,14 +239,21 @@ def iterate(interp: Interpreter, array: Array) -> Iteration:
         return Iteration(tuple(element_of(interp, array, shape[1:], index) for index in range(shape[0])), exact=True)
     element = Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.of(array)
-    return Iteration((element,), exact=False)
+    return Iteration((_part(element),), exact=False)
 
 
-def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index: int) -> Array:
+def _part(element: Array) -> Value:
+    """What indexing gives: a string for one of an array of strings, anything for one of an array of objects."""
+    if element.spec.shape != () or element.spec.dtype not in array_dtypes.TEXT:
+        return element
+    return Scalar("str") if element.spec.dtype == "str" else UNKNOWN
+
+
+def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index: int) -> Value:
     element = Array(TensorSpec(shape, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.of(array)
     draws.mark(array, index, element, interp)
-    return element
+    return _part(element)
 
 
 def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Value:
@@ -259,7 +266,7 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.in_part(contained.of(array), interp.resolved(key))
     element.slots["mirrored"] = _mirrored(interp, array, shape, key if isinstance(key, tuple) else (key,))
-    return draws.mark(array, interp.resolved(key), element, interp)
+    return draws.mark(array, interp.resolved(key), element, interp) if _part(element) is element else _part(element)
 
 
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:

@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
-from torchsleuth.syntax.shapes import Declared, Dimension
+from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -127,6 +127,12 @@ def _may_be_one(declared: Declared, axis: int, shape: tuple[Size, ...]) -> bool:
     return part is not None and part.may_be_one and shape[axis] == 1
 
 
+def _are_synonyms(wanted: Size, size: Size) -> bool:
+    """Whether two names are of the number of the same things."""
+    one, other = dims.symbol(wanted), dims.symbol(size)
+    return one is not None and other is not None and counted(one.name) == counted(other.name)
+
+
 def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
     """The dimensions of which a comment or a docstring says another name or number than they have."""
     declared, shape, expected = sighting.declared, sighting.shape or (), sighting.expected
@@ -138,7 +144,7 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
     known = dict(sighting.sizes)
     wrong: list[int] = []
     for axis, (part, wanted, size) in enumerate(zip(aligned, expected, shape)):
-        if part is None or wanted is None:
+        if part is None or wanted is None or _are_synonyms(wanted, size):
             continue
         # A letter names the axis as often as the size: what has the size of another one is wrong.
         others = [other for name, other in known.items() if name != part.size and not isinstance(other, int)]
