@@ -118,8 +118,6 @@ def _wrong(sighting: DeclaredSighting) -> list[int] | None:
 
 def _differ(sighting: DeclaredSighting, wanted: Size, size: Size) -> bool:
     """Of sizes that stand for any numbers, those that do not differ are left out of what is expected."""
-    if sighting.declared.kind != "annotation" and _are_synonyms(wanted, size):
-        return False
     return sighting.general or dims.equal(wanted, size) is False
 
 
@@ -129,10 +127,10 @@ def _may_be_one(declared: Declared, axis: int, shape: tuple[Size, ...]) -> bool:
     return part is not None and part.may_be_one and shape[axis] == 1
 
 
-def _are_synonyms(wanted: Size, size: Size) -> bool:
-    """Whether two names are of the number of the same things."""
-    one, other = dims.symbol(wanted), dims.symbol(size)
-    return one is not None and other is not None and counted(one.name) == counted(other.name)
+def _is_synonym(part: Dimension, size: Size) -> bool:
+    """Whether the name that is written and that of the size are of the number of the same things."""
+    name = dims.symbol(size)
+    return isinstance(part.size, str) and name is not None and counted(part.size) == counted(name.name)
 
 
 def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
@@ -146,7 +144,7 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
     known = dict(sighting.sizes)
     wrong: list[int] = []
     for axis, (part, wanted, size) in enumerate(zip(aligned, expected, shape)):
-        if part is None or wanted is None or _are_synonyms(wanted, size):
+        if part is None or wanted is None or _is_synonym(part, size):
             continue
         # A letter names the axis as often as the size: what has the size of another one is wrong.
         others = [other for name, other in known.items() if name != part.size and not isinstance(other, int)]
