@@ -269,11 +269,12 @@ def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Fr
 
 
 def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
-    """``F.relu(self.conv)``: a module for a tensor; and ``training=self.train``."""
+    """``F.relu(self.conv)``: a module, or an array, for a tensor; and ``training=self.train``."""
     name = path.rpartition(".")[2]
     functional = path.startswith(("torch.nn.functional.", "torch.nn.init.")) or path in _FUNCTIONAL
-    if functional and call.args and is_module(call.args[0]) and not name.startswith("_"):
-        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, call.args[0])))
+    first = call.args[0] if call.args else None
+    if functional and (is_module(first) or isinstance(first, Array)) and not name.startswith("_"):
+        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, first)))
     given = [*call.node.args, *(word.value for word in call.node.keywords)] if isinstance(call.node, ast.Call) else []
     for value in (*call.args, *call.kwargs.values()) if functional else ():
         for node in given if isinstance(value, Bound) else ():
