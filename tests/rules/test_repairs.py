@@ -1104,3 +1104,19 @@ def test_a_repair_knows_the_names_of_its_moment(text: str, after: str, title: st
     for last in ("pass", after):
         (found,) = analyze(text.format(after=last)).diagnostics
         assert title in [fix.title for fix in found.fixes], last
+
+
+def test_names_of_the_removed_module_six_come_from_where_they_are_now() -> None:
+    text = """
+        import torch
+        from torch._six import inf, nan
+
+        print(torch.tensor(1.0) == inf, nan)
+    """
+    assert "from torch import inf, nan" in repaired(text)
+    text = """
+        from torch._six import string_classes
+
+        print(isinstance("x", string_classes))
+    """
+    assert repaired(text) == '\nprint(isinstance("x", str))\n'

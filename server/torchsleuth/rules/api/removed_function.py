@@ -137,15 +137,13 @@ _REWRITES = {
 _FUNCTIONS = {f"torch.{name}": Old(instead, rewrite=_REWRITES.get(name)) for name, instead in _INSTEAD.items()}
 _STUBS = tuple(f"torch.{name}" for name in ("symeig", "solve", "lstsq", "eig", "matrix_rank"))
 _MODULES = {
-    f"torch._six.{name}": Old(instead)
-    for name, instead in {
-        "string_classes": "str",
-        "int_classes": "int",
-        "inf": "torch.inf",
-        "nan": "torch.nan",
-        "container_abcs": "collections.abc",
-        "with_metaclass": "class C(metaclass=…)",
-    }.items()
-} | {"torch._six": Old("plain Python 3")}
+    "torch._six": Old("plain Python 3"),
+    "torch._six.with_metaclass": Old("class C(metaclass=…)"),
+    "torch._six.string_classes": Old("str", "builtins.str"),
+    "torch._six.int_classes": Old("int", "builtins.int"),
+    "torch._six.container_abcs": Old("collections.abc", "collections.abc"),
+    "torch._six.inf": Old("torch.inf", "torch.inf"),
+    "torch._six.nan": Old("torch.nan", "torch.nan"),
+}
 
 RULE = Rule(FAULTS[CODE], find)

@@ -75,13 +75,17 @@ def _moved(
     modules = {path.rpartition(".")[0] for path in new if path is not None}
     if None in new or len(modules) != 1:
         return
-    source = analysis.source
+    source, module = analysis.source, modules.pop()
     kept = [alias for alias in statement.names if all(alias is not imported.alias for imported in names)]
-    line = (
-        f"from {modules.pop()} import {', '.join(_alias(imported, path) for imported, path in zip(names, new) if path)}"
-    )
+    line = f"from {module} import {', '.join(_alias(imported, path) for imported, path in zip(names, new) if path)}"
     changed: list[Edit] = []
-    if kept:
+    if module == "builtins":
+        # What needs no import.
+        if kept or any(imported.alias.asname for imported in names):
+            return
+        line = ", ".join(path.rpartition(".")[2] for path in new if path)
+        changed.append(edits.remove_line(source, statement.lineno))
+    elif kept:
         rest = ", ".join(text(analysis, alias) for alias in kept)
         first = f"from {'.' * statement.level}{statement.module or ''} import {rest}"
         indent = edits.line_ending(source) + edits.indentation(source, statement.lineno)
