@@ -423,6 +423,8 @@ class WrittenContracts(EntryPoints):
             self.unify(left, right)  # a size that the body itself broadcasts to a number
             return True
         if not plain:
+            if not contract.annotated:
+                return False  # Comments leave unsaid that a length is that of so many chunks.
             shared = set(dims.symbols(left)) & set(dims.symbols(right))
             if not shared or not differ_in_general(left, right, frozenset(self.rigid), contract.usual):
                 return False
