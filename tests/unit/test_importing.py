@@ -276,3 +276,19 @@ def test_the_longest_of_many_is_one_size() -> None:
     text += "x, y = torch.zeros(8, longest, 40), torch.zeros(8, max(len(word) for word in words), 20)\n"
     assert analyze(f"import torch\nimport sys\n{text}z = x + y[..., :1]\n").diagnostics == ()
     assert [item.code for item in analyze(f"import torch\nimport sys\n{text}z = x * y\n").diagnostics] == ["TS103"]
+
+
+@pytest.mark.parametrize("marker", ["setup.py", "pyproject.toml", "requirements.txt", ".git"])
+def test_imports_start_from_the_project_that_a_file_is_in(marker: str, tmp_path: Path) -> None:
+    files = {
+        f"project/{marker}": "",
+        "project/nets/small.py": NET,
+        "project/scripts/train.py": "",
+        "nets/small.py": NET.replace("nn.Linear(width, 3)", "nn.Linear(width, 7)"),
+    }
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    text = "import torch\nfrom nets.small import Net\ny = Net(4)(torch.zeros(2, 4))\n"
+    found = engine().analyze(str(tmp_path / "project/scripts/train.py"), text, roots=(str(tmp_path / "elsewhere"),))
+    assert {fact.binding: fact.shape for fact in found.facts if fact.binding}["y"] == (2, 3)

@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
+_OF_PROJECTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
+"""What stands in the outermost folder of a project, from which its scripts are run."""
+
 
 class Workspace:
     """Module names to sources. `overlay`: texts of open documents by path, which win over the disk."""
@@ -17,6 +20,7 @@ class Workspace:
         self.roots = roots
         self._sources: dict[str, SourceText | None] = {}
         self._folders: dict[tuple[str, str], bool] = {}
+        self._projects: dict[str, tuple[str, ...]] = {}
 
     @property
     def read(self) -> tuple[SourceText, ...]:
@@ -50,16 +54,26 @@ class Workspace:
         return known
 
     def _search_path(self, folder: str) -> list[str]:
-        """The importer's folder, the folder above its package, and every root with its ``src``."""
+        """The importer's folder, the folder above its package, every root and the project's folder with its ``src``."""
         places = [folder]
         top = folder
         while self._exists(os.path.join(top, "__init__.py")):
             top = os.path.dirname(top)
         if top != folder:
             places.append(top)
-        for root in self.roots:
+        for root in (*self.roots, *self._project(folder)):
             places += [root, os.path.join(root, "src")]
         return places
+
+    def _project(self, folder: str) -> tuple[str, ...]:
+        """The innermost folder around a file that looks like a project's, if there is one."""
+        if folder not in self._projects:
+            above = os.path.dirname(folder)
+            if any(os.path.exists(os.path.join(folder, name)) for name in _OF_PROJECTS):
+                self._projects[folder] = (folder,)
+            else:
+                self._projects[folder] = self._project(above) if above != folder else ()
+        return self._projects[folder]
 
     def _module(self, base: str) -> SourceText | None:
         for candidate in (base + ".py", os.path.join(base, "__init__.py")):

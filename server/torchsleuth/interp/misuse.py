@@ -305,7 +305,9 @@ def is_certain(interp: Interpreter, frame: Frame) -> bool:
 
 def absent(interp: Interpreter, owner: str, name: str, node: ast.AST, frame: Frame) -> None:
     """A name that a module or class of the library has not, and that is much like one that it has."""
-    near, places = interp.oracle.nearest(owner, name), interp.oracle.elsewhere(owner, name)
+    near = interp.oracle.nearest(owner, name)
+    # Intel's extension adds to torch.xpu what is elsewhere in PyTorch.
+    places = interp.oracle.elsewhere(owner, name) if owner != "torch.xpu" else ()
     certain = is_certain(interp, frame)
     if (near or places) and (certain or (near and near[0].casefold() == name.casefold())):
         report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near, places)))

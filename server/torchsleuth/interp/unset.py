@@ -137,7 +137,7 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     """``self.name`` of an object that has no such attribute, and that nothing gives one."""
     if not isinstance(node, ast.Attribute) or name.startswith("__") or not _is_closed(interp, owner):
         return
-    if not is_certain(interp, frame):
+    if not is_certain(interp, frame) or owner.state.get("wrapped"):
         return
     texts = {source.text for source in (frame.source, *interp.workspace.read)}
     written = [_written(text) for text in texts]
@@ -174,6 +174,8 @@ def of_library(
         return  # that is said of its iterators, too, in one place
     known = frozenset(dir(OrderedDict)) if owner.path == hierarchy.STATE else interp.oracle.attributes(owner.path)
     if not known or name in known or name.startswith("_") or not isinstance(node, ast.Attribute):
+        return
+    if owner.slots.get("wrapped"):
         return
     if isinstance(owner, LibraryModule) and (owner.broken or not _knows_children(owner) or states.has_renamed(interp)):
         return
