@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import itertools
+import math
 import random
 import re
 import time
@@ -30,6 +31,8 @@ from torchsleuth.worker.phrases import sentences
 MODELS = Path(__file__).parent / "scripts" / "contracts" / "models"
 CHOICES = 3
 DRAWS = 4000
+REST = ("2", "3")
+"""The dimensions that are put in for ``...``."""
 _NAME = re.compile(r"[A-Za-z_][\w.']*")
 _NUMBERS = (2, 4, 1, 8, 3, 16, 6, 32, 12, 5, 24, 64, 28, 48, 30, 7, 96, 36, 128)
 Numbers = dict[str, int]
@@ -37,6 +40,7 @@ Numbers = dict[str, int]
 
 def evaluated(text: str, numbers: Numbers) -> Any:
     """The value of a size or a condition."""
+    text = text.replace("prod(...)", str(math.prod(map(int, REST))))
     plain = _NAME.sub(lambda match: match[0] if match[0] in ("min", "max") else str(numbers[match[0]]), text)
     return eval(plain, {"__builtins__": {}, "min": min, "max": max})
 
@@ -97,7 +101,7 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
     """What the module or function gives for inputs of the stated sizes. Raises whatever it raises."""
     inputs = []
     for one in contract.inputs:
-        texts = [part for size in one.value.sizes or () for part in (("2", "3") if size == "..." else (size,))]
+        texts = [part for size in one.value.sizes or () for part in (REST if size == "..." else (size,))]
         shape = [evaluated(text, numbers) for text in texts]
         dtype = getattr(torch, one.value.dtype or "float32")
         inputs.append(
@@ -119,7 +123,7 @@ def agrees(stated: ContractValue, value: Any, numbers: Numbers) -> bool:
             return False
         if stated.sizes is None:
             return True
-        texts = [part for size in stated.sizes for part in (("2", "3") if size == "..." else (size,))]
+        texts = [part for size in stated.sizes for part in (REST if size == "..." else (size,))]
         if len(texts) != value.dim():
             return False
         right = all("?" in text or evaluated(text, numbers) == size for text, size in zip(texts, value.shape))

@@ -1119,6 +1119,7 @@ ENGLISH: dict[str, str] = {
     "contract.open": "open: {text}",
     "contract.hole": "?: {text} (line {line})",
     "contract.open.rank": "the rank of {name} is not known",
+    "contract.open.ranks": "other numbers of dimensions work, too: {name}",
     "contract.open.never": "no sizes were found for which it runs: {name}",
     "contract.open.time": "the time was over before every size was tried",
     "contract.open.form": "what it returns depends on the sizes",

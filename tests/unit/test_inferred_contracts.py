@@ -166,6 +166,82 @@ def test_any_number_of_dimensions_in_front() -> None:
     assert found.signature() == "forward(x: [..., dim]) -> [..., dim]"
 
 
+BODIES = {
+    "x * torch.sigmoid(x)": "forward(x: [...]) -> [...]",
+    "F.normalize(x, dim=-1)": "forward(x: [...]) -> [...]",
+    "x.softmax(dim=1)": "forward(x: [N, C, ...]) -> [N, C, ...]",
+    "x.mean(dim=1)": "forward(x: [N, C, ...]) -> [N, ...]",
+    "x.abs().sum(dim=(2, 3))": "forward(x: [N, C, H, W, ...]) -> [N, C, ...]",
+    "(x ** 2).mean()": "forward(x: [...]) -> []",
+    "x.exp().flatten(1)": "forward(x: [N, C, ...]) -> [N, prod(...)*C]",
+    "x.exp() @ x.exp().transpose(-2, -1)": "forward(x: [..., H, W]) -> [..., H, H]",
+    "self.layer(x).relu()": "forward(x: [..., a]) -> [..., b]",
+    "x.exp() * self.scale": "forward(x: [..., a]) -> [..., a]",
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_contract_does_not_ask_for_more_dimensions_than_the_body(body: str) -> None:
+    found = contracts(
+        f"""
+        class One(nn.Module):
+            def __init__(self, a, b):
+                super().__init__()
+                self.layer = nn.Linear(a, b)
+                self.scale = nn.Parameter(torch.ones(a))
+
+            def forward(self, x):
+                return {body}
+        """
+    )["One"]
+    assert found.signature() == BODIES[body]
+    assert found.sized and not found.open
+
+
+def test_two_inputs_with_any_number_of_dimensions_share_them() -> None:
+    found = contracts(
+        """
+        class Loss(nn.Module):
+            def forward(self, prediction, target):
+                return (torch.sigmoid(prediction) - target).abs()
+
+        class Joined(nn.Module):
+            def forward(self, one, other):
+                return torch.cat([one.relu(), other.relu()], dim=1)
+        """
+    )
+    assert found["Loss"].signature() == "forward(prediction: [...], target: [...]) -> [...]"
+    assert found["Joined"].signature() == "forward(one: [N, C, ...], other: [N, C', ...]) -> [N, C + C', ...]"
+
+
+def test_a_layer_for_two_numbers_of_dimensions_is_told_with_one_and_the_other_beside_it() -> None:
+    found = contracts(
+        """
+        class Norm(nn.Module):
+            def __init__(self, c):
+                super().__init__()
+                self.norm = nn.BatchNorm1d(c)
+
+            def forward(self, x):
+                return self.norm(x).relu()
+        """
+    )["Norm"]
+    assert found.signature() == "forward(x: [N, c]) -> [N, c]"
+    assert found.open == ("other numbers of dimensions work, too: 3",)
+
+
+def test_expressions_inside_have_as_many_dimensions_as_the_contract() -> None:
+    text = """
+    class Swish(nn.Module):
+        def forward(self, x):
+            gate = torch.sigmoid(x)
+            ones = torch.ones(x.dim() + 1)
+            return x * gate
+    """
+    facts = engine().contracts("model.py", HEAD + textwrap.dedent(text).lstrip("\n")).facts
+    assert {fact.expression: fact.shape for fact in facts} == dict.fromkeys(("gate", "torch.sigmoid(x)", "x", "x * gate"), ("...",))
+
+
 def test_fields_of_a_configuration() -> None:
     found = contracts(
         """

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
 from torchsleuth.interp.inputs import argument_behind
+from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
@@ -55,6 +56,8 @@ _OF_LAYERS = re.compile(r"(\w+_)?(kernels?(_size)?|ks|ksize|k|strides?|dilations
 """Names of integers that layers are made with and that are no sizes of tensors."""
 _OTHERS = (1, 2, 0, 3, 4)
 _UNKNOWN = Symbol("?", 0)
+_EXTRA = (4, 2, 3)
+"""Sizes of dimensions that are put in where any number of them is supposed to work."""
 _BATCH = (2, 3, 5, 4)
 _SPATIAL = (64, 32, 96, 128, 48, 224, 256, 28, 16)
 _LENGTHS = (16, 24, 12, 32, 64, 8)
@@ -72,8 +75,8 @@ class Inside:
 
 @dataclass
 class Found:
-    """The findings about an entry. `leading`: its inputs may have any number of dimensions in front of the last one.
-    `training`: the conditions that hold in training mode only. `open`: what keeps the contract from being certain, as identifiers of
+    """The findings about an entry. `form`: its inputs may have any number of dimensions; `rest`: those of their sizes that are
+    told as ``...``. `training`: the conditions that hold in training mode only. `open`: what keeps the contract from being certain, as identifiers of
     messages with what they are about."""
 
     plan: Plan
@@ -81,14 +84,28 @@ class Found:
     result: Part
     conditions: list[Condition] = field(default_factory=list)
     training: list[Condition] = field(default_factory=list)
-    leading: bool = False
+    form: AnyRank | None = None
+    rest: tuple[Symbol, ...] = ()
     open: list[tuple[str, str]] = field(default_factory=list)
     examples: int = 0
+    numbers: dict[Symbol, int] = field(default_factory=dict)
+    """Those of the first example."""
     inside: list[Inside] = field(default_factory=list)
 
     @property
     def ranked(self) -> bool:
         return self.result.whole and None not in self.inputs.values()
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """The outcome of an entry whose inputs have ranks. `form`: of inputs that may have any, and `rest`, the sizes that are not told
+    apart; `others`: inputs with other numbers of dimensions, with which symbols work, too."""
+
+    outcome: Outcome
+    form: AnyRank | None = None
+    others: dict[int, dict[str, tuple[Size, ...] | None]] = field(default_factory=dict)
+    rest: tuple[Symbol, ...] = ()
 
 
 @dataclass
@@ -113,15 +130,20 @@ class Inference:
         plan = self.interp.plan(owner, function)
         first: Found | None = None
         working: Found | None = None
-        for outcome, leading in self._settled(plan):
+        for settled in self._settled(plan):
+            outcome = settled.outcome
             shapes = dict(outcome.inputs)
-            found = Found(plan, shapes, outcome.result, together(outcome.conditions), leading=leading)
+            conditions = together(outcome.conditions)
+            found = Found(plan, shapes, outcome.result, conditions, form=settled.form, rest=settled.rest)
             if None in shapes.values():
                 lacking = ", ".join(name for name, shape in shapes.items() if shape is None)
                 found.open.append(("contract.open.rank", lacking))
                 found.result = _without_shapes(found.result)
             else:
                 self._verify(found, outcome)
+                if not self._is_general(found):
+                    continue
+                self._note_ranks(found, settled)
                 if set(plan.tensors) - plan.dtypes.keys():
                     found.result = _without_dtypes(found.result)
                     found.inside = [replace(one, part=_without_dtypes(one.part)) for one in found.inside]
@@ -141,9 +163,9 @@ class Inference:
         self._runs += 1
         return self.interp.run_plan(plan, self.frame, numbers, training)
 
-    def _settled(self, plan: Plan) -> Iterator[tuple[Outcome, bool]]:
-        """The outcomes of an entry once the ranks of its inputs are known, the likeliest first, and whether it takes any number
-        of dimensions. The plan is that of the outcome which was given last."""
+    def _settled(self, plan: Plan) -> Iterator[_Settled]:
+        """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
+        which was given last."""
         outcome = self._run(plan)
         for _ in range(ROUNDS):
             if not (self._ranked(plan, outcome) or self._numbered(plan, outcome)):
@@ -156,11 +178,11 @@ class Inference:
         outcome = self._of_other_kinds(plan, outcome)
         if not outcome.works or not outcome.result.whole:
             outcome = self._without_symbols(plan, outcome)
-        yield outcome, False
+        yield _Settled(outcome)
         fixed = {path: setting.value for path, setting in plan.settings.items()}
         for path, value in self._other_numbers(plan):
             plan.settings[path].value = value
-            yield self._run(plan), False
+            yield _Settled(self._run(plan))
             plan.settings[path].value = fixed[path]
 
     @staticmethod
@@ -198,7 +220,7 @@ class Inference:
         found: dict[str, int] = {}
         places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
         for operation in outcome.stuck:
-            layer = re.fullmatch(r"torch\.nn\.\w*(?:Norm|Pool|Dropout|Shuffle)([123])d", operation.target)
+            layer = re.fullmatch(r"torch\.nn\.\w*(?:Norm|Pool|Dropout|Shuffle)([23])d", operation.target)
             tensor = argument_behind(operation.args[0]) if layer and operation.args else None
             if layer and tensor is not None and tensor.argument in places:
                 found.setdefault(places[tensor.argument], int(layer[1]) + 2)
@@ -274,7 +296,7 @@ class Inference:
                 del plan.dtypes[name]
         return outcome
 
-    def _by_trial(self, plan: Plan, outcome: Outcome, lacking: list[str]) -> Iterator[tuple[Outcome, bool]]:
+    def _by_trial(self, plan: Plan, outcome: Outcome, lacking: list[str]) -> Iterator[_Settled]:
         """Try ranks for inputs of which nothing tells the rank."""
         known = tuple(dict.fromkeys(len(shape) for shape in plan.shapes.values()))
         demands = [outcome.demands[name] for name in lacking if name in outcome.demands]
@@ -298,14 +320,71 @@ class Inference:
             plan.shapes.pop(name, None)
         if not working:
             mixed = self._mixed(plan, lacking)
-            yield mixed or outcome, False
+            yield _Settled(mixed or outcome)
             return
-        if {2, 3, 4} <= working.keys() and not known and _alike({rank: one for rank, (one, _) in working.items()}):
-            plan.shapes.update(working[3][1])
-            yield working[3][0], True
-        for found, names in sorted(working.values(), key=lambda one: not _keeps_batch(one[0], plan)):
+        spread = None if known else self._spread(plan, lacking, {rank: one for rank, (one, _) in working.items()})
+        if spread is not None:
+            yield spread
+        for rank, (found, names) in sorted(working.items(), key=lambda one: not _keeps_batch(one[1][0], plan)):
             plan.shapes.update(names)
-            yield found, False
+            others = {other: dict(one.inputs) for other, (one, _) in sorted(working.items()) if other != rank}
+            yield _Settled(found, others=others)
+
+    def _spread(self, plan: Plan, lacking: list[str], working: dict[int, Outcome]) -> _Settled | None:
+        """The outcome for inputs with any number of dimensions, where all numbers that are tried work alike."""
+        if 4 not in working:
+            return None
+        least = min(working)
+        for rank in range(5, MOST + (least == 4)):
+            working[rank] = self._with_rank(plan, lacking, self._sizes(rank))
+        if least == 1:
+            working[0] = self._with_rank(plan, lacking, ())
+        working = {rank: one for rank, one in working.items() if one.works and one.result.whole}
+        form = any_rank(plan, lacking, working)
+        if form is None:
+            return None
+        outcome = self._with_rank(plan, lacking, form.names())
+        first = outcome.inputs.get(lacking[0]) or ()
+        rest = tuple(symbol for size in form.rest(first) if (symbol := dims.symbol(size)) is not None)
+        return _Settled(outcome, form, rest=rest) if outcome.works and outcome.result.whole and len(rest) == 2 else None
+
+    def _with_rank(self, plan: Plan, lacking: list[str], sizes: tuple[Size | str, ...]) -> Outcome:
+        """A run with sizes of these names for the inputs whose rank nothing tells."""
+        names = tuple(size if isinstance(size, str) else "d" for size in sizes)
+        plan.shapes.update({name: tuple(map(self.interp.fresh_size, names)) for name in lacking})
+        return self._run(plan)
+
+    def _is_general(self, found: Found) -> bool:
+        """Whether numbers bear out what is said of any number of dimensions."""
+        if found.form is None or not found.examples:
+            return True
+        needed = {symbol for condition in (*found.conditions, *found.training) for symbol in condition.symbols}
+        if needed & set(found.rest):
+            return False
+        own = tuple(map(dims.of, found.rest))
+        for count in (0, 1, 3):
+            shapes: dict[str, tuple[Size, ...] | None] = {}
+            for name, shape in found.inputs.items():
+                at = next((i for i in range(len(shape or ()) - 1) if (shape or ())[i : i + 2] == own), None)
+                if shape is not None and at is not None:
+                    shape = (*shape[:at], *_EXTRA[:count], *shape[at + 2 :])
+                shapes[name] = shape
+            if not self._works_with(found, shapes):
+                return False
+        return True
+
+    def _note_ranks(self, found: Found, settled: _Settled) -> None:
+        """Say which other numbers of dimensions work."""
+        if found.examples:
+            others = [str(rank) for rank, shapes in settled.others.items() if self._works_with(found, shapes)]
+            found.open += [("contract.open.ranks", ", ".join(others))] if others else []
+
+    def _works_with(self, found: Found, shapes: dict[str, tuple[Size, ...] | None]) -> bool:
+        """Whether it works with numbers for other shapes than those that it is told with."""
+        known = {name: shape for name, shape in shapes.items() if shape is not None}
+        symbols = {one for shape in known.values() for size in shape for one in dims.symbols(size)}
+        outcome = self._run(replace(found.plan, shapes=known), dict.fromkeys(symbols, _EXTRA[0]) | found.numbers)
+        return outcome.works and outcome.result.whole
 
     def _mixed(self, plan: Plan, lacking: list[str]) -> Outcome | None:
         """The first that works of inputs with different numbers of dimensions, of which most code takes two."""
@@ -341,7 +420,7 @@ class Inference:
                 found.open.append(("contract.open.time", ""))
                 break
             self._probe(found, examples, symbol)
-        found.examples = len(examples)
+        found.examples, found.numbers = len(examples), examples[0].numbers
         self._free(found, outcome)
         self._simplify(found)
 
@@ -451,6 +530,8 @@ class Inference:
             sightings = [example.outcome.seen.get(place) for example in examples]
             shown = [part for one in sightings if one is not None and (part := _common(one)) is not None]
             if len(shown) < len(examples) or any(not _same_form(one, shown[0]) for one in shown):
+                continue
+            if found.form is not None and place not in found.form.places:
                 continue
             general = outcome.seen.get(place)
             stated = _common(general) if general is not None else None
@@ -672,25 +753,6 @@ def _same_form(one: Part, other: Part) -> bool:
     if one.kind == "tensor" and len(one.shape or ()) != len(other.shape or ()):
         return one.shape is None
     return all(_same_form(*pair) for pair in zip(one.parts, other.parts))
-
-
-def _alike(working: dict[int, Outcome]) -> bool:
-    """Whether what comes back has the same dimensions in front as the inputs, and the same last one, whatever their number is."""
-    lasts: set[tuple[str, ...]] = set()
-    for rank, outcome in working.items():
-        if rank < 2:
-            continue
-        shapes = list(outcome.inputs.values())
-        ends: list[str] = []
-        for part in outcome.result.tensors():
-            front = [shape[:-1] for shape in shapes if shape is not None]
-            if part.shape is None or len(part.shape) != rank or any(part.shape[:-1] != one for one in front):
-                return False
-            ends.append(dims.text(part.shape[-1]))
-        if not ends:
-            return False
-        lasts.add(tuple(ends))
-    return len(lasts) == 1
 
 
 __all__ = ["Found", "Inference", "Setting"]

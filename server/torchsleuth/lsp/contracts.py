@@ -200,11 +200,11 @@ def _completed(fact: TensorFact, other: TensorFact) -> TensorFact:
 
 
 def _aligned(sizes: tuple[DimJson, ...], rank: int) -> tuple[DimJson, ...] | None:
-    """The sizes for a number of dimensions, with unknown ones in front where there may be any; None where it is another."""
-    if sizes[:1] == ("...",):
-        lacking = rank - len(sizes) + 1
-        return ("?",) * lacking + sizes[1:] if lacking >= 0 else None
-    return sizes if len(sizes) == rank else None
+    """The sizes for a number of dimensions, with unknown ones where there may be any; None where it is another."""
+    if "..." not in sizes:
+        return sizes if len(sizes) == rank else None
+    at, lacking = sizes.index("..."), rank - len(sizes) + 1
+    return (*sizes[:at], *("?",) * lacking, *sizes[at + 1 :]) if lacking >= 0 else None
 
 
 def _is_of(contract: Contract, definition: Definition) -> bool:

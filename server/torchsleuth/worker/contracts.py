@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.contracts import Found
 from torchsleuth.interp.inferred import Part, Setting
+from torchsleuth.interp.ranks import as_product
 from torchsleuth.messages import message
 from torchsleuth.schema import (
     Cause,
@@ -23,6 +24,8 @@ from torchsleuth.tensors.requirements import Condition, size_text
 from torchsleuth.values import ClassValue, Function, Unknown
 from torchsleuth.worker.explain import chain
 
+_UNNAMED = Symbol("?", 0)
+
 
 def shown(found: Found, owner: ClassValue | None, function: Function, source: SourceText) -> Contract:
     """The contract of an entry of a document."""
@@ -34,7 +37,7 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
             name,
             ContractValue(
                 "tensor",
-                None if shape is None else _sizes(shape, names, found.leading),
+                None if shape is None else _sizes(shape, names, found.rest),
                 found.plan.dtypes.get(name),
             ),
         )
@@ -49,7 +52,7 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
         function.name,
         settings,
         inputs,
-        _value(found.result, names, found.leading),
+        _value(found.result, names, found.rest),
         tuple(condition.renamed(names).text for condition in found.conditions),
         tuple(condition.renamed(names).text for condition in found.training),
         sentences,
@@ -63,15 +66,12 @@ def facts_of_contract(
 ) -> tuple[TensorFact, ...]:
     """The expressions inside as a contract tells of them: their sizes under the names that it has, and unknown where it has none."""
     names, name = _names(found), function.name if owner is None else owner.name
-    front = {shape[:-1] for shape in found.inputs.values() if shape}
     facts: list[TensorFact] = []
     for one in found.inside:
         shape = one.part.shape or ()
-        if found.leading and (not shape or shape[:-1] not in front):
-            continue
-        known = (names.keys() >= set(dims.symbols(size)) for size in shape)
-        sizes = [size_text(dims.substitute(size, names)) if told else "?" for size, told in zip(shape, known)]
-        sizes = ["...", sizes[-1]] if found.leading else sizes
+        known = names.keys() | {_UNNAMED}
+        told = (size if known >= set(dims.symbols(size)) else dims.of(_UNNAMED) for size in shape)
+        sizes = list(_sizes(tuple(told), names, found.rest))
         if sizes and all(size == "?" for size in sizes):
             continue
         span = one.site.span
@@ -96,9 +96,9 @@ def _setting(setting: Setting) -> ContractSetting:
     return ContractSetting(setting.path, None if setting.free else setting.value, default)
 
 
-def _value(part: Part, names: dict[Symbol, Size], leading: bool) -> ContractValue:
-    sizes = None if part.shape is None else _sizes(part.shape, names, leading)
-    parts = tuple(_value(one, names, leading) for one in part.parts)
+def _value(part: Part, names: dict[Symbol, Size], rest: tuple[Symbol, ...]) -> ContractValue:
+    sizes = None if part.shape is None else _sizes(part.shape, names, rest)
+    parts = tuple(_value(one, names, rest) for one in part.parts)
     obscure = part.kind == "unknown" or (part.kind == "tensor" and (sizes is None or "?" in sizes))
     return ContractValue(
         part.kind, sizes, part.dtype, parts, part.names, part.text, _causes(part.cause) if obscure else ()
@@ -109,9 +109,19 @@ def _causes(unknown: Unknown | None) -> tuple[Cause, ...]:
     return () if unknown is None else chain(unknown)
 
 
-def _sizes(shape: tuple[Size, ...], names: dict[Symbol, Size], leading: bool) -> tuple[str, ...]:
-    texts = tuple(size_text(dims.substitute(size, names)) for size in shape)
-    return ("...", texts[-1]) if leading and texts else texts
+def _sizes(shape: tuple[Size, ...], names: dict[Symbol, Size], rest: tuple[Symbol, ...]) -> tuple[str, ...]:
+    """The texts of sizes; those of the rest, one after the other, are ``...``."""
+    own, length = tuple(map(dims.of, rest)), len(rest)
+    starts = (at for at in range(len(shape) - length + 1) if shape[at : at + length] == own)
+    at = next(starts, None) if rest else None
+    if at is None:
+        return tuple(_size(size, names, rest) for size in shape)
+    return (*_sizes(shape[:at], names, rest), "...", *_sizes(shape[at + length :], names, rest))
+
+
+def _size(size: Size, names: dict[Symbol, Size], rest: tuple[Symbol, ...]) -> str:
+    told = as_product(size, rest)
+    return "?" if set(rest) & set(dims.symbols(told)) else size_text(dims.substitute(told, names))
 
 
 def _names(found: Found) -> dict[Symbol, Size]:
