@@ -113,7 +113,8 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
             rest = {setting.name: numbers[setting.name] for setting in contract.settings}
             return getattr(module, contract.name)(*inputs, **rest)
         cls = getattr(module, contract.owner)
-        return cls(**arguments(cls.__init__, numbers, 1))(*inputs)
+        called = {setting.name: numbers[setting.name] for setting in contract.settings if setting.called}
+        return cls(**arguments(cls.__init__, numbers, 1))(*inputs, **called)
 
 
 def agrees(stated: ContractValue, value: Any, numbers: Numbers) -> bool:

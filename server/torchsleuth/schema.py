@@ -385,14 +385,15 @@ class ContractInput:
 @dataclass(frozen=True)
 class ContractSetting:
     """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
-    `value`: the contract holds for this number of it only. `default`: its own."""
+    `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs."""
 
     name: str
     value: int | None = None
     default: int | None = None
+    called: bool = False
 
     def to_json(self) -> Json:
-        return {"name": self.name, "value": self.value, "default": self.default}
+        return {"name": self.name, "value": self.value, "default": self.default, "called": self.called}
 
     def describe(self) -> str:
         number = self.default if self.value is None else self.value
@@ -459,7 +460,8 @@ class Contract:
         """``class Down(i, o)``, or the name of a function. Of a configuration, only the fields that matter."""
         if self.owner is None:
             return f"def {self.name}"
-        shown = (one.describe() for one in self.settings if "." not in one.name or self.is_about(one.name))
+        made = (one for one in self.settings if not one.called)
+        shown = (one.describe() for one in made if "." not in one.name or self.is_about(one.name))
         return f"class {self.owner}({', '.join(shown)})"
 
     def is_about(self, name: str) -> bool:
@@ -486,8 +488,7 @@ class Contract:
     def signature(self) -> str:
         """``forward(x: [N, i, H, W]) -> [N, o, H//2, W//2]``."""
         given = [f"{one.name}: {one.value.describe()}" for one in self.inputs]
-        if self.owner is None:
-            given += [setting.describe() for setting in self.settings]
+        given += [setting.describe() for setting in self.settings if setting.called or self.owner is None]
         return f"{self.name}({', '.join(given)}) -> {self.result.describe()}"
 
 

@@ -239,7 +239,74 @@ def test_expressions_inside_have_as_many_dimensions_as_the_contract() -> None:
             return x * gate
     """
     facts = engine().contracts("model.py", HEAD + textwrap.dedent(text).lstrip("\n")).facts
-    assert {fact.expression: fact.shape for fact in facts} == dict.fromkeys(("gate", "torch.sigmoid(x)", "x", "x * gate"), ("...",))
+    assert {fact.expression: fact.shape for fact in facts} == dict.fromkeys(
+        ("gate", "torch.sigmoid(x)", "x", "x * gate"), ("...",)
+    )
+
+
+def test_padding_to_the_size_of_another_tensor() -> None:
+    found = contracts(
+        """
+        class Up(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.up = nn.ConvTranspose2d(i, i // 2, 2, stride=2)
+                self.conv = nn.Conv2d(i, o, 3, padding=1)
+
+            def forward(self, x, skip):
+                x = self.up(x)
+                below, beside = skip.size(2) - x.size(2), skip.size(3) - x.size(3)
+                x = F.pad(x, [beside // 2, beside - beside // 2, below // 2, below - below // 2])
+                return self.conv(torch.cat([skip, x], dim=1))
+        """
+    )["Up"]
+    assert found.signature() == "forward(x: [N, i, H, W], skip: [N, i - i//2, H', W']) -> [N, o, H', W']"
+    assert found.sized
+
+
+def test_a_number_that_a_layer_takes_is_no_size() -> None:
+    found = contracts(
+        """
+        class Slope(nn.Module):
+            def __init__(self, dim, alpha):
+                super().__init__()
+                self.alpha = alpha
+                self.act = nn.LeakyReLU(self.alpha)
+                self.layer = nn.Linear(dim, dim)
+
+            def forward(self, x):
+                return F.dropout(self.act(self.layer(x)), self.alpha)
+        """
+    )["Slope"]
+    assert found.heading() == "class Slope(dim)"
+    assert found.signature() == "forward(x: [..., dim]) -> [..., dim]"
+
+
+def test_what_is_used_as_a_size_is_an_integer_that_the_call_passes() -> None:
+    found = contracts(
+        """
+        class Images(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.conv = nn.Conv2d(dim, dim, 3, 1, 1, groups=dim)
+
+            def forward(self, x, H, W):
+                B, N, C = x.shape
+                return self.conv(x.transpose(1, 2).reshape(B, C, H, W)).flatten(2).transpose(1, 2)
+
+        class Block(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.images = Images(dim)
+
+            def forward(self, x, H, W):
+                return x + self.images(x, H, W)
+        """
+    )
+    for name in ("Images", "Block"):
+        assert found[name].heading() == f"class {name}(dim)"
+        assert found[name].signature() == "forward(x: [B, H*W, dim], H, W) -> [B, H*W, dim]"
+        assert [(one.name, one.called) for one in found[name].settings] == [("dim", False), ("H", True), ("W", True)]
 
 
 def test_fields_of_a_configuration() -> None:

@@ -168,7 +168,10 @@ class Inference:
         which was given last."""
         outcome = self._run(plan)
         for _ in range(ROUNDS):
-            if not (self._ranked(plan, outcome) or self._numbered(plan, outcome)):
+            integers = [name for name in plan.tensors if name in outcome.integers]
+            for name in integers:
+                self.interp.as_integer(plan, name)
+            if not (integers or self._ranked(plan, outcome) or self._numbered(plan, outcome)):
                 break
             outcome = self._run(plan)
         lacking = [name for name in plan.tensors if name not in plan.shapes]

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchsleuth.interp import passed
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
@@ -67,7 +68,7 @@ ASSUMED = "float32"
 class Setting:
     """An integer that whoever calls chooses. `path`: how the caller calls it, with the name of the configuration that it is a
     field of. `symbol` stands for it, `value` does where the engine needs a number. `default`: its own. `counted`: it says how
-    often a loop goes around; `free`: that makes no difference."""
+    often a loop goes around; `free`: that makes no difference. `called`: it is passed with the inputs of a module."""
 
     path: str
     symbol: Symbol
@@ -75,6 +76,7 @@ class Setting:
     default: Value = None
     counted: bool = False
     free: bool = False
+    called: bool = False
 
     @property
     def given(self) -> Size:
@@ -92,6 +94,8 @@ class Plan:
     tensors: dict[str, ast.arg] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
+    floats: frozenset[str] = frozenset()
+    """Parameters of the constructor that are numbers and no sizes."""
     aliases: dict[Symbol, str] = field(default_factory=dict)
     """Variables that sizes of the inputs are unpacked into."""
     training: bool = True
@@ -137,6 +141,8 @@ class Outcome:
     broadcast: list[Condition] = field(default_factory=list)
     stuck: list[Operation] = field(default_factory=list)
     counted: frozenset[str] = frozenset()
+    integers: frozenset[str] = frozenset()
+    """Inputs that are used as sizes."""
     undecided: int = 0
     seen: dict[Place, Sighting] = field(default_factory=dict)
     """The tensor expressions in what was run, but those that some execution gave another kind of value."""
@@ -217,6 +223,7 @@ class InferredContracts(WrittenContracts):
         if owner is not None:
             made = self.class_attribute(owner, "__init__")
             if isinstance(made, Function):
+                plan.floats = passed.numbers(owner, made, self.oracle.signature)
                 self._plan_settings(plan, made, 1)
         self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
@@ -224,9 +231,10 @@ class InferredContracts(WrittenContracts):
     def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
         uses = _uses(function.node)
         constructor = function is not plan.function
+        before = set(plan.settings)
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
-            if name in plan.tensors and not constructor:
+            if name in (plan.floats if constructor else plan.tensors):
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
@@ -245,6 +253,15 @@ class InferredContracts(WrittenContracts):
                     self._add_setting(plan, name, default)
             elif not annotation and not constructor and not has_default and name not in uses.other | uses.attributes:
                 self._add_setting(plan, name, default)
+        for path, setting in plan.settings.items():
+            setting.called = setting.called or (path not in before and not constructor and plan.owner is not None)
+
+    def as_integer(self, plan: Plan, name: str) -> None:
+        """Take an input for an integer that whoever calls chooses."""
+        del plan.tensors[name]
+        plan.shapes.pop(name, None)
+        self._add_setting(plan, name, None)
+        plan.settings[name].called = plan.owner is not None
 
     def _add_setting(self, plan: Plan, path: str, default: Value) -> None:
         if path in plan.settings:
@@ -304,6 +321,8 @@ class InferredContracts(WrittenContracts):
         outcome.demands = {places[place]: demand for place, demand in trial.demands.items() if place in places}
         counted = {place[0] for place in trial.counted}
         outcome.counted = frozenset(path for path in plan.settings if path in counted)
+        used = {one.argument for one in passed.sizes(running.stuck)}
+        outcome.integers = frozenset(name for place, name in places.items() if place in used)
         outcome.failure = _failure(trial.trace)
         first, last = _lines(plan)
         outcome.seen = {
@@ -351,7 +370,8 @@ class InferredContracts(WrittenContracts):
             elif name in plan.settings:
                 values[name] = self._number(plan.settings[name], numbers)
             elif not has_default:
-                values[name] = Scalar(annotation) if annotation in ("float", "str", "bool") else self._by_name(name)
+                told = "float" if name in plan.floats and function is not plan.function else annotation
+                values[name] = Scalar(told) if told in ("float", "str", "bool") else self._by_name(name)
         return values
 
     @staticmethod
@@ -499,7 +519,9 @@ class InferredContracts(WrittenContracts):
         if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
             return None
         size = _argument(module, 0, "d_model" if name != "MultiheadAttention" else "embed_dim")
-        if not isinstance(self.resolved(size), Dim) and _is_plain(module):
+        others = [self.resolved_spec(one.spec) for one in call.kwargs.values() if isinstance(one, Tensor)]
+        known = all(one.shape is not None for one in others) and not any(map(is_unknown, call.kwargs.values()))
+        if known and not isinstance(self.resolved(size), Dim) and _is_plain(module):
             return None
         if any(one.shape is None or len(one.shape) != 3 for one in given) or not set(module.kwargs) <= _ATTENDING[name]:
             return None
@@ -525,8 +547,43 @@ class InferredContracts(WrittenContracts):
 
     def _undecided(self, operation: Operation, place: object) -> Value:
         if self.inference is not None:
+            spec = self._reshaped(operation)
+            if spec is not None:
+                return self._maker(operation, spec.device)(spec)
             self.inference.stuck.append(operation)
         return super()._undecided(operation, place)  # type: ignore[arg-type]
+
+    def _reshaped(self, operation: Operation) -> TensorSpec | None:
+        """The result of a view with symbols, which has as many elements as its operand; None for anything else."""
+        shape = operation.specs[0].shape if len(operation.specs) == 1 else None
+        if operation.target not in _VIEWS or shape is None or self.inference is None or operation.kwargs:
+            return None
+        given = operation.args[1:]
+        parts = (given[0].items if isinstance(given[0], ListValue) else given[0]) if len(given) == 1 else given
+        parts = (parts,) if is_int(parts) else parts
+        if not isinstance(parts, tuple) or not all(map(_is_size, parts)):
+            return None
+        before = [self.resolved(size) for size in shape]
+        after = [self.resolved(size) for size in parts]
+        if self.uncertain or not any(isinstance(size, Dim) for size in (*before, *after)):
+            return None
+        for size in list(after):
+            if size in before:
+                before.remove(size)
+                after.remove(size)
+        if -1 not in after:
+            self.learn(Equality(dims.product(before), dims.product(after), soft=False), operation.site)
+            return operation.specs[0].with_(shape=tuple(map(self.resolved, parts)), strides=None)
+        after.remove(-1)
+        whole, known = dims.product(before), dims.product(after)
+        if known == 0 or any(isinstance(size, int) and size < 0 for size in after):
+            return None
+        remainder = dims.modulo(whole, known)
+        self.inference.learned.append(Learned("==", remainder, 0, operation.site))
+        self.inference.required.append(("==", remainder, 0))
+        rest = dims.floor_divide(whole, known)
+        sizes = tuple(rest if size == -1 else self.resolved(size) for size in parts)
+        return operation.specs[0].with_(shape=sizes, strides=None)
 
     def _result(self, frame: Frame, completion: int) -> Value:
         running = self.inference
@@ -542,6 +599,7 @@ def _lines(plan: Plan) -> tuple[int, int]:
 
 
 _RAISE = 4
+_VIEWS = frozenset({"Tensor.view", "Tensor.reshape", "torch.reshape"})
 _ATTENDING = {
     "MultiheadAttention": frozenset({"embed_dim", "num_heads", "dropout", "bias", "batch_first"}),
     "TransformerEncoderLayer": frozenset(

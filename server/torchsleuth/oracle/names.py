@@ -279,6 +279,7 @@ def signature(path: str) -> tuple[Parameter, ...] | None:
             one.name,
             _KINDS[one.kind],
             one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD),
+            "" if one.default is one.empty else type(one.default).__name__,
         )
         for one in listed[int(recurrent) :]
     ]

@@ -110,11 +110,12 @@ def plain_name(name: str) -> str:
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a function or constructor. kind: place or name (it is given by that alone), either, places (``*args``)
-    or names (``**kwargs``). `required`: it has no default."""
+    or names (``**kwargs``). `required`: it has no default. `type`: that of its default, by name; empty where it has none."""
 
     name: str
     kind: str
     required: bool
+    type: str = ""
 
 
 @dataclass(frozen=True)

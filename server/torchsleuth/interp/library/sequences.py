@@ -89,7 +89,7 @@ def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec |
     if not isinstance(items, tuple) or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
         return None
     amounts = [draws.plain_number(interp, interp.resolved(item)) for item in items]
-    if not all(is_int(amount) for amount in amounts) or spec.requires_grad is not False:
+    if not all(is_int(amount) for amount in amounts):
         return None
     if all(isinstance(amount, int) for amount in amounts) or call.get(2, "mode", "constant") != "constant":
         return None
