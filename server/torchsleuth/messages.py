@@ -1254,6 +1254,7 @@ ENGLISH: dict[str, str] = {
     "editor.contract.uncertain": "contract inferred from the code; no choice of sizes confirms it",
     "editor.lens.contract": "{contract}",
     "editor.lens.conditions": "{contract} where {conditions}",
+    "editor.line": "line {line}",
     "editor.calls": "at its calls: {shapes}",
     "editor.requires_grad": "requires grad",
     "editor.no_grad": "no grad",

@@ -39,6 +39,9 @@ class Span:
     start: Position
     end: Position
 
+    def to_json(self) -> Json:
+        return {"path": self.path, "start": self.start.to_json(), "end": self.end.to_json()}
+
 
 @dataclass(frozen=True)
 class Edit:
@@ -216,7 +219,8 @@ class TensorFact:
     target, a parameter, a loop variable): those become inlay hints. A fact about a container of tensors
     (a tuple of two batches, say) is several facts. A fact from a run has the shape of the first execution;
     `later` is the last shape of that run that differed from it. A static fact has the shape that all executions
-    have in common; `variants` are the shapes of the single ones, where they differ, and `dtypes` theirs. It is `supposed`
+    have in common; `variants` are the shapes of the single ones, where they differ, `dtypes` theirs, and `calls` the calls of the
+    function around it that gave each. It is `supposed`
     where nothing calls the code: so it is with arguments such as the code declares, or its first layers are made for; behind
     a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
     something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
@@ -242,6 +246,7 @@ class TensorFact:
     causes: tuple[Cause, ...] = ()
     values: Values | None = None
     contract: str = ""
+    calls: tuple[tuple[Span, ...], ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -250,6 +255,8 @@ class TensorFact:
         if self.variants:
             later["variants"] = [list(shape) for shape in self.variants]
             later["dtypes"] = list(self.dtypes)
+        if any(self.calls):
+            later["calls"] = [[span.to_json() for span in spans] for spans in self.calls]
         if self.supposed:
             later["supposed"] = True
         if self.contract:

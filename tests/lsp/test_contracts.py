@@ -100,7 +100,20 @@ async def test_in_a_block_that_is_called_with_several_sizes_the_contract_fills_w
     assert hints[10] == ": [8, i, H, W] float32 ?"
     assert hints[11] == ": [8, o, H, W] float32 ?"
     text = await _over(editor, uri, "y = self.conv(x)")
-    assert "at its calls: `[8, 16, 32, 32]`, `[8, 32, 16, 16]`" in text and "by the contract of Down" in text
+    # Each size with a link to the call that gives it.
+    call = f"([line 24]({uri}#L24,17))"
+    assert f"at its calls: `[8, 16, 32, 32]` {call}, `[8, 32, 16, 16]` {call}" in text
+    assert "by the contract of Down" in text
+
+
+async def test_the_sizes_at_the_calls_of_a_function_have_links_without_a_contract_too(start: Start) -> None:
+    editor = await start(interpreter=sys.executable)
+    text = "import torch\n\n\ndef halve(x):\n    y = x[::2]\n    return y\n\n\nhalve(torch.zeros(8, 3))\nhalve(torch.zeros(4, 3))\n"
+    uri = editor.open("calls.py", text)
+    while "Tensor" not in (text := await _over(editor, uri, "x[::2]", "::2")):
+        await asyncio.sleep(0.05)
+    first, second = f"([line 9]({uri}#L9,1))", f"([line 10]({uri}#L10,1))"
+    assert f"at its calls: `[4, 3]` {first}, `[2, 3]` {second}" in text
 
 
 async def test_the_class_may_be_imported_from_another_open_document(start: Start) -> None:
@@ -112,6 +125,17 @@ async def test_the_class_may_be_imported_from_another_open_document(start: Start
     assert DOWN in await _over(editor, uri, "Half(3, 8)")
     assert DOWN in await _over(editor, uri, "half(images)")
     assert "class Net(classes)" in await _over(editor, uri, "blocks.Net", "Net")
+
+
+async def test_the_class_may_be_imported_from_a_file_that_is_not_open(start: Start) -> None:
+    editor = await start(interpreter=sys.executable, contractLenses=True)
+    editor.write("parts/blocks.py", BLOCKS)
+    main = "from parts.blocks import Down as Half, Net\n\n\ndef f(images):\n    half = Half(3, 8)\n    return half(images)\n"
+    uri = editor.open("main.py", main)
+    await editor.settled(uri)
+    while DOWN not in await _over(editor, uri, "Half(3, 8)"):
+        await asyncio.sleep(0.05)
+    assert DOWN in await _over(editor, uri, "half(images)")
 
 
 async def test_an_edit_of_what_it_imports_makes_a_contract_anew(start: Start) -> None:

@@ -725,6 +725,7 @@ class TensorOperations(Questions):
             if len(seen.specs) >= MAX_SIGHTINGS:
                 spec = self.heap.join_specs(seen.specs.pop(), spec)
             seen.specs.append(spec)
+        _note_call(seen, spec, frame)
 
     def settle_facts(self) -> None:
         """Put into the facts what was found out after they were recorded."""
@@ -734,6 +735,7 @@ class TensorOperations(Questions):
             for before, after in zip([*seen.specs, *(UNKNOWN_TENSOR for _ in seen.shapeless)], found):
                 if after is not before:
                     seen.demanded |= _found_out(before, after)
+                    seen.calls.setdefault(after, {}).update(seen.calls.pop(before, {}))
             seen.specs = list(dict.fromkeys(found))
             seen.shapeless.clear()
 
@@ -836,6 +838,18 @@ def _is_whole(value: Value) -> bool:
         items = value.items if isinstance(value, ListValue) else value
         return items is not None and all(map(_is_whole, items))
     return not (is_unknown(value) or isinstance(value, Choice))
+
+
+def _note_call(seen: Sighting, spec: TensorSpec, frame: Frame) -> None:
+    """Keep which call of the function around an expression gave a tensor."""
+    while frame.around is not None:
+        frame = frame.around
+    call, caller = frame.call, frame.caller
+    calls = seen.calls.setdefault(spec, {})
+    if call is not None and caller is not None and len(calls) < MAX_SIGHTINGS:
+        ends = (call.end_lineno or call.lineno, call.end_col_offset or call.col_offset)
+        place = (caller.path, call.lineno, call.col_offset, *ends)
+        calls[place] = caller.source, call
 
 
 def _index(key: Value) -> Value:

@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.schema import Span
 from torchsleuth.syntax.shapes import Declared, DeclaredParts
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Unknown, Value
@@ -324,7 +325,8 @@ class Sighting:
     `shapeless`: tensors whose shape was not known then; it may have been found out later. `supposed`: nothing calls this
     code; so it is with arguments such as its layers are made for, or as it declares. `certain`: seen in a call that the
     document makes, not only in one with arguments that stand for any. `demanded`: dimensions whose sizes nothing gives; they are
-    what something that is executed later needs. `obscured`: why the shape or a size was not known.
+    what something that is executed later needs. `obscured`: why the shape or a size was not known. `calls`: of each tensor, the
+    calls of the function around it that gave it, by their place.
     """
 
     site: Site
@@ -335,6 +337,7 @@ class Sighting:
     certain: bool = True
     demanded: set[int] = field(default_factory=set)
     obscured: Unknown | None = None
+    calls: dict[TensorSpec, dict[Place, tuple[SourceText, ast.AST]]] = field(default_factory=dict)
 
 
 @dataclass

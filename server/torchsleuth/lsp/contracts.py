@@ -1,10 +1,11 @@
-"""The contracts of open documents: asked for one after the other when nothing else is to be done, kept as long as what they depend
-on stays the same, and looked up for the text of now."""
+"""The contracts of open documents, and of what they import from files that are not open: asked for one after the other when nothing
+else is to be done, kept as long as what they depend on stays the same, and looked up for the text of now."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,12 +14,15 @@ from torchsleuth.lsp.client import Client
 from torchsleuth.lsp.documents import Document
 from torchsleuth.schema import Cause, Contract, ContractValue, DimJson, FileAnalysis, Position, TensorFact
 from torchsleuth.syntax.dependence import Definition, definitions
+from torchsleuth.syntax.referred import file_of, imported, is_called
 from torchsleuth.worker.client import WorkerUnavailable
 
 logger = logging.getLogger(__name__)
 
 Ask = Callable[[Document, Definition], Awaitable[FileAnalysis | None]]
 
+MOST_IMPORTED = 40
+"""Imported definitions of a document whose contracts are found."""
 MAX_PAST = 20
 """Definitions of a document's earlier texts whose contracts are kept, for who undoes an edit."""
 
@@ -91,8 +95,10 @@ class Contracts:
     def forget(self, path: str) -> None:
         """The document was closed."""
         self._waiting.pop(path, None)
-        for key in [key for key in self._known if key[0] == path]:
-            del self._known[key]
+        documents = self._client.documents
+        for key in list(self._known):
+            if documents.at(key[0]) is None and not documents.importing(key[0]):
+                del self._known[key]
 
     def clear(self) -> None:
         """Forget everything: it will be found by somebody else."""
@@ -113,6 +119,16 @@ class Contracts:
                 found.append((definition, contract))
         return found
 
+    def documents_of(self, module: str, document: Document) -> list[Document]:
+        """What a module that a document imports may be: open documents, or a file of the workspace that is not open."""
+        opened = [other for other in self._client.documents if is_called(other.path, module)]
+        path = None if opened else file_of(module, document.path, self._client.roots())
+        return opened if path is None else [self._closed(path)]
+
+    def _closed(self, path: str) -> Document:
+        documents = self._client.documents
+        return documents.at(path) or Document(documents.uri(path), path, 0, documents.source(path))
+
     def facts(self, document: Document) -> list[TensorFact]:
         """The facts about the expressions inside, in the short form of their names."""
         found: list[TensorFact] = []
@@ -130,24 +146,36 @@ class Contracts:
             if path is None or document is None or not self._client.settings_of(path).contracts:
                 self._waiting.pop(path or "", None)
                 continue
-            definition = self._next(document)
-            if definition is None:
+            found = self._next(document)
+            if found is None:
                 del self._waiting[path]
                 continue
             try:
-                answer = await self._ask(document, definition)
+                answer = await self._ask(*found)
             except WorkerUnavailable as error:
                 logger.info("no contracts: %s", error)
                 answer = None
             if answer is None:
                 self._waiting.pop(path, None)  # after the next analysis
             elif not answer.stats.get("withdrawn"):
-                self._keep(document, definition, answer)
+                self._keep(*found, answer)
 
-    def _next(self, document: Document) -> Definition | None:
-        return next(
-            (one for one in definitions(document.source) if (document.path, one.digest) not in self._known), None
+    def _next(self, document: Document) -> tuple[Document, Definition] | None:
+        """A definition whose contract is not known: of a document, then of the files that it imports from."""
+        return next((one for one in self._wanted(document) if (one[0].path, one[1].digest) not in self._known), None)
+
+    def _wanted(self, document: Document) -> Iterator[tuple[Document, Definition]]:
+        yield from ((document, one) for one in definitions(document.source))
+        names: dict[str, set[str]] = {}
+        for one in imported(document.source):
+            path = file_of(one.module or "", document.path, self._client.roots())
+            if path is not None and path != document.path:
+                names.setdefault(path, set()).add(one.name)
+        places = [(self._closed(path), wanted) for path, wanted in names.items()]
+        found = (
+            (place, one) for place, wanted in places for one in definitions(place.source) if one.node.name in wanted
         )
+        yield from itertools.islice(found, MOST_IMPORTED)
 
     def _keep(self, document: Document, definition: Definition, answer: FileAnalysis) -> None:
         read = {other: self._digest(other) for other in answer.stats.get("read") or ()}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -19,7 +21,7 @@ from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
 from torchsleuth.numbers import share, size
 from torchsleuth.schema import Cause, Contract, MemoryEstimate, Position, Sample, TensorFact, Values
-from torchsleuth.syntax.referred import is_called, referred
+from torchsleuth.syntax.referred import referred
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.phrases import conditions, doubts
 
@@ -40,7 +42,7 @@ def register(server: TorchSleuthServer) -> None:
         markup = markup_of(server.client_capabilities)
         position = from_position(document.source, params.position, server.documents.encoding)
         facts = facts_at(known_facts(server, document), position)
-        parts = [fact_text(facts, markup)] if facts else []
+        parts = [fact_text(facts, markup, server.documents.uri)] if facts else []
         parts += [contract_text(one, markup) for one in contracts_at(server, document, position)]
         codes = {
             finding.diagnostic.code: None
@@ -64,14 +66,14 @@ def known_facts(server: TorchSleuthServer, document: Document) -> list[TensorFac
 
 
 def contracts_at(server: TorchSleuthServer, document: Document, position: Position) -> list[Contract]:
-    """The contract of the class or function that is defined, called or named at a position: of this document, or of another open
-    one that it is imported from. Where it is only named, one that says nothing is left out."""
+    """The contract of the class or function that is defined, called or named at a position: of this document, or of the one that
+    it is imported from. Where it is only named, one that says nothing is left out."""
     found = referred(document.source, position)
     if found is None:
         return []
     places = [document]
     if found.module is not None:
-        places = [other for other in server.documents if is_called(other.path, found.module)]
+        places = server.analysis.contracts.documents_of(found.module, document)
     for place in places:
         for definition, contract in server.analysis.contracts.of(place):
             if definition.node.name == found.name and (found.defined or contract.told):
@@ -163,7 +165,8 @@ def facts_at(facts: Sequence[TensorFact], position: Position) -> list[TensorFact
     return [by_layer[layer] for layer in ("run", "static") if layer in by_layer]
 
 
-def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
+def fact_text(facts: Sequence[TensorFact], markup: Markup, uri: Callable[[str], str]) -> str:
+    """The tensor of an expression. `uri`: of a file, for links."""
     name = " ".join(facts[0].expression.split())
     lines = [markup.block(f"{textwrap.shorten(name, 80, placeholder=' …')}: {shape_text(facts[0])}")]
     for fact in facts:
@@ -174,16 +177,29 @@ def fact_text(facts: Sequence[TensorFact], markup: Markup) -> str:
         known = [markup.code(part) for part in (shape, fact.dtype, fact.device) if part]
         parts = [*known, *([grad] if grad else []), markup.mild(_origin(fact))]
         lines.append(" · ".join(parts))
-        if fact.contract and fact.variants:
-            shapes = (markup.code(f"[{', '.join(map(str, shape))}]") for shape in fact.variants[:MOST_CALLS])
+        if fact.variants:
             more = [" …"] if len(fact.variants) > MOST_CALLS else []
-            lines.append(message("editor.calls", shapes=", ".join((*shapes, *more))))
+            lines.append(message("editor.calls", shapes=", ".join((*_of_calls(fact, markup, uri), *more))))
     if facts[0].values is not None:
         lines += _history(facts[0].values)
     causes = next((fact.causes for fact in facts if fact.layer == "static" and len(facts) == 1), ())
     if causes:
         lines.append(markup.mild(message("editor.why")) + " " + _why(causes))
     return "\n\n".join(lines)
+
+
+def _of_calls(fact: TensorFact, markup: Markup, uri: Callable[[str], str]) -> Iterator[str]:
+    """The shapes that the calls of the code around an expression give it, each with links to these."""
+    calls = fact.calls or ((),) * len(fact.variants)
+    for shape, spans in itertools.islice(zip(fact.variants, calls), MOST_CALLS):
+        links: dict[str, None] = {}
+        for span in spans:
+            line = message("editor.line", line=span.start.line)
+            name = line if span.path == fact.path else f"{Path(span.path).name}, {line}"
+            links[markup.link(name, f"{uri(span.path)}#L{span.start.line},{span.start.column}")] = None
+        shown = list(links)[:MOST_CALLS]
+        text = markup.code(f"[{', '.join(map(str, shape))}]")
+        yield f"{text} ({', '.join(shown)})" if shown else text
 
 
 def _origin(fact: TensorFact) -> str:

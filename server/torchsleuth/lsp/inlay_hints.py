@@ -27,7 +27,7 @@ def register(server: TorchSleuthServer) -> None:
                 position=to_position(document.source, known[0].end, encoding),
                 label=label(known[0]),
                 kind=types.InlayHintKind.Type,
-                tooltip=markup.content(fact_text(known, markup)),
+                tooltip=markup.content(fact_text(known, markup, server.documents.uri)),
                 padding_left=False,
                 padding_right=False,
             )

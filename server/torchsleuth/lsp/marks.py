@@ -114,7 +114,9 @@ def _values(client: Client, path: str) -> Iterator[Mark]:
         if line not in failed:
             named = {fact.binding: fact for fact in facts}
             texts = [values_beside(fact) for fact in named.values()][:MAX_NAMES]
-            details = "\n\n".join(fact_text([fact], Markup(markdown=True)) for fact in named.values())
+            details = "\n\n".join(
+                fact_text([fact], Markup(markdown=True), client.documents.uri) for fact in named.values()
+            )
             yield Mark("value", facts[0].start, facts[-1].end, "   ".join(texts), details, False)
 
 

@@ -4,9 +4,9 @@ variable or an attribute that one was put into, or what is imported from another
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePath
+from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
 from torchsleuth.syntax.parse import parse
@@ -32,6 +32,30 @@ def is_called(path: str, module: str) -> bool:
     parts = file.parent.parts if file.stem == "__init__" else (*file.parent.parts, file.stem)
     wanted = tuple(module.split("."))
     return bool(module) and parts[-len(wanted) :] == wanted
+
+
+def imported(source: SourceText) -> list[Referred]:
+    """The names of other modules that a text imports or reads, whatever they stand for there."""
+    tree = parse(source)
+    names = _Names(tree)
+    found = [Referred(one.name, one.module) for one in names.known() if one.module]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names.modules:
+            found.append(Referred(node.attr, names.modules[node.value.id]))
+    return list(dict.fromkeys(found))
+
+
+def file_of(module: str, path: str, roots: Iterable[str]) -> str | None:
+    """The file of a module that a file imports: beside it or above it in the folders of the workspace, or in one of these."""
+    folders = list(map(Path, roots))
+    beside = Path(path).parent
+    above = [folder for folder in beside.parents if any(folder.is_relative_to(root) for root in folders)]
+    for folder in (beside, *above, *folders):
+        bare = folder.joinpath(*module.split("."))
+        for file in (bare.with_name(f"{bare.name}.py"), bare / "__init__.py"):
+            if module and file.is_file():
+                return str(file)
+    return None
 
 
 def referred(source: SourceText, position: Position) -> Referred | None:
@@ -90,6 +114,9 @@ class _Names:
         for node in _statements(tree):
             if isinstance(node, ast.ClassDef | ast.FunctionDef):
                 self._known[node.name] = Referred(node.name)
+
+    def known(self) -> Iterable[Referred]:
+        return self._known.values()
 
     def named(self, name: str) -> Referred | None:
         return self._known.get(name)

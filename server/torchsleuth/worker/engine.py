@@ -25,7 +25,7 @@ from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.evidence.passed import at_the_call
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
-from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, TensorFact
+from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, Span, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -547,12 +547,22 @@ def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] |
                 seen.binding,
                 variants=tuple(shape for shape, _ in variants),
                 dtypes=tuple(kind for _, kind in variants),
+                calls=_calls(seen, variants),
                 supposed=seen.supposed or bool(seen.demanded and (demanded or variants)),
                 demanded=demanded,
                 causes=chain(seen.obscured) if seen.obscured and (shape is None or "?" in shape) else (),
             )
         )
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
+
+
+def _calls(seen: Sighting, variants: Sequence[object]) -> tuple[tuple[Span, ...], ...]:
+    """The calls that gave each of several tensors."""
+    found: dict[object, dict[Span, None]] = {variant: {} for variant in variants}
+    for spec, calls in seen.calls.items():
+        for source, node in calls.values():
+            found.get((_shape(spec), spec.dtype), {})[source.span(node)] = None
+    return tuple(tuple(spans) for spans in found.values())
 
 
 def _device(spec: TensorSpec) -> str | None:
