@@ -146,6 +146,8 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
     for axis, (part, wanted, size) in enumerate(zip(aligned, expected, shape)):
         if part is None or wanted is None or _is_synonym(part, size):
             continue
+        if isinstance(wanted, int) and dims.symbol(size) is None and dims.equal(wanted, size) is None:
+            continue  # The number that a computed size has for the inputs that are meant.
         # A letter names the axis as often as the size: what has the size of another one is wrong.
         others = [other for name, other in known.items() if name != part.size and not isinstance(other, int)]
         if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others:
