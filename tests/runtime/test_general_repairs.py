@@ -218,6 +218,58 @@ CASES = {
         "F.ctc_loss(out, torch.ones(2, 2, dtype=torch.long), steps, torch.tensor([2, 2]))\n",
         "steps.clamp(max=out.size(0))",
     ),
+    "a hook that takes other arguments": (
+        "class Keep:\n    def __init__(self, net):\n        net.register_full_backward_hook(self.keep)\n"
+        "    def keep(self, grad):\n        self.seen = grad[0].sum()\n"
+        "net = nn.Linear(2, 1)\nkept = Keep(net)\nnet(torch.ones(1, 2, requires_grad=True)).sum().backward()\n",
+        "def keep(self, module, grad_input, grad)",
+    ),
+    "a hook that is a lambda": (
+        "net = nn.Linear(2, 1)\nnet.register_forward_hook(lambda output: None)\nnet(torch.ones(1, 2))\n",
+        "lambda module, args, output: None",
+    ),
+    "a schedule without the epoch": (
+        "opt = torch.optim.SGD(nn.Linear(2, 1).parameters(), lr=0.1)\n\n\ndef rate():\n    return 0.5\n\n\n"
+        "torch.optim.lr_scheduler.LambdaLR(opt, lr_lambda=rate)\n",
+        "def rate(epoch):",
+    ),
+    "an option that the message tells": (
+        "class Net(nn.Module):\n    def forward(self, x):\n        return {'y': x + 1}\n"
+        "torch.jit.trace(Net(), torch.ones(2))\n",
+        "torch.jit.trace(Net(), torch.ones(2), strict=False)",
+    ),
+    "a batch that is a dictionary": (
+        "class Trainer:\n    def step(self, batch):\n        batch = batch.to('cpu')\n        return batch['x'] + batch['y']\n"
+        "Trainer().step({'x': torch.ones(2), 'y': torch.ones(2)})\n",
+        "{key: part.to('cpu') for key, part in batch.items()}",
+    ),
+    "a result with the name of its function": (
+        "loss = nn.MSELoss()\nfor _ in range(3):\n    loss = loss(torch.ones(2), torch.zeros(2))\n    loss /= 2\n    print(loss)\n",
+        "loss_value = loss(torch.ones(2), torch.zeros(2))\n    loss_value /= 2\n    print(loss_value)",
+    ),
+    "pieces of different lengths": (
+        "def batch(rows):\n    return torch.stack([torch.ones(n, 3) for n in rows])\nbatch([2, 4])\n",
+        "pad_sequence([torch.ones(n, 3) for n in rows], batch_first=True)",
+    ),
+    "None behind the last item": (
+        "import queue\nitems = queue.Queue()\nitems.put((torch.ones(2), 1))\nitems.put(None)\nwhile True:\n"
+        "    x, n = items.get()\n",
+        "    item = items.get()\n    if item is None:\n        break\n    x, n = item",
+    ),
+    "a size that is a text": (
+        "class Net(nn.Module):\n    def __init__(self, width):\n        super().__init__()\n"
+        "        self.a = nn.Linear(2, width)\n        self.b = nn.Linear(width, 1)\n"
+        "import os\nos.environ['WIDTH'] = '8'\nwidth = os.environ['WIDTH']\nNet(width)\n",
+        "Net(int(width))",
+    ),
+    "a crop that begins too late": (
+        "def crop(row, start):\n    return row[start : start + 4].view(4)\nfor start in (0, 5):\n    crop(torch.ones(7), start)\n",
+        "start = min(start, len(row) - 4)",
+    ),
+    "one channel where there have to be three": (
+        "net = nn.Conv2d(3, 2, 1)\ndef look(size):\n    return net(torch.randn(2, 1, size, size))\nlook(8)\n",
+        "torch.randn(2, 3, size, size)",
+    ),
 }
 
 
@@ -243,3 +295,30 @@ def test_it_runs_with_one_of_the_first_fixes(tmp_path: Path, name: str) -> None:
 )
 def test_where_nothing_follows_nothing_is_proposed(tmp_path: Path, text: str) -> None:
     assert execute(tmp_path / "script.py", HEAD + text).diagnostic.fixes == ()
+
+
+def test_the_first_values_that_are_not_finite_are_shown_and_repaired(tmp_path: Path) -> None:
+    text = HEAD + (
+        "rewards = torch.ones(4)\nreturns = (rewards - rewards.mean()) / rewards.std()\nscaled = returns * 2\n"
+        "torch.distributions.Categorical(logits=scaled)\n"
+    )
+    observed = execute(tmp_path / "script.py", text)
+    found = observed.report().diagnostics[0]
+    assert [note.start.line for note in found.related if "not finite" in note.message] == [5]
+    repaired = SourceText(str(observed.path), text).apply(found.fixes[0].edits)
+    assert "(rewards.std() + 1e-8)" in repaired
+    assert execute(tmp_path / "script.py", repaired).error is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f():\n    return 1\nf(torch.ones(1))\n",
+        "import queue\nitems = queue.Queue()\nitems.put(None)\nx, n = items.get()\n",
+        "net = nn.Linear('a', 2)\n",
+        "loss = torch.ones(())\nloss(torch.ones(2), 1)\n",
+    ],
+)
+def test_nothing_is_proposed_where_it_is_not_known_what_was_meant(tmp_path: Path, text: str) -> None:
+    titles = [fix.title for fix in execute(tmp_path / "script.py", HEAD + text).diagnostic.fixes]
+    assert not [title for title in titles if any(word in title for word in ("parameters", "Leave", "int(", "Name the"))]

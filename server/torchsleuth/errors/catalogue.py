@@ -6,6 +6,7 @@ import re
 
 from torchsleuth.errors import (
     autograd,
+    callbacks,
     data,
     devices,
     dtypes,
@@ -24,6 +25,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *processes.ENTRIES,
     *devices.ENTRIES,
     *losses.ENTRIES,
+    *callbacks.ENTRIES,
     *explained.ENTRIES,
     *data.ENTRIES,
     *shapes.ENTRIES,

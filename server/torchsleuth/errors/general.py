@@ -9,12 +9,12 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from torchsleuth.errors import calls, functions, lengths, optimizers, patches
+from torchsleuth.errors import advice, calls, functions, lengths, optimizers, patches, rebound
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
 from torchsleuth.errors.fixes import replace
-from torchsleuth.errors.pieces import longest_of_batch, whole_pieces
+from torchsleuth.errors.pieces import inside_of_whole, longest_of_batch, whole_pieces
 from torchsleuth.errors.written import conflicting, written_sizes
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
@@ -26,6 +26,8 @@ _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *optimizers.BUILDERS,
     *lengths.BUILDERS,
     *patches.BUILDERS,
+    *rebound.BUILDERS,
+    *advice.BUILDERS,
 )
 CLOSE = 0.7
 """How alike a key and the one that is meant are."""
@@ -38,6 +40,7 @@ def generally(case: Case) -> Iterator[Fix]:
     of_sizes = bool(conflicting(case))
     if of_sizes or "is invalid for input of size" in case.crash["message"]:
         yield from whole_pieces(case)
+        yield from inside_of_whole(case)
     if of_sizes:
         yield from _exchanged(case)
         yield from longest_of_batch(case)

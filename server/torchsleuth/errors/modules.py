@@ -6,7 +6,7 @@ import ast
 import difflib
 from collections.abc import Iterator
 
-from torchsleuth.errors.case import Case
+from torchsleuth.errors.case import Case, node_span
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, replace
 from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_hand
@@ -48,8 +48,33 @@ def _argument_fixes(case: Case) -> Iterator[Fix]:
 
 def _attribute_fixes(case: Case) -> Iterator[Fix]:
     node = case.frame.node
-    if isinstance(node, ast.Attribute) and case.match[1] == "tuple":
+    if isinstance(node, ast.Attribute) and case.match[1] == "tuple" and node.attr not in _MOVES:
         yield append(case.frame, node.value, "[0]")
+    yield from _each_part(case)
+
+
+_MOVES = frozenset({"to", "cuda", "cpu", "pin_memory"})
+"""Methods that are meant for all tensors of a batch."""
+
+
+def _each_part(case: Case) -> Iterator[Fix]:
+    """``batch.to(device)`` → ``{key: part.to(device) for key, part in batch.items()}``, where all that it holds are tensors."""
+    frame, node = case.frame, case.frame.node
+    held = frame.value(node.value) if isinstance(node, ast.Attribute) else None
+    items = (held or {}).get("items") or []
+    if not isinstance(node, ast.Attribute) or not items or any(item["kind"] != "tensor" for item in items):
+        return
+    for call in ast.walk(frame.statement) if frame.statement is not None else ():
+        if isinstance(call, ast.Call) and node_span(call.func) == node_span(node):
+            arguments = frame.text(call)[len(frame.text(call.func)) :]
+            whole, one = frame.text(node.value), f"part.{node.attr}{arguments}"
+            forms = {
+                "dict": f"{{key: {one} for key, part in {whole}.items()}}",
+                "list": f"[{one} for part in {whole}]",
+                "tuple": f"tuple({one} for part in {whole})",
+            }
+            if case.match[1] in forms:
+                yield replace(frame, call, forms[case.match[1]])
 
 
 def _on_torch_object(case: Case) -> bool:

@@ -108,6 +108,7 @@ class _Followed:
         if self.steps > MAX_STEPS or depth >= len(self.frames):
             return
         frame = self.frames[depth]
+        yield from ((frame.source, made) for made in _handed_over(node, frame.tree))
         root = _root(node)
         if isinstance(root, ast.Attribute):
             yield from self._attribute(root, frame)
@@ -210,6 +211,18 @@ class _Followed:
                 yield from ((frame.source, node) for node in _results(named))
             else:
                 yield from self.of(argument, depth)
+
+
+def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
+    """What a function returns that is handed over to be called elsewhere: ``await to_thread(prepare, step)``, ``pool.submit(crop,
+    row).result()``."""
+    part: ast.AST | None = node
+    while part is not None:
+        for argument in part.args if isinstance(part, ast.Call) else ():
+            named = _defined(tree, argument.id) if isinstance(argument, ast.Name) else None
+            if isinstance(named, _Function):
+                yield from _results(named)
+        part = part.func if isinstance(part, ast.Call) else getattr(part, "value", None)
 
 
 def _calls_class(call: ast.Call, name: str) -> bool:

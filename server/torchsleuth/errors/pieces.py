@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.origin import followed_operands
+from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.syntax import edits
 
 
 def longest_of_batch(case: Case) -> Iterator[Fix]:
@@ -70,3 +73,21 @@ def _without_rest(frame: CrashFrame, loop: ast.For) -> Iterator[Fix]:
         rest = str(step.value - 1) if isinstance(step, ast.Constant) and type(step.value) is int else None
         text = f"{frame.text(end)} - {rest}" if rest is not None else f"{frame.text(end)} - {width} + 1"
         yield replace(frame, end, text, safe=False)
+
+
+def inside_of_whole(case: Case) -> Iterator[Fix]:
+    """``row[start : start + 6]`` behind ``start = min(start, len(row) - 6)``: where it starts too late, the piece is shorter."""
+    places = [(case.frame.source, case.frame.node), *((source, node) for _, source, node in followed_operands(case))]
+    for source, place in places:
+        for node in ast.walk(place) if place is not None else ():
+            cut = node.slice if isinstance(node, ast.Subscript) else None
+            if not isinstance(node, ast.Subscript) or not isinstance(cut, ast.Slice):
+                continue
+            start, end = cut.lower, cut.upper
+            if isinstance(start, ast.Name) and isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add):
+                statement = edits.enclosing_statement(case.frame.tree, node) if source is case.frame.source else None
+                if isinstance(end.left, ast.Name) and end.left.id == start.id and statement is not None:
+                    width = source.segment(end.right)
+                    text = f"{start.id} = min({start.id}, len({source.segment(node.value)}) - {width})"
+                    edit = edits.insert_line_before(source, statement, text)
+                    yield Fix(message("fix.insert", text=text), (edit,), safe=False)

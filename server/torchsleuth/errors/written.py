@@ -39,6 +39,8 @@ class _Sizes:
 
     expression: str
     read: Callable[[re.Match[str]], list[Change]]
+    ones: bool = False
+    """Whether 1 does not fit either, where nothing is broadcast."""
 
 
 def _shape(text: str) -> list[int]:
@@ -61,7 +63,7 @@ _MESSAGES = (
     _Sizes(r"must have same reduction dim, but got \[[\d, ]*?(\d+)\] X \[(\d+)[\d, ]*\]", _shapes(1, 2, both=True)),
     _Sizes(r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)", _shapes(1, 2, both=True)),
     _Sizes(r"expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)", _shapes(2, 1, both=True)),
-    _Sizes(r"to have (\d+) channels, but got (\d+) channels", _shapes(2, 1)),
+    _Sizes(r"to have (\d+) channels, but got (\d+) channels", _shapes(2, 1), ones=True),
     _Sizes(r"running_\w+ should contain (\d+) elements not (\d+)", _shapes(1, 2)),
     _Sizes(r"normalized_shape=\[([\d, ]+)\], .* input of size ?(?:torch\.Size\()?\[([\d, ]+)\]", _shapes(2, 1)),
     _Sizes(r"must be equal to input_size\. Expected (\d+), got (\d+)", _shapes(2, 1)),
@@ -100,7 +102,7 @@ def conflicting(case: Case) -> list[Change]:
     for sizes in _MESSAGES:
         found = re.search(sizes.expression, case.crash["message"], re.DOTALL)
         if found is not None:
-            return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1]
+            return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1 or sizes.ones]
     unpacked = re.search(r"not enough values to unpack \(expected (\d+), got (\d+)\)", case.crash["message"])
     value = getattr(case.frame.statement, "value", None)
     if unpacked is not None and isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _PARTS:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from torchsleuth.errors.agreement import explained
 from torchsleuth.errors.diagnose import crash_diagnostic
+from torchsleuth.errors.nonfinite import with_source
 from torchsleuth.runtime import page, together, where
 from torchsleuth.runtime.crashes import in_order, located, merged
 from torchsleuth.runtime.lines import Span, reached_lines
@@ -254,12 +255,13 @@ class Collector:
         seen = list(together.rank_findings(self._ranks))
         sources = read_sources({path: text for crash in crashes for path, text in crash.pop("sources", {}).items()})
         environment = [item for crash in crashes for item in crash.pop("environment", [])]
-        found = merged([(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)])
         facts = {
             (fact.path, fact.start, fact.end): fact
             for item in self._facts.values()
             for fact in observed_facts(item, sources)
         }
+        told = [(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)]
+        found = merged([(crash, item and with_source(item, crash, facts.values(), sources)) for crash, item in told])
         silent = verdicts(self._recorded, sources) if self._recorded is not None and not crashes else ()
         if (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
             silent = tuple(diagnostic for diagnostic in silent if diagnostic.code not in OF_ABSENCE)

@@ -58,7 +58,10 @@ def _describe(value: Any, depth: int) -> dict[str, Any]:
         return {"kind": "sequence", "type": name, "length": len(value), "items": items}
     if type(value) in _MAPPINGS:
         keys = [key for key in list(value)[:MAX_KEYS] if type(key) in (str, int)]
-        return {"kind": "mapping", "type": name, "length": len(value), "keys": [_short(key) for key in keys]}
+        found = {"kind": "mapping", "type": name, "length": len(value), "keys": [_short(key) for key in keys]}
+        if depth < 2:
+            found["items"] = [describe_value(item, depth + 1) for item in list(value.values())[:MAX_ITEMS]]
+        return found
     if name == "ndarray":
         return {"kind": "array", "type": name, "shape": list(value.shape), "dtype": str(value.dtype)}
     return {"kind": "object", "type": name}
@@ -112,7 +115,42 @@ def evaluate(node: ast.expr, frame: FrameType) -> tuple[bool, Any]:
                 return True, owner[index]
             except Exception:
                 return False, None
+        if known and type(owner).__name__ == "Tensor" and type(owner).__module__ == "torch":
+            return _cut(owner, node.slice, frame)
     return False, None
+
+
+def _cut(tensor: Any, index: ast.expr, frame: FrameType) -> tuple[bool, Any]:
+    """``row[start : start + 6]``, by whole numbers alone."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    bounds = []
+    for part in parts:
+        ends = [part.lower, part.upper, part.step] if isinstance(part, ast.Slice) else [part]
+        numbers = [None if end is None else _whole(end, frame) for end in ends]
+        if any(number is None and end is not None for number, end in zip(numbers, ends)):
+            return False, None
+        bounds.append(slice(*numbers) if isinstance(part, ast.Slice) else numbers[0])
+    try:
+        with sys.modules["torch"]._C.DisableTorchFunction():
+            return True, tensor.detach()[tuple(bounds)]
+    except Exception:
+        return False, None
+
+
+def _whole(node: ast.expr, frame: FrameType) -> int | None:
+    """A whole number, or a sum of such."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub | ast.Mult):
+        left, right = _whole(node.left, frame), _whole(node.right, frame)
+        if left is None or right is None:
+            return None
+        if isinstance(node.op, ast.Mult):
+            return left * right
+        return left + right if isinstance(node.op, ast.Add) else left - right
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        number = _whole(node.operand, frame)
+        return None if number is None else -number
+    known, value = evaluate(node, frame)
+    return value if known and type(value) is int else None
 
 
 def _attribute(owner: Any, name: str) -> tuple[bool, Any]:

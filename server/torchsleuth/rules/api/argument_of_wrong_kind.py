@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.rebound import renamed_result
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import DType
 from torchsleuth.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
@@ -89,7 +90,22 @@ def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
         key = "type.called.tensor.attribute" if attribute else "type.called.tensor.index"
         hint = message(key) if attribute or new != text else ""
         what = message("type.called.tensor", text=text, shape=shape_text(misuse.value.spec), hint=hint)
-    return Finding(misuse.site.span, what, (), [fix] if new != text or not node.args + node.keywords else [])
+    fixes = [fix] if new != text or not node.args + node.keywords else []
+    return Finding(misuse.site.span, what, (), [*_own_name(analysis, misuse, source), *fixes])
+
+
+def _own_name(analysis: Analysis, misuse: Misuse, source: SourceText) -> Iterator[Candidate]:
+    """``loss = loss(prediction, target)`` in a loop: the result gets a name of its own."""
+    node, tree = misuse.site.node, analysis.tree(misuse.site.span.path)
+    function = node.func if isinstance(node, ast.Call) else None
+    if isinstance(function, ast.Name) and isinstance(misuse.value, Tensor):
+        around = [
+            part for part in edits.path_to(tree, node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
+        ]
+        name, places = renamed_result(around[-1] if around else tree, function.id)
+        if places:
+            title = message("fix.own_name", name=name, old=function.id)
+            yield Candidate(title, tuple(edits.replace(source, place, name) for place in places))
 
 
 def _dtype(source: SourceText, misuse: Misuse, node: ast.Call, text: str) -> Finding:

@@ -118,7 +118,7 @@ def _has_own_path(analysis: Analysis, fault: AutogradFault) -> bool:
 
 
 def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
-    """The value that is computed in front of the loop, detached there."""
+    """The value that is computed in front of the loop, or passed to the function around it, detached there."""
     path, block = fault.at.span.path, repeated_block(analysis, fault.at)
     source, trail = analysis.source_of(path), edits.path_to(analysis.tree(path), block)
     around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
@@ -128,6 +128,16 @@ def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candid
         if makers and not listed:
             edit = edits.insert_line_after(source, makers[-1], f"{name} = {name}.detach()")
             yield Candidate(message("fix.detach_line", name=name, line=makers[-1].lineno), (edit,), safe=False)
+        elif isinstance(block, ast.For | ast.While) and not listed and _is_parameter(trail, name):
+            edit = edits.insert_line_before(source, block, f"{name} = {name}.detach()")
+            yield Candidate(message("fix.detach_before", name=name, line=block.lineno), (edit,), safe=False)
+
+
+def _is_parameter(trail: list[ast.AST], name: str) -> bool:
+    """Whether the innermost function has a parameter of that name."""
+    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function else []
+    return any(argument.arg == name for argument in arguments)
 
 
 def _stores(statement: ast.stmt, name: str) -> bool:

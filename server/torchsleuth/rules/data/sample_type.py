@@ -124,6 +124,9 @@ def _collated(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterato
     safe, title = True, message("fix.keep_list")
     if isinstance(value, Instance) and not refusal.path:
         body, title = _fields(value, collate), message("fix.fields", name=value.cls.name)
+        if _is_unpacked(analysis, fault, len(value.slots)):
+            parts = ", ".join(f"{collate}([sample.{field} for sample in batch])" for field in value.slots)
+            body = [f"return {parts}"] if value.slots else None
     elif value is None and len(refusal.path) == 1:
         body, title = _without_none(sample, refusal, collate), message("fix.keep_none")
     elif len(refusal.path) == 1 and not isinstance(value, Image):
@@ -191,6 +194,18 @@ def _is_always_none(fault: DataFault, place: object) -> bool:
         elif isinstance(value, ast.Tuple) and isinstance(place, int) and place < len(value.elts):
             return isinstance(value.elts[place], ast.Constant)
     return True
+
+
+def _is_unpacked(analysis: Analysis, fault: DataFault, count: int) -> bool:
+    """Whether the loop over the loader gives as many names to a batch: ``for atoms, energy in loader``."""
+    trail = edits.path_to(analysis.tree(fault.at.span.path), fault.at.node) if fault.at.node is not None else []
+    loop = next((part for part in reversed(trail) if isinstance(part, ast.For)), None)
+    return loop is not None and any(
+        isinstance(part, ast.Tuple)
+        and len(part.elts) == count
+        and not any(isinstance(it, ast.Tuple) for it in part.elts)
+        for part in ast.walk(loop.target)
+    )
 
 
 def _fields(value: Instance, collate: str) -> list[str] | None:

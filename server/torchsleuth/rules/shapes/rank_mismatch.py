@@ -20,6 +20,7 @@ References
 from __future__ import annotations
 
 import ast
+import math
 import re
 from collections.abc import Iterator
 
@@ -95,6 +96,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         yield from _repeats(analysis, failure, node, given[0])
         return
     elif operation.module is not None:
+        yield from _maps(analysis, failure, given[0])
         yield from _layer(analysis, failure, given[0])
     else:
         yield from _product(analysis, failure, name, given)
@@ -231,6 +233,23 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
         # Vectors as maps of one point, such as the noise of a generator.
         yield from made_wider(analysis, used, missing)
         yield from suffixed(analysis, used, f"[:, :{', None' * missing}]", safe=False)
+
+
+def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
+    """Rows of 784 numbers for a Conv2d of one channel: pictures of 28 x 28."""
+    operation, layer = failure.operation, failure.operation.module
+    channels = given_argument(layer, 0, "in_channels") if layer is not None else None
+    if layer is None or layer.type_name != "Conv2d" or not isinstance(channels, int) or channels < 1:
+        return
+    size = used.shape[1] if len(used.shape) == 2 else None
+    side = math.isqrt(size // channels) if isinstance(size, int) else 0
+    if side > 1 and channels * side * side == size:
+        suffix = f".reshape(-1, {channels}, {side}, {side})"
+        node = operation.site.node
+        if not operation.written and isinstance(node, ast.Call) and len(node.args) == 1:
+            yield appended(analysis, operation.site, node.args[0], suffix)
+        else:
+            yield from suffixed(analysis, used, suffix)
 
 
 def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: list[Operand]) -> Iterator[Candidate]:

@@ -1,0 +1,131 @@
+"""Repairs that a message gives away: an option that it says to pass, and values that end a stream of others."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder, called, files_of
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.fixes import add_argument, replace
+from torchsleuth.errors.origin import followed_operands
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.text import SourceText
+
+
+def _told_option(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.jit.trace(net, x)`` → ``…, strict=False)``, where the function that was called has a parameter of that name. Only
+    for errors of which nothing else is known: where an option is the wrong remedy, an entry says so."""
+    node = case.frame.node
+    if not isinstance(node, ast.Call) or case.match.re.pattern or any(item.arg is None for item in node.keywords):
+        return
+    name, text = found[1], f"{found[1]}={found[2]}"
+    takes = [call for call in case.crash["calls"] if call["function"] == called(node) and name in call["inputs"]]
+    given = next((item for item in node.keywords if item.arg == name), None)
+    if takes and given is None:
+        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+    elif takes and given is not None and case.frame.text(given.value) != found[2]:
+        yield replace(case.frame, given.value, found[2])
+
+
+def _padded_stack(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.stack(rows)`` → ``pad_sequence(rows, batch_first=True)``, where only their lengths differ; → ``torch.stack([row.mean()
+    for row in rows])``, where one of them is a number."""
+    node, frame = case.frame.node, case.frame
+    if not isinstance(node, ast.Call) or frame.text(node.func) != "torch.stack" or len(node.args) != 1 or node.keywords:
+        return
+    one, other = ([int(size) for size in re.findall(r"\d+", found[group])] for group in (1, 2))
+    parts = frame.text(node.args[0])
+    if one and other and one[1:] == other[1:]:
+        yield replace(frame, node, f"torch.nn.utils.rnn.pad_sequence({parts}, batch_first=True)", safe=False)
+    elif not one or not other:
+        yield replace(frame, node.args[0], f"[part.mean() for part in {parts}]", safe=False)
+
+
+def _ends_with_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``x, y = items.get()`` in a loop without end → the loop is left at None, which is put there as the last item."""
+    statement, source = case.frame.statement, case.frame.source
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.Call) or not _puts_none(case):
+        return
+    trail = edits.path_to(case.frame.tree, statement)
+    loop = next((part for part in reversed(trail) if isinstance(part, ast.While | ast.For | ast.FunctionDef)), None)
+    endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    if not endless or called(value) not in ("get", "get_nowait", "recv"):
+        return
+    used = {part.id for part in ast.walk(case.frame.tree) if isinstance(part, ast.Name)}
+    name = next(text for text in ("item", "received", "taken_item") if text not in used)
+    lines = (f"{name} = {source.segment(value)}", f"if {name} is None:", "    break")
+    changes = [edits.insert_line_before(source, statement, line) for line in lines]
+    text = edits.joined(changes)
+    yield Fix(message("fix.ends_with_none"), (*text, edits.replace(source, value, name)), safe=False)
+
+
+def _puts_none(case: Case) -> bool:
+    """Whether a file that was running puts None into a queue."""
+    return any(
+        called(node) in ("put", "put_nowait", "send")
+        and [getattr(item, "value", 0) for item in node.args[:1]] == [None]
+        for frame in files_of(case)
+        for node in ast.walk(frame.tree)
+        if isinstance(node, ast.Call)
+    )
+
+
+def _number_of_text(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``Net(args.hidden)`` → ``Net(int(args.hidden))``, where the value is a text of digits; with the option of the command line
+    that it comes from in reach, its type."""
+    texts = {}
+    for node in case.frame.operands():
+        value = case.frame.value(node) or {}
+        if value.get("type") == "str" and (kind := _kind(value["value"])) is not None:
+            texts[node] = kind
+    ways: list[Fix] = []
+    for operand, source, place in followed_operands(case):
+        if operand in texts and isinstance(place, ast.Name | ast.Attribute | ast.Subscript):
+            ways += [*_typed_option(case, place, texts[operand]), _wrapped(source, place, texts[operand])]
+    yield from reversed(ways)
+
+
+def _wrapped(source: SourceText, place: ast.expr, kind: str) -> Fix:
+    old = source.segment(place)
+    title = message("fix.replace", old=" ".join(old.split())[:60], new=f"{kind}({old})"[:60])
+    return Fix(title, (edits.replace(source, place, f"{kind}({old})"),))
+
+
+def _typed_option(case: Case, place: ast.expr, kind: str) -> Iterator[Fix]:
+    """``add_argument("--hidden")`` → ``add_argument("--hidden", type=int)``"""
+    if not isinstance(place, ast.Attribute):
+        return
+    for frame in files_of(case):
+        for node in ast.walk(frame.tree):
+            if called(node) == "add_argument" and isinstance(node, ast.Call):
+                names = [str(getattr(item, "value", "")).lstrip("-").replace("-", "_") for item in node.args]
+                if place.attr in names and not any(item.arg == "type" for item in node.keywords):
+                    text = f"type={kind}"
+                    yield add_argument(frame.source, node, text, message("fix.add_argument", argument=text))
+
+
+def _kind(text: str) -> str | None:
+    """How a text is read as a number."""
+    for kind, read in (("int", int), ("float", float)):
+        try:
+            read(text)
+        except ValueError:
+            continue
+        return kind
+    return None
+
+
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (r"(?:pass|use|set|try|with|specify)(?:ing)? `?(\w+) ?= ?(True|False|None|\d+)\b", _told_option),
+    (
+        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry \d+ and \[(.*?)\] at entry",
+        _padded_stack,
+    ),
+    (r"cannot unpack non-iterable NoneType object", _ends_with_none),
+    (r"\bstr\b", _number_of_text),
+)

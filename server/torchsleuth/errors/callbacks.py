@@ -1,0 +1,178 @@
+"""Functions of the user's that a library calls, with other arguments than they take: hooks, seeds of workers, schedules."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+
+from torchsleuth.errors.calls import called, files_of
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Position, Related
+from torchsleuth.syntax import edits
+
+MAX_FORMS = 3
+"""Lists of parameters that are proposed for one function."""
+_MODULE_BACKWARD = ("module", "grad_input", "grad_output")
+_STEP = ("optimizer", "args", "kwargs")
+_GIVEN = {
+    "register_forward_hook": ("module", "args", "output"),
+    "register_forward_pre_hook": ("module", "args"),
+    "register_full_backward_hook": _MODULE_BACKWARD,
+    "register_backward_hook": _MODULE_BACKWARD,
+    "register_full_backward_pre_hook": ("module", "grad_output"),
+    "register_hook": ("grad",),
+    "register_post_accumulate_grad_hook": ("param",),
+    "register_step_pre_hook": _STEP,
+    "register_step_post_hook": _STEP,
+    "worker_init_fn": ("worker_id",),
+    "collate_fn": ("samples",),
+    "LambdaLR": ("epoch",),
+    "lr_lambda": ("epoch",),
+}
+"""The arguments that PyTorch calls a function with, by the method or the option that it is registered with."""
+_ARITY = (
+    r"(?:^|[\s.:])(\w+|<lambda>)\(\) (?:takes (\d+) positional arguments? but (\d+) (?:was|were) given"
+    r"|missing (\d+) required positional arguments?: )"
+)
+_Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True)
+class _Callback:
+    """A function, where it is registered, and the names of what it is called with."""
+
+    frame: CrashFrame
+    node: _Defined
+    place: CrashFrame
+    call: ast.Call
+    given: tuple[str, ...]
+
+    @property
+    def taken(self) -> list[ast.arg]:
+        """The parameters without those that Python fills."""
+        names = [*self.node.args.posonlyargs, *self.node.args.args]
+        bound = isinstance(self.node, ast.FunctionDef) and names and names[0].arg in ("self", "cls")
+        return names[1:] if bound else names
+
+
+def _callbacks(case: Case) -> Iterator[_Callback]:
+    """The functions of the name that the message tells, which a library was given; none where the failing line calls it."""
+    name = case.match[1]
+    if case.frame.node is not None and called(case.frame.node) == name:
+        return
+    frames = files_of(case)
+    for place in frames:
+        for call in (node for node in ast.walk(place.tree) if isinstance(node, ast.Call)):
+            for given, protocol in _registered(call):
+                for frame in frames:
+                    for node in _definitions(frame, given, name):
+                        yield _Callback(frame, node, place, call, protocol)
+
+
+def _registered(call: ast.Call) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """The functions that a call hands over, with what they will be called with."""
+    protocol = _GIVEN.get(called(call))
+    if protocol is not None:
+        if any(item.arg == "with_kwargs" and getattr(item.value, "value", False) for item in call.keywords):
+            protocol = (*protocol[:2], "kwargs", *protocol[2:])
+        yield from ((given, protocol) for given in call.args)
+    for keyword in call.keywords:
+        if keyword.arg in _GIVEN:
+            yield keyword.value, _GIVEN[keyword.arg]
+
+
+def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Defined]:
+    """The definition of what is handed over: a name, a method, a lambda, or what a function returns."""
+    if isinstance(given, ast.Lambda):
+        if name == "<lambda>":
+            yield from (node for node in ast.walk(frame.tree) if node is given)
+        return
+    made_by = called(given)
+    wanted = getattr(given, "attr", getattr(given, "id", None))
+    for node in ast.walk(frame.tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+            around = edits.path_to(frame.tree, node)[:-1]
+            if wanted == name or made_by in {getattr(part, "name", None) for part in around} - {None}:
+                yield node
+
+
+def registered_here(case: Case) -> list[Related]:
+    """The function, and where the library was given it."""
+    notes = []
+    for found in islice(_callbacks(case), 1):
+        given = ", ".join(found.given)
+        source, node = found.frame.source, found.node
+        end = source.end_of(node)
+        if node.lineno < end.line:
+            end = Position(node.lineno, len(source.line(node.lineno)) + 1)
+        text = message("error.callback.defined", given=given)
+        notes.append(Related(source.path, source.start_of(node), end, text))
+        span = found.place.source.span(found.call)
+        notes.append(Related(span.path, span.start, span.end, message("error.callback.registered")))
+    return notes
+
+
+def with_arguments(case: Case) -> Iterator[Fix]:
+    """``def seed():`` → ``def seed(worker_id):``, ``def keep(grad):`` → ``def keep(module, grad_input, grad):``"""
+    for found in islice(_callbacks(case), 1):
+        arguments = found.node.args
+        if arguments.vararg or arguments.defaults or arguments.kwonlyargs or arguments.posonlyargs:
+            return
+        own = [item.arg for item in arguments.args][: len(arguments.args) - len(found.taken)]
+        for names in islice(_forms(found), MAX_FORMS):
+            yield _written(found, ", ".join([*own, *names]))
+
+
+def _forms(found: _Callback) -> Iterator[list[str]]:
+    """Lists of parameters in which those that the function has are where their names say, or else at the end."""
+    taken, given = [item.arg for item in found.taken], found.given
+    if len(taken) > len(given):
+        used = {part.id for part in ast.walk(found.node) if isinstance(part, ast.Name)}
+        kept = [name for name in taken if name in used]
+        if len(kept) <= len(given):
+            yield from _forms_of(kept, given, used)
+    elif len(taken) < len(given):
+        yield from _forms_of(taken, given, set(taken))
+
+
+def _forms_of(taken: list[str], given: tuple[str, ...], used: set[str]) -> Iterator[list[str]]:
+    def alike(places: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        ratios = (difflib.SequenceMatcher(None, name, given[place]).ratio() for name, place in zip(taken, places))
+        return sum(round(ratio) for ratio in ratios), places
+
+    for places in sorted(combinations(range(len(given)), len(taken)), key=alike, reverse=True):
+        names = [name if name not in used else f"{name}_" for name in given]
+        for name, place in zip(taken, places):
+            names[place] = name
+        yield names
+
+
+def _written(found: _Callback, names: str) -> Fix:
+    source, node = found.frame.source, found.node
+    arguments = node.args.args
+    title = message("fix.parameters", names=names)
+    if arguments:
+        return Fix(title, (edits.replace_between(source, arguments[0], arguments[-1], names),))
+    text = source.segment(node)
+    head = text.index("lambda") + len("lambda") if isinstance(node, ast.Lambda) else text.index("(") + 1
+    start = source.position(source.offset(source.start_of(node)) + head)
+    return Fix(title, (edits.insert(source, start, f" {names}" if isinstance(node, ast.Lambda) else names),))
+
+
+ENTRIES = (
+    ErrorEntry(
+        "TS820",
+        _ARITY,
+        "error.callback",
+        with_arguments,
+        applies=lambda case: next(_callbacks(case), None) is not None,
+        related=registered_here,
+        example="layer = torch.nn.Linear(2, 2)\nlayer.register_forward_hook(lambda output: None)\nlayer(torch.ones(2))",
+        plain=True,
+    ),
+)

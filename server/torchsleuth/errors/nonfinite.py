@@ -1,0 +1,88 @@
+"""Where the values came from that are no numbers, for a crash that is about them: the division or logarithm whose operands were finite.
+
+The run has looked at the values of the expressions that it recorded. Only the first ones are to blame: whatever is computed
+from them is not finite either.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from torchsleuth.errors.case import Sources, enclosing_function
+from torchsleuth.messages import message
+from torchsleuth.schema import Diagnostic, Fix, Json, Related, TensorFact
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.text import SourceText
+
+_ABOUT = re.compile(r"\b(?:nan|inf)\b|non-?finite", re.IGNORECASE)
+_OF_POSITIVE = frozenset({"log", "sqrt", "rsqrt", "log2", "log10", "reciprocal"})
+_SMALL = "1e-8"
+MAX_NOTES = 2
+MAX_FIXES = 4
+
+
+def with_source(diagnostic: Diagnostic, crash: Json, facts: Iterable[TensorFact], sources: Sources) -> Diagnostic:
+    """A crash that is about values which are not finite, with the expressions that made the first ones, and their repairs."""
+    if _ABOUT.search(crash["message"]) is None:
+        return diagnostic
+    bad = [fact for fact in facts if fact.values is not None and fact.values.bad]
+    notes: list[Related] = []
+    fixes: list[Fix] = []
+    for fact in bad:
+        source = sources(fact.path)
+        tree = parse(source)
+        node = next((item for item in ast.walk(tree) if _is_at(source, item, fact)), None)
+        if (
+            isinstance(node, ast.expr)
+            and _finite_operands(source, tree, node, bad)
+            and (made := _repaired(source, node))
+        ):
+            text = message("error.not_finite_here", expression=" ".join(source.segment(node).split())[:60])
+            notes.append(Related(fact.path, fact.start, fact.end, text))
+            fixes.append(made)
+    related = (*notes[:MAX_NOTES], *diagnostic.related)
+    return replace(diagnostic, related=related, fixes=(*fixes[:MAX_NOTES], *diagnostic.fixes)[:MAX_FIXES])
+
+
+def _is_at(source: SourceText, node: ast.AST, fact: TensorFact) -> bool:
+    if not isinstance(node, ast.BinOp | ast.Call):
+        return False
+    return (source.start_of(node), source.end_of(node)) == (fact.start, fact.end)
+
+
+def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: list[TensorFact]) -> bool:
+    """Whether nothing that the expression is computed from was bad: no part of it, and no variable that is set elsewhere."""
+    function = enclosing_function(tree, node.lineno)
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    start, end = source.start_of(node), source.end_of(node)
+    for fact in bad:
+        inside = fact.path == source.path and start <= fact.start and fact.end <= end
+        if inside and (fact.start, fact.end) != (start, end):
+            return False
+        same = fact.path == source.path and enclosing_function(tree, fact.start.line) is function
+        own = node.lineno <= fact.start.line <= (node.end_lineno or node.lineno)
+        if same and not own and fact.binding in names:
+            return False
+    return True
+
+
+def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
+    """``x / x.std()`` → ``x / (x.std() + 1e-8)``; the same for logarithms and roots."""
+    for place, text in _places(source, node):
+        title = message("fix.replace", old=" ".join(source.segment(place).split())[:60], new=text[:60])
+        return Fix(title, (edits.replace(source, place, text),), safe=False)
+    return None
+
+
+def _places(source: SourceText, node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
+        yield node.right, f"({source.segment(node.right)} + {_SMALL})"
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_POSITIVE:
+        if node.args:
+            yield node.args[0], f"{source.segment(node.args[0])} + {_SMALL}"
+        else:
+            yield node.func.value, f"({source.segment(node.func.value)} + {_SMALL})"
