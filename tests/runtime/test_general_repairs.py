@@ -270,6 +270,42 @@ CASES = {
         "net = nn.Conv2d(3, 2, 1)\ndef look(size):\n    return net(torch.randn(2, 1, size, size))\nlook(8)\n",
         "torch.randn(2, 3, size, size)",
     ),
+    "more of the best than there are": (
+        "def best(out, k=5):\n    return torch.topk(out, k, 1)[1]\nbest(torch.ones(2, 3))\n",
+        "torch.topk(out, min(k, out.size(1)), 1)",
+    ),
+    "the device of a module": (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        return self.fc(x.to(self.device))\nNet()(torch.ones(1, 2))\n",
+        "next(self.parameters()).device",
+    ),
+    "a schedule of parameters": (
+        "def build(net):\n    opt = torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "    return torch.optim.lr_scheduler.StepLR(net.parameters(), 5)\nbuild(nn.Linear(2, 1))\n",
+        "StepLR(opt, 5)",
+    ),
+    "states for another batch": (
+        "class Step(nn.Module):\n    def __init__(self, batch):\n        super().__init__()\n        self.batch = batch\n"
+        "        self.cell = nn.GRUCell(3, 4)\n    def forward(self, x):\n        h = torch.zeros(self.batch, 4)\n"
+        "        return self.cell(x[:, 0], h)\nfor n in (8, 5):\n    Step(8)(torch.ones(n, 2, 3))\n",
+        "torch.zeros(x.size(0), 4)",
+    ),
+    "heads in a default": (
+        "def build(width, heads=4):\n    return nn.MultiheadAttention(width, heads)\nfor width in (8, 10):\n    build(width)\n",
+        "heads=2",
+    ),
+    "weights among indices": (
+        "def loss(scores, y, w):\n    return F.nll_loss(scores, y, w)\n"
+        "loss(torch.randn(2, 3).log_softmax(1), torch.tensor([0, 1]), torch.ones(3, dtype=torch.float64))\n",
+        "w.float()",
+    ),
+    "samples without an entry": (
+        "LABELS = {'a': 0, 'b': 1}\nclass Rows(torch.utils.data.Dataset):\n    def __init__(self, names):\n"
+        "        self.names = names\n    def __len__(self):\n        return len(self.names)\n"
+        "    def __getitem__(self, i):\n        return LABELS[self.names[i]]\n"
+        "for y in torch.utils.data.DataLoader(Rows(['a', 'c', 'b'])):\n    pass\n",
+        "[key for key in names if key in LABELS]",
+    ),
 }
 
 

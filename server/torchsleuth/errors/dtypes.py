@@ -26,6 +26,9 @@ def _weight_dtype(case: Case) -> str | None:
     return first["dtype"] if first is not None else None
 
 
+_FLOATS = frozenset({"float16", "bfloat16", "float32", "float64"})
+
+
 def _match_fixes(case: Case) -> Iterator[Fix]:
     """The layer's input in the dtype of its weights; of two operands, the one that is not float32."""
     wanted = _weight_dtype(case)
@@ -33,6 +36,9 @@ def _match_fixes(case: Case) -> Iterator[Fix]:
         yield append(case.frame, case.given[0], _SUFFIX.get(wanted, ".float()"))
         return
     found = case.frame.tensor_operands()
+    floats = [(node, tensor) for node, tensor in found if tensor["dtype"] in _FLOATS]
+    if len({tensor["dtype"] for _, tensor in floats}) > 1:
+        found = floats  # Indices among the operands have nothing to do with it.
     if case.module is None and len({tensor["dtype"] for _, tensor in found}) > 1:
         common = "float32" if any(tensor["dtype"] == "float32" for _, tensor in found) else found[0][1]["dtype"]
         for node, tensor in found:

@@ -178,6 +178,30 @@ def _default_of_json(case: Case) -> Iterator[Fix]:
         yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
 
 
+def _at_most_there_are(case: Case) -> Iterator[Fix]:
+    """``x.topk(k)`` → ``x.topk(min(k, x.size(-1)))``"""
+    frame, node = case.frame, case.frame.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    method = frame.tensor(node.func.value) is not None
+    whole = node.func.value if method else frame.argument(0, "input")
+    k, dim = frame.argument(1 - method, "k"), frame.argument(2 - method, "dim")
+    if whole is not None and k is not None:
+        size = f"{frame.text(whole)}.size({frame.text(dim) if dim is not None else -1})"
+        yield replace(frame, k, f"min({frame.text(k)}, {size})", safe=False)
+
+
+def _optimizer_there(case: Case) -> Iterator[Fix]:
+    """``StepLR(net.parameters(), 5)`` → ``StepLR(optimizer, 5)``, where the function has an optimizer."""
+    given = case.frame.argument(0, "optimizer")
+    for node in ast.walk(case.frame.enclosing) if given is not None else ():
+        made = node.value if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and isinstance(made, ast.Call) and isinstance(node.targets[0], ast.Name):
+            function = case.frame.text(made.func)
+            if "optim." in function and "lr_scheduler" not in function and given is not None:
+                yield replace(case.frame, given, node.targets[0].id)
+
+
 _RELATED: dict[str, Callable[[Case], list[Related]]] = {
     "explain.attribute_exists": _registered_before,
     "explain.pickle": defined_at,
@@ -203,6 +227,8 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.bfloat16": convert_receiver(".float()"),
     "explain.deepcopy": _copied,
     "explain.multinomial": _with_argument("replacement=True"),
+    "explain.no_optimizer": _optimizer_there,
+    "explain.topk": _at_most_there_are,
     "explain.no_state": convert_argument(".state_dict()", 0, "state_dict"),
 }
 

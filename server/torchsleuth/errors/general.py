@@ -15,7 +15,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
 from torchsleuth.errors.fixes import replace
 from torchsleuth.errors.pieces import inside_of_whole, longest_of_batch, whole_pieces
-from torchsleuth.errors.written import conflicting, written_sizes
+from torchsleuth.errors.written import conflicting, divisible, made_for_another_batch, written_sizes
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
@@ -37,12 +37,16 @@ def generally(case: Case) -> Iterator[Fix]:
     yield from by_message(case, _BUILDERS)
     if case.crash["type"] == "KeyError":
         yield from _closest_key(case)
+        yield from _without_missing(case)
+    if "must be divisible by" in case.crash["message"]:
+        yield from divisible(case)
     of_sizes = bool(conflicting(case))
     if of_sizes or "is invalid for input of size" in case.crash["message"]:
         yield from whole_pieces(case)
         yield from inside_of_whole(case)
     if of_sizes:
         yield from _exchanged(case)
+        yield from made_for_another_batch(case)
         yield from longest_of_batch(case)
         yield from written_sizes(case)
         yield from _lazy(case)
@@ -58,6 +62,24 @@ def _closest_key(case: Case) -> Iterator[Fix]:
         return
     for key in _closest(wrong, [key for key in found.get("keys", ()) if isinstance(key, str)]):
         yield replace(case.frame, node.slice, repr(key) if "'" in case.frame.text(node.slice) else f'"{key}"')
+
+
+def _without_missing(case: Case) -> Iterator[Fix]:
+    """``self.names = names`` → ``self.names = [key for key in names if key in LABELS]``, where a sample is looked up in ``LABELS``
+    by its name, and has no entry."""
+    frame, node = case.frame, case.frame.node
+    method, key = frame.enclosing, node.slice if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or getattr(method, "name", "") != "__getitem__":
+        return
+    listed = key.value if isinstance(key, ast.Subscript) else None
+    if not isinstance(node.value, ast.Name) or not isinstance(listed, ast.Attribute):
+        return
+    for cls in (part for part in ast.walk(frame.tree) if isinstance(part, ast.ClassDef) and method in part.body):
+        stores = [part for part in ast.walk(cls) if isinstance(part, ast.Assign) and len(part.targets) == 1]
+        for store in stores:
+            if frame.text(store.targets[0]) == frame.text(listed):
+                new = f"[key for key in {frame.text(store.value)} if key in {node.value.id}]"
+                yield replace(frame, store.value, new, safe=False)
 
 
 def _closest(wrong: str, keys: list[str]) -> list[str]:

@@ -95,6 +95,8 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
     node, wrong = case.frame.node, case.match[2]
     if not isinstance(node, ast.Attribute):
         return
+    if wrong in ("device", "dtype") and (case.frame.value(node.value) or {}).get("kind") == "module":
+        yield replace(case.frame, node, f"next({case.frame.text(node.value)}.parameters()).{wrong}")
     known = {
         part.attr
         for part in ast.walk(case.frame.tree)

@@ -13,6 +13,7 @@ from itertools import islice, zip_longest
 from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
+from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.text import SourceText
 
 MAX_ORIGINS = 5
@@ -134,6 +135,11 @@ class _Followed:
                 if not isinstance(passed, ast.Constant):
                     yield from self.of(passed, depth + 1)
                 return
+            if depth + 1 >= len(self.frames):
+                yield from ((frame.source, statement) for statement in _starts(frame.tree, scope.name))
+            if (default := _default(scope, name.id)) is not None:
+                yield frame.source, default
+                return
             bound = _binding(frame.tree, name.id, 1 << 30)
         if bound is None:
             return
@@ -223,6 +229,25 @@ def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
             if isinstance(named, _Function):
                 yield from _results(named)
         part = part.func if isinstance(part, ast.Call) else getattr(part, "value", None)
+
+
+def _starts(tree: ast.Module, name: str) -> Iterator[ast.AST]:
+    """The first statement that hands a function over to what calls it: ``pool.submit(train, width)``, ``Thread(target=train)``."""
+    for node in ast.walk(tree):
+        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        if any(isinstance(item, ast.Name) and item.id == name for item in given):
+            statement = enclosing_statement(tree, node)
+            if statement is not None:
+                yield statement if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) else node
+                return
+
+
+def _default(function: _Function, name: str) -> ast.expr | None:
+    """The default of a parameter."""
+    placed = [*function.args.posonlyargs, *function.args.args]
+    given = dict(zip([item.arg for item in reversed(placed)], reversed(function.args.defaults)))
+    named = {item.arg: value for item, value in zip(function.args.kwonlyargs, function.args.kw_defaults)}
+    return given.get(name) or named.get(name)
 
 
 def _calls_class(call: ast.Call, name: str) -> bool:

@@ -17,7 +17,7 @@ from torchsleuth.errors.case import Case, node_span
 from torchsleuth.errors.constructor import build_sites
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix
+from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -68,6 +68,7 @@ _MESSAGES = (
     _Sizes(r"normalized_shape=\[([\d, ]+)\], .* input of size ?(?:torch\.Size\()?\[([\d, ]+)\]", _shapes(2, 1)),
     _Sizes(r"must be equal to input_size\. Expected (\d+), got (\d+)", _shapes(2, 1)),
     _Sizes(r"Expected hidden(?:\[\d\])? size \(([\d, ]+)\), got \[([\d, ]+)\]", _shapes(2, 1)),
+    _Sizes(r"Input batch size (\d+) doesn't match hidden\d batch size (\d+)", _shapes(2, 1)),
     _Sizes(r"embedding dimension of (\d+), but got (\d+)", _shapes(2, 1)),
     _Sizes(r"key_padd\w+_mask\.shape\[\d\] to be (\d+), but got (\d+)", _shapes(2, 1)),
     _Sizes(r"attn_mask is torch\.Size\(\[([\d, ]+)\]\), but should be \(([\d, ]+)\)", _shapes(1, 2)),
@@ -137,6 +138,53 @@ def _distinct(case: Case, changes: list[Change], built: set[tuple[int, int, int,
             for number in _unseen(source, numbers, seen) if len(numbers) <= MAX_ALONE else []:
                 around = next((part for part in edits.path_to(tree, number) if isinstance(part, ast.expr)), number)
                 yield _changed(source, [number], around, new)
+
+
+def made_for_another_batch(case: Case) -> Iterator[Fix]:
+    """``h = torch.zeros(self.batch, n)`` → ``torch.zeros(x.size(0), n)``: states of the size of the batch that is there."""
+    frame, function = case.frame, case.frame.enclosing
+    for old, new in conflicting(case):
+        size = next((text for node, found in frame.tensor_operands() if (text := _size_of(node, found, new))), None)
+        changes: dict[tuple[int, int, int, int], Edit] = {}
+        for operand, source, place in islice(followed_operands(case), MAX_PLACES) if size is not None else ():
+            shape = (frame.tensor(operand) or {}).get("shape") or []
+            inside = source is frame.source and any(part is place for part in ast.walk(function))
+            for call in ast.walk(place) if inside and shape[:1] == [old] else ():
+                first = call.args[0] if isinstance(call, ast.Call) and call.args else None
+                first = first.elts[0] if isinstance(first, ast.Tuple | ast.List) and first.elts else first
+                if getattr(getattr(call, "func", None), "attr", "") in _CREATING and first is not None and size:
+                    changes[node_span(first)] = edits.replace(source, first, size)
+        if changes and size:
+            yield Fix(message("fix.size_of_batch", size=size), tuple(changes.values()), safe=False)
+
+
+_CREATING = frozenset({"zeros", "ones", "empty", "randn", "rand", "full"})
+
+
+def _size_of(node: ast.expr, found: Json, size: int) -> str | None:
+    """``x.size(0)``, where that is the size: of a variable, or of one of which all samples are taken."""
+    if found["shape"][:1] != [size]:
+        return None
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and isinstance(node.value, ast.Name):
+        first = node.slice.elts[0]
+        whole = isinstance(first, ast.Slice) and first.lower is first.upper is first.step is None
+        return f"{node.value.id}.size(0)" if whole else None
+    return f"{node.id}.size(0)" if isinstance(node, ast.Name) else None
+
+
+def divisible(case: Case) -> Iterator[Fix]:
+    """``heads=4`` → ``heads=2`` for a width of 10, or a width of 12: the nearest numbers that divide, where they were written."""
+    values = {node: (case.frame.value(node) or {}).get("value") for node in case.frame.operands()}
+    whole = [(node, value) for node, value in values.items() if type(value) is int and value > 1]
+    pairs = [(a, b) for a in whole for b in whole if a[1] > b[1] and a[1] % b[1]]
+    for (wide, width), (narrow, count) in pairs[:1]:
+        fewer = next(number for number in range(count, 0, -1) if width % number == 0)
+        more = -(-width // count) * count
+        for operand, source, place in islice(followed_operands(case), MAX_PLACES):
+            for node, old, new in ((narrow, count, fewer), (wide, width, more)):
+                found = list(_numbers(place, old, set())) if operand is node else []
+                if len(found) == 1 and new > 1:
+                    yield _changed(source, found, place, new)
 
 
 def _is_named(case: Case, operand: ast.expr) -> bool:

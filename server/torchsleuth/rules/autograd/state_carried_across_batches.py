@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.values import Function, Instance
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS408"
@@ -50,6 +51,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.node is not None:
             owner = analysis.source_of(fault.node.site.span.path)
             places = (related(owner, fault.node.site.node, message("grad.twice.made")),)
+        for path, statement in _attribute_stores(fault, names):
+            places += (related(analysis.source_of(path), statement, message("grad.carried.stored")),)
         yield Finding(fault.at.span, text, places, _repairs(analysis, fault, names))
 
 
@@ -77,11 +80,45 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
     for name, (place, edit) in changes.items():
         key = "fix.detach_after" if place is backward else "fix.detach_line"
         yield Candidate(message(key, name=name, line=place.end_lineno), (*alone, edit))
+    for where, statement in _attribute_stores(fault, names):
+        owner = analysis.source_of(where)
+        text = owner.segment(statement.value)
+        plain = isinstance(statement.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        text = text if plain else f"({text})"
+        edit = edits.replace(owner, statement.value, f"{text}.detach()")
+        short = text if len(text) <= 50 else f"{text[:47]}…)"
+        title = message("fix.append", expression=" ".join(short.split()), suffix=".detach()")
+        yield Candidate(title, (*alone, edit))
     last = block.body[-1] if isinstance(block, ast.For | ast.While) else None
     if last is not None and is_simple(last, analysis, path):
         for name, several in names.items():
             edit = edits.insert_line_after(source, last, f"{name} = {_detached(name, several)}")
             yield Candidate(message("fix.detach_line", name=name, line=last.end_lineno), (*alone, edit))
+
+
+def _attribute_stores(fault: AutogradFault, names: dict[str, bool]) -> list[tuple[str, ast.Assign]]:
+    """Where a method of its object sets an attribute that carries the graph: ``self.codebook = …`` in ``forward``."""
+    found: list[tuple[str, ast.Assign]] = []
+    for name in names:
+        root, *between, attribute = name.split(".") if "." in name and "[" not in name else ("", "")
+        held = fault.at.scene.names.get(root)
+        for part in between:
+            held = held.slots.get(part) if isinstance(held, Instance) else None
+        methods = held.cls.slots.values() if isinstance(held, Instance) else ()
+        stores = [
+            (method.path, part)
+            for method in methods
+            if isinstance(method, Function) and method.name != "__init__"
+            for part in ast.walk(method.node)
+            if isinstance(part, ast.Assign) and len(part.targets) == 1 and _is_own(part.targets[0], attribute)
+        ]
+        found += stores if len(stores) == 1 else []
+    return found
+
+
+def _is_own(target: ast.expr, attribute: str) -> bool:
+    owner = target.value if isinstance(target, ast.Attribute) and target.attr == attribute else None
+    return isinstance(owner, ast.Name) and owner.id == "self"
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:
