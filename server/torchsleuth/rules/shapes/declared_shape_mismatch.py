@@ -58,7 +58,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         wrong = [(sighting, found) for sighting in of_every_size if (found := _wrong(sighting)) is not None]
         if not wrong:
             here = [sighting for sighting in sightings if not sighting.general]
-            wrong = [(sighting, found) for sighting in here if (found := _wrong_axes(sighting)) is not None]
+            mine = (sighting for sighting in here if not _is_passed_from_elsewhere(sighting))
+            wrong = [(sighting, found) for sighting in mine if (found := _wrong_axes(sighting)) is not None]
             wrong = wrong if len(wrong) == len(here) else []
         if wrong:
             accused.add(place)
@@ -68,6 +69,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if axes is not None and (sighting.site.span.path, sighting.declared.start) not in accused:
             yield _at_call(analysis, sighting, axes)
     yield from _of_bodies(analysis)
+
+
+def _is_passed_from_elsewhere(sighting: DeclaredSighting) -> bool:
+    """Whether a call in another file, perhaps a test, passes what a comment or a docstring says otherwise of."""
+    return sighting.call is not None and sighting.call.span.path != sighting.site.span.path
 
 
 def _function(sighting: DeclaredSighting) -> ast.AST | None:
