@@ -174,6 +174,8 @@ class _Followed:
                 if any(isinstance(target, ast.Attribute) and target.attr == node.attr for target in targets):
                     if part.value is not None and part.lineno != frame.line:
                         yield frame.source, part.value
+                        if isinstance(part.value, ast.List) and not part.value.elts:
+                            yield from _collected(frame, node.attr)
                         yield from self._given(part.value, frame)
                         return
             if isinstance(part, ast.Call) and getattr(part.func, "attr", None) == "register_buffer" and part.args:
@@ -217,6 +219,26 @@ class _Followed:
                 yield from ((frame.source, node) for node in _results(named))
             else:
                 yield from self.of(argument, depth)
+
+
+def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, ast.AST]]:
+    """Where a method puts something into a list of its object, and where that method is called: ``meter.add(loss.item())``."""
+    around = _class_around(frame)
+    for method in around.body if around is not None else ():
+        appends = [
+            part
+            for part in ast.walk(method)
+            if isinstance(part, ast.Call)
+            and isinstance(part.func, ast.Attribute)
+            and part.func.attr == "append"
+            and isinstance(part.func.value, ast.Attribute)
+            and part.func.value.attr == attribute
+        ]
+        if appends and isinstance(method, _Function):
+            calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
+            yield from ((frame.source, node) for node in calls if getattr(node.func, "attr", None) == method.name)
+            yield frame.source, appends[0]
+            return
 
 
 def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:

@@ -152,12 +152,13 @@ def made_for_another_batch(case: Case) -> Iterator[Fix]:
             for call in ast.walk(place) if inside and shape[:1] == [old] else ():
                 first = call.args[0] if isinstance(call, ast.Call) and call.args else None
                 first = first.elts[0] if isinstance(first, ast.Tuple | ast.List) and first.elts else first
-                if getattr(getattr(call, "func", None), "attr", "") in _CREATING and first is not None and size:
+                if getattr(getattr(call, "func", None), "attr", "") in _CREATING and size and isinstance(first, _NAMED):
                     changes[node_span(first)] = edits.replace(source, first, size)
         if changes and size:
             yield Fix(message("fix.size_of_batch", size=size), tuple(changes.values()), safe=False)
 
 
+_NAMED = (ast.Name, ast.Attribute, ast.Subscript)
 _CREATING = frozenset({"zeros", "ones", "empty", "randn", "rand", "full"})
 
 

@@ -59,8 +59,11 @@ def _describe(value: Any, depth: int) -> dict[str, Any]:
     if type(value) in _MAPPINGS:
         keys = [key for key in list(value)[:MAX_KEYS] if type(key) in (str, int)]
         found = {"kind": "mapping", "type": name, "length": len(value), "keys": [_short(key) for key in keys]}
-        if depth < 2:
-            found["items"] = [describe_value(item, depth + 1) for item in list(value.values())[:MAX_ITEMS]]
+        if depth < 2:  # of other values nothing but the kind: a configuration may hold secrets
+            found["items"] = [
+                _tensor(item) if is_tensor(item) else {"kind": "object", "type": type(item).__name__}
+                for item in list(value.values())[:MAX_ITEMS]
+            ]
         return found
     if name == "ndarray":
         return {"kind": "array", "type": name, "shape": list(value.shape), "dtype": str(value.dtype)}
