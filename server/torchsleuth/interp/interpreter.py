@@ -106,6 +106,9 @@ def _does_nothing(node: ast.stmt, frame: Frame) -> int:
 class Execution(Importing):
     """Runs one document (and what it imports from the workspace) and fills a `Trace`."""
 
+    entered_by_case = 0
+    """Bodies of ``with`` statements around, each entered with one of several values under a test that is not decided."""
+
     def __init__(
         self, oracle: Operators, workspace: Workspace, budget: Budget | None = None, parts: Parts | None = None
     ) -> None:
@@ -389,7 +392,8 @@ class Execution(Importing):
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         guarded, returns, fact = self.guarded, len(frame.returns), self.tested
-        self.guarded += self.dispatches(node.test, frame)
+        # What was entered may depend on the same test, too.
+        self.guarded += self.dispatches(node.test, frame) or self.entered_by_case > 0
         try:
             branches = [lambda: self._branch(node, fact, True, frame), lambda: self._branch(node, fact, False, frame)]
             return self.fork(branches, frame, _is_coin(node.test))
@@ -779,11 +783,17 @@ class Execution(Importing):
     ) -> int:
         """A context manager that is written as a generator: what the body raises is raised where it yields."""
 
-        followed = False
+        followed, certain = False, self.uncertain
+        several = streams.gives_one_of_several(manager.function.node)
 
         def run(entered: Value) -> None:
             nonlocal followed
-            body(entered)
+            by_case = several and self.uncertain > certain
+            self.entered_by_case += by_case
+            try:
+                body(entered)
+            finally:
+                self.entered_by_case -= by_case
             if completions[-1] == RAISE:
                 followed = self.catching.at(self.uncertain)
                 exceptions.throw(self, self.thrown)

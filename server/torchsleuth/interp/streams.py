@@ -154,6 +154,12 @@ def _yields(node: ast.AST) -> bool:
     return isinstance(node, _YIELDS) or any(isinstance(part, _YIELDS) for part in _own(node))
 
 
+def gives_one_of_several(node: ast.AST) -> bool:
+    """Whether a context manager, written as a generator, enters with one of several values."""
+    given = [part for part in _own(node) if isinstance(part, ast.Yield) and part.value is not None]
+    return len(given) > 1
+
+
 def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether it makes a difference when the body of a generator is executed."""
     local = {part.id for part in _own(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
