@@ -47,7 +47,11 @@ def evaluated(text: str, numbers: Numbers) -> Any:
 
 def names_of(contract: Contract) -> list[str]:
     texts = [size for one in contract.inputs for size in one.value.sizes or ()]
-    texts += [*contract.conditions, *contract.training, *(setting.name for setting in contract.settings)]
+    texts += [
+        *contract.conditions,
+        *contract.training,
+        *(setting.name for setting in contract.settings if not setting.text),
+    ]
     found = (name for text in texts for name in _NAME.findall(text) if text != "...")
     return [name for name in dict.fromkeys(found) if name not in ("min", "max")]
 
@@ -114,7 +118,8 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
             return getattr(module, contract.name)(*inputs, **rest)
         cls = getattr(module, contract.owner)
         called = {setting.name: numbers[setting.name] for setting in contract.settings if setting.called}
-        return cls(**arguments(cls.__init__, numbers, 1))(*inputs, **called)
+        given = {one.name: eval(one.text, module.__dict__) for one in contract.settings if one.text}
+        return cls(**{**arguments(cls.__init__, numbers, 1), **given})(*inputs, **called)
 
 
 def agrees(stated: ContractValue, value: Any, numbers: Numbers) -> bool:

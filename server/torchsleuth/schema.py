@@ -392,17 +392,27 @@ class ContractInput:
 @dataclass(frozen=True)
 class ContractSetting:
     """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
-    `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs."""
+    `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs.
+    `text`: what a call in the file passes for it, where it is no integer."""
 
     name: str
     value: int | None = None
     default: int | None = None
     called: bool = False
+    text: str = ""
 
     def to_json(self) -> Json:
-        return {"name": self.name, "value": self.value, "default": self.default, "called": self.called}
+        known = {"name": self.name, "value": self.value, "default": self.default, "called": self.called}
+        return {**known, "text": self.text}
+
+    @property
+    def fixed(self) -> str:
+        """What the contract holds for; empty where that may be anything."""
+        return self.text or ("" if self.value is None else str(self.value))
 
     def describe(self) -> str:
+        if self.text:
+            return f"{self.name}={self.text}"
         number = self.default if self.value is None else self.value
         return self.name if number is None else f"{self.name}={number}"
 

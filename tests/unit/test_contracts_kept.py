@@ -28,7 +28,9 @@ def test_many_edits_leave_few_contracts() -> None:
     asked: list[str] = []
     document: Any = SimpleNamespace(path=PATH, source=None)
     documents = SimpleNamespace(at=lambda path: document, source=lambda path: document.source)
-    client: Any = SimpleNamespace(documents=documents, settings_of=lambda path: SimpleNamespace(contracts=True))
+    client: Any = SimpleNamespace(
+        documents=documents, settings_of=lambda path: SimpleNamespace(contracts=True), roots=tuple
+    )
 
     async def ask(document: Any, definition: Definition) -> FileAnalysis:
         asked.append(definition.node.name)

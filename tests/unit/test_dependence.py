@@ -126,3 +126,41 @@ def test_what_a_name_stands_for(text: str, inside: str, found: Referred | None) 
 def test_which_file_an_import_may_mean() -> None:
     assert is_called("/work/parts/blocks.py", "parts.blocks") and is_called("/work/parts/__init__.py", "parts")
     assert not is_called("/work/blocks.py", "parts.blocks") and not is_called("/work/other.py", "")
+
+
+CALLED = """import torch.nn as nn
+
+
+class Plain(nn.Module):
+    def forward(self, x):
+        return x
+
+
+class Net(nn.Module):
+    def __init__(self, block, sizes):
+        super().__init__()
+        self.body = nn.Sequential(*[block() for _ in sizes])
+
+    def forward(self, x):
+        return self.body(x)
+
+
+def small(sizes=[1, 2], seed=0):
+    print(seed)
+    return Net(Plain, sizes)
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("return x\n", "return x + 1\n", True),
+        ("[1, 2]", "[1, 2, 3]", True),
+        ("Net(Plain,", "Net(nn.Identity,", True),
+        ("print(seed)", "sizes = sizes + [seed]", True),
+        ("print(seed)", "print(seed + 1)", False),
+    ],
+)
+def test_a_class_depends_on_what_is_passed_to_its_constructor(old: str, new: str, changes: bool) -> None:
+    before, after = (digests(text)["Net"] for text in (CALLED, CALLED.replace(old, new, 1)))
+    assert (before != after) is changes

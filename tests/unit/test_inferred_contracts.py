@@ -309,6 +309,60 @@ def test_what_is_used_as_a_size_is_an_integer_that_the_call_passes() -> None:
         assert [(one.name, one.called) for one in found[name].settings] == [("dim", False), ("H", True), ("W", True)]
 
 
+def test_what_is_no_size_is_as_a_call_in_the_file_passes_it() -> None:
+    text = """
+        class Plain(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.conv = nn.Conv2d(i, o, 3, padding=1)
+
+            def forward(self, x):
+                return self.conv(x)
+
+        class Net(nn.Module):
+            def __init__(self, block, layers, act, classes=10):
+                super().__init__()
+                self.stem, self.act = nn.Conv2d(3, 16, 3), act()
+                self.body = nn.Sequential(*[block(16, 16) for count in layers for _ in range(count)])
+                self.head = nn.Linear(16, classes)
+
+            def forward(self, x):
+                return self.head(self.body(self.act(self.stem(x))).mean((2, 3)))
+
+        def small(classes, layers=[2, 1]):
+            return Net(Plain, layers, act=nn.ReLU, classes=classes)
+        """
+    found = contracts(text)["Net"]
+    assert found.heading() == "class Net(classes=10, block=Plain, layers=[2, 1], act=nn.ReLU)"
+    assert found.signature() == "forward(x: [N, 3, H, W]) -> [N, classes]"
+    assert sentences(found)[0] == "for block = Plain, layers = [2, 1], act = nn.ReLU"
+    # What differs from call to call, or is computed, is not known.
+    unknown = contracts(text.replace("Net(Plain,", "Net(print(1),"))["Net"]
+    assert not any(one.text for one in unknown.settings)
+
+
+def test_a_default_may_say_which_branch_is_taken() -> None:
+    found = contracts(
+        """
+        class Attention(nn.Module):
+            def __init__(self, dim, ratio=1):
+                super().__init__()
+                self.ratio = ratio
+                self.layer = nn.Linear(dim, dim)
+                if ratio > 1:
+                    self.sr = nn.Conv2d(dim, dim, ratio, ratio)
+
+            def forward(self, x, H, W):
+                b, n, c = x.shape
+                if self.ratio > 1:
+                    x = self.sr(x.transpose(1, 2).reshape(b, c, H, W)).flatten(2).transpose(1, 2)
+                return self.layer(x)
+        """
+    )["Attention"]
+    assert found.signature() == "forward(x: [b, n, dim], H, W) -> [b, n, dim]"
+    assert sentences(found) == ("for ratio = 1",)
+
+
 def test_fields_of_a_configuration() -> None:
     found = contracts(
         """

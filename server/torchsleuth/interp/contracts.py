@@ -182,11 +182,23 @@ class Inference:
         if not outcome.works or not outcome.result.whole:
             outcome = self._without_symbols(plan, outcome)
         yield _Settled(outcome)
+        yield from self._with_defaults(plan)
         fixed = {path: setting.value for path, setting in plan.settings.items()}
         for path, value in self._other_numbers(plan):
             plan.settings[path].value = value
             yield _Settled(self._run(plan))
             plan.settings[path].value = fixed[path]
+
+    def _with_defaults(self, plan: Plan) -> Iterator[_Settled]:
+        """The outcomes with the defaults of integers, which may say what branch is taken: each by itself, and all of them."""
+        free = [one for one in plan.settings.values() if one.value is None and _is_number(one.default)]
+        groups = [[one] for one in free] + ([free] if len(free) > 1 else [])
+        for group in groups:
+            for setting in group:
+                setting.value = setting.default if isinstance(setting.default, int) else None
+            yield _Settled(self._run(plan))
+            for setting in group:
+                setting.value = None
 
     @staticmethod
     def _other_numbers(plan: Plan) -> Iterator[tuple[str, int]]:

@@ -18,6 +18,7 @@ from torchsleuth.interp.suppositions import Entry, Supposition
 from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
+from torchsleuth.syntax.calls import arguments, calls, settled
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -94,6 +95,8 @@ class Plan:
     tensors: dict[str, ast.arg] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
+    given: dict[str, ast.expr] = field(default_factory=dict)
+    """Arguments of the constructor that are no sizes, as a call in the document passes them."""
     floats: frozenset[str] = frozenset()
     """Parameters of the constructor that are numbers and no sizes."""
     aliases: dict[Symbol, str] = field(default_factory=dict)
@@ -179,12 +182,14 @@ class InferredContracts(WrittenContracts):
     """Runs modules and functions for what they ask of their inputs."""
 
     inference: Running | None = None
+    document: tuple[ast.Module, Frame] | None = None
 
     # -- what there is to infer ------------------------------------------------------------------------
 
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
         self.read_declarations(source, tree)
+        self.document = tree, frame
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
 
@@ -225,6 +230,7 @@ class InferredContracts(WrittenContracts):
             if isinstance(made, Function):
                 plan.floats = passed.numbers(owner, made, self.oracle.signature)
                 self._plan_settings(plan, made, 1)
+                self._plan_given(plan, made)
         self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
 
@@ -255,6 +261,23 @@ class InferredContracts(WrittenContracts):
                 self._add_setting(plan, name, default)
         for path, setting in plan.settings.items():
             setting.called = setting.called or (path not in before and not constructor and plan.owner is not None)
+
+    def _plan_given(self, plan: Plan, made: Function) -> None:
+        """Arguments that are not known otherwise are those of the first call in the document that tells all of them."""
+        known = plan.settings.keys() | plan.configurations.keys() | plan.floats
+        known |= {path.partition(".")[0] for path in plan.settings}
+        parameters = list(parameters_of(made, 1))
+        lacking = {one.arg for one, has_default in parameters if not has_default and one.arg not in known}
+        if self.document is None or plan.owner is None or not lacking or made.path != plan.function.path:
+            return
+        tree, frame = self.document
+        for call, around in calls(tree).get(plan.owner.name, ()):
+            given = arguments(call, [one.arg for one, _ in parameters])
+            meant = {name: settled(given[name], around, frame.names) for name in given if name in lacking}
+            told = {name: value for name, value in meant.items() if value is not None}
+            if told.keys() == lacking:
+                plan.given = told
+                return
 
     def as_integer(self, plan: Plan, name: str) -> None:
         """Take an input for an integer that whoever calls chooses."""
@@ -369,6 +392,8 @@ class InferredContracts(WrittenContracts):
                 values[name] = self._configuration(plan, name, numbers, frame)
             elif name in plan.settings:
                 values[name] = self._number(plan.settings[name], numbers)
+            elif name in plan.given and function is not plan.function:
+                values[name] = self.eval(plan.given[name], frame)
             elif not has_default:
                 told = "float" if name in plan.floats and function is not plan.function else annotation
                 values[name] = Scalar(told) if told in ("float", "str", "bool") else self._by_name(name)
@@ -601,7 +626,7 @@ def _lines(plan: Plan) -> tuple[int, int]:
 _RAISE = 4
 _VIEWS = frozenset({"Tensor.view", "Tensor.reshape", "torch.reshape"})
 _ATTENDING = {
-    "MultiheadAttention": frozenset({"embed_dim", "num_heads", "dropout", "bias", "batch_first"}),
+    "MultiheadAttention": frozenset({"embed_dim", "num_heads", "dropout", "bias", "batch_first", "device", "dtype"}),
     "TransformerEncoderLayer": frozenset(
         {"d_model", "nhead", "dim_feedforward", "dropout", "activation", "batch_first", "norm_first"}
     ),
@@ -625,6 +650,10 @@ class _Uses:
     other: frozenset[str]
 
 
+_OF_SEVERAL = frozenset("len enumerate zip list isinstance tuple set sorted reversed iter sum any all".split())
+"""Functions that nobody gives an integer."""
+
+
 def _uses(function: ast.AST) -> _Uses:
     attributes: set[str] = set()
     other: set[str] = set()
@@ -634,7 +663,7 @@ def _uses(function: ast.AST) -> _Uses:
             attributes.add(node.value.id)
         elif isinstance(node, ast.Call):
             parts = [node.func]
-            if isinstance(node.func, ast.Name) and node.func.id in ("len", "enumerate", "zip", "list", "isinstance"):
+            if isinstance(node.func, ast.Name) and node.func.id in _OF_SEVERAL:
                 parts += node.args
         elif isinstance(node, ast.Subscript | ast.Starred):
             parts = [node.value]

@@ -6,30 +6,41 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.syntax.calls import arguments
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import ClassValue, Function, ListValue, Tensor, Value
 
+MAX_DEPTH = 3
+"""Constructors that are followed inside of one another."""
 Signature = Callable[[str], tuple[Parameter, ...] | None]
 _SIZED = frozenset("view reshape expand repeat unflatten new_zeros new_ones new_empty zeros ones empty randn".split())
 """Operators whose arguments after the first, or all of them, are sizes."""
 _MAKING = frozenset("zeros ones empty randn".split())
 
 
-def numbers(owner: ClassValue, made: Function, signature: Signature) -> frozenset[str]:
+def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int = 0) -> frozenset[str]:
     """The parameters of a constructor that the class passes, itself or as an attribute, where a function or layer of a library
-    has a float by default."""
+    has a float by default; also through the constructors of other classes."""
     own = {argument.arg for argument in (*made.node.args.args, *made.node.args.kwonlyargs)}
     attributes = dict(_kept(made.node, own))
     found: set[str] = set()
     for node in ast.walk(owner.node):
-        path = _path(node.func, made) if isinstance(node, ast.Call) else ""
-        parameters = signature(path) if path else None
-        if not isinstance(node, ast.Call) or parameters is None:
+        if not isinstance(node, ast.Call):
             continue
-        named = {one.name: one for one in parameters}
-        pairs = [*zip(node.args, parameters), *((one.value, named.get(one.arg or "")) for one in node.keywords)]
-        for given, parameter in pairs:
-            if parameter is not None and parameter.type == "float":
+        path = _path(node.func, made)
+        parameters = signature(path) if path else None
+        names: list[str] = []
+        floats: frozenset[str] = frozenset()
+        cls = made.globals.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        inner = cls.slots.get("__init__") if isinstance(cls, ClassValue) and cls is not owner else None
+        if parameters is not None:
+            names = [one.name for one in parameters]
+            floats = frozenset(one.name for one in parameters if one.type == "float")
+        elif isinstance(inner, Function) and isinstance(cls, ClassValue) and depth < MAX_DEPTH:
+            names = [argument.arg for argument in inner.node.args.args[1:]]
+            floats = numbers(cls, inner, signature, depth + 1)
+        for name, given in arguments(node, names).items():
+            if name in floats:
                 found.add(attributes.get(ast.unparse(given), ast.unparse(given)))
     return frozenset(found & own)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -49,7 +50,7 @@ def definitions(source: SourceText) -> list[Definition]:
 def _definitions(source: SourceText) -> list[Definition]:
     tree = parse(source)
     whole = any(word in source.text for word in _REACHING)
-    units = [_Unit(node) for node in tree.body if not _is_main_guard(node)]
+    units = [_Unit(node) for node in tree.body if not is_main_guard(node)]
     lines = re.split(r"\r\n|\r|\n", source.text)
     texts = [_text(unit.node, lines) for unit in units]
     always = [place for place, unit in enumerate(units) if whole or not unit.is_passive]
@@ -57,18 +58,39 @@ def _definitions(source: SourceText) -> list[Definition]:
     for place, unit in enumerate(units):
         for name in unit.binds:
             makers.setdefault(name, []).append(place)
+    called = calls(tree)
     found: list[Definition] = []
     for place, unit in enumerate(units):
         for node in _candidates(unit.node):
             function = node if isinstance(node, ast.FunctionDef) else _forward(node)
             if function is not None:
-                reached = _reached([place, *always], units, makers)
+                passed = list(_passed(called.get(node.name, ()))) if isinstance(node, ast.ClassDef) else []
+                named = [maker for _, names in passed for name in names for maker in makers.get(name, ())]
+                reached = _reached([place, *always, *named], units, makers)
                 digest = hashlib.sha256(node.name.encode(errors="replace"))
                 digest.update(str(node.lineno - unit.node.lineno).encode())
+                digest.update("\0".join(text for text, _ in passed).encode(errors="replace"))
                 for other in reached:
                     digest.update(b"\0" + texts[other].encode(errors="replace"))
                 found.append(Definition(node, function, digest.hexdigest()))
     return found
+
+
+class _Every:
+    """All names."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _passed(found: Sequence[Called]) -> Iterator[tuple[str, list[str]]]:
+    """What the calls of a class pass that means the same in every execution, and the names in that."""
+    for call, around in found:
+        for given in (*call.args, *(one.value for one in call.keywords)):
+            meant = settled(given, around, _Every())
+            names = [] if meant is None else [one.id for one in ast.walk(meant) if isinstance(one, ast.Name)]
+            yield "" if meant is None else ast.unparse(meant), names
+        yield "; " + ", ".join(one.arg or "" for one in call.keywords), []
 
 
 class _Unit:
@@ -148,15 +170,6 @@ def _text(node: ast.stmt, lines: Sequence[str]) -> str:
     """The lines of a statement, decorators and comments included."""
     first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
     return "\n".join(lines[first - 1 : node.end_lineno])
-
-
-def _is_main_guard(node: ast.stmt) -> bool:
-    """``if __name__ == "__main__":``; for a contract, a text is a module."""
-    if not isinstance(node, ast.If) or node.orelse:
-        return False
-    names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
-    values = {part.value for part in ast.walk(node.test) if isinstance(part, ast.Constant)}
-    return isinstance(node.test, ast.Compare) and names == {"__name__"} and values == {"__main__"}
 
 
 _MAX_KEPT = 32

@@ -4,6 +4,7 @@ variable or an attribute that one was put into, or what is imported from another
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -53,8 +54,9 @@ def file_of(module: str, path: str, roots: Iterable[str]) -> str | None:
     for folder in (beside, *above, *folders):
         bare = folder.joinpath(*module.split("."))
         for file in (bare.with_name(f"{bare.name}.py"), bare / "__init__.py"):
-            if module and file.is_file():
-                return str(file)
+            with contextlib.suppress(OSError, ValueError):  # of names that no file can have
+                if module and file.is_file():
+                    return str(file)
     return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.contracts import Found
@@ -32,6 +33,7 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
     names = _names(found)
     span = source.span(function.node)
     settings = tuple(_setting(setting) for setting in found.plan.settings.values())
+    settings += tuple(ContractSetting(name, text=ast.unparse(given)) for name, given in found.plan.given.items())
     inputs = tuple(
         ContractInput(
             name,

@@ -14,7 +14,7 @@ def sentences(contract: Contract) -> tuple[str, ...]:
 def conditions(contract: Contract) -> tuple[str, ...]:
     """The conditions, a line each."""
     found: list[str] = []
-    fixed = [f"{setting.name} = {setting.value}" for setting in contract.settings if setting.value is not None]
+    fixed = [f"{setting.name} = {setting.fixed}" for setting in contract.settings if setting.fixed]
     if fixed:
         found.append(message("contract.fixed", settings=", ".join(fixed)))
     if contract.conditions:

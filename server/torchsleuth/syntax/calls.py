@@ -1,0 +1,61 @@
+"""Calls of a class in the text that defines it, and those of their arguments that mean the same in every execution."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Container, Sequence
+
+Called = tuple[ast.Call, ast.FunctionDef | None]
+"""A call, and the function that it is in."""
+
+
+def is_main_guard(node: ast.stmt) -> bool:
+    """``if __name__ == "__main__":``; for a contract, a text is a module."""
+    if not isinstance(node, ast.If) or node.orelse:
+        return False
+    names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
+    values = {part.value for part in ast.walk(node.test) if isinstance(part, ast.Constant)}
+    return isinstance(node.test, ast.Compare) and names == {"__name__"} and values == {"__main__"}
+
+
+def arguments(call: ast.Call, names: Sequence[str]) -> dict[str, ast.expr]:
+    """The arguments of a call by the names of the parameters, as far as they are written there."""
+    first = list(itertools.takewhile(lambda one: not isinstance(one, ast.Starred), call.args))
+    return dict(zip(names, first)) | {one.arg: one.value for one in call.keywords if one.arg is not None}
+
+
+def calls(tree: ast.Module) -> dict[str, list[Called]]:
+    """The calls of what has a plain name, by that, in the order of the text; not those of a script's main part."""
+    found: dict[str, list[Called]] = {}
+    waiting: list[tuple[ast.AST, ast.FunctionDef | None]]
+    waiting = [(node, None) for node in reversed(tree.body) if not is_main_guard(node)]
+    while waiting:
+        node, around = waiting.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            found.setdefault(node.func.id, []).append((node, around))
+        inside = node if isinstance(node, ast.FunctionDef) else around
+        waiting += [(child, inside) for child in reversed(list(ast.iter_child_nodes(node)))]
+    return found
+
+
+def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[str]) -> ast.expr | None:
+    """An argument that means the same in every execution: of names of the module alone, or a parameter's default; else None."""
+    if around is not None:
+        spec = around.args
+        parameters = [*spec.posonlyargs, *spec.args]
+        defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(spec.defaults)))
+        inside = list(ast.walk(around))
+        stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        if isinstance(given, ast.Name) and given.id in defaults.keys() - stored:
+            return settled(defaults[given.id], None, names)
+        local = stored | {node.arg for node in inside if isinstance(node, ast.arg)}
+        if any(isinstance(node, ast.Name) and node.id in local for node in ast.walk(given)):
+            return None
+    if any(isinstance(node, ast.Call | ast.Lambda | ast.Starred) for node in ast.walk(given)):
+        return None
+    used = [node.id for node in ast.walk(given) if isinstance(node, ast.Name)]
+    return given if all(name in names for name in used) else None
+
+
+__all__ = ["Called", "arguments", "calls", "is_main_guard", "settled"]
