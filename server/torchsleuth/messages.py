@@ -764,6 +764,7 @@ ENGLISH: dict[str, str] = {
     "misfit.missing": "{callee} is called without `{name}`, which has no default: {signature}",
     "misfit.unexpected": "{callee} has no argument `{name}`{near}: {signature}",
     "misfit.unexpected.near": ", but `{near}`",
+    "misfit.callback": "{callee} takes ({taken}), but PyTorch calls it with ({given})",
     "misfit.many": "{callee} takes {most} positional arguments, not {given}: {signature}",
     "misfit.twice": "{callee} gets `{name}` twice, by place and by name: {signature}",
     "misfit.self": "{name} of {cls} has no `self`: `{first}` gets the module itself, and no place is left for what is given",

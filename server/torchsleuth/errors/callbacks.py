@@ -14,27 +14,10 @@ from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.callbacks import CALLED_WITH
 
 MAX_FORMS = 3
 """Lists of parameters that are proposed for one function."""
-_MODULE_BACKWARD = ("module", "grad_input", "grad_output")
-_STEP = ("optimizer", "args", "kwargs")
-_GIVEN = {
-    "register_forward_hook": ("module", "args", "output"),
-    "register_forward_pre_hook": ("module", "args"),
-    "register_full_backward_hook": _MODULE_BACKWARD,
-    "register_backward_hook": _MODULE_BACKWARD,
-    "register_full_backward_pre_hook": ("module", "grad_output"),
-    "register_hook": ("grad",),
-    "register_post_accumulate_grad_hook": ("param",),
-    "register_step_pre_hook": _STEP,
-    "register_step_post_hook": _STEP,
-    "worker_init_fn": ("worker_id",),
-    "collate_fn": ("samples",),
-    "LambdaLR": ("epoch",),
-    "lr_lambda": ("epoch",),
-}
-"""The arguments that PyTorch calls a function with, by the method or the option that it is registered with."""
 _ARITY = (
     r"(?:^|[\s.:])(\w+|<lambda>)\(\) (?:takes (\d+) positional arguments? but (\d+) (?:was|were) given"
     r"|missing (\d+) required positional arguments?: )"
@@ -76,14 +59,14 @@ def _callbacks(case: Case) -> Iterator[_Callback]:
 
 def _registered(call: ast.Call) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
     """The functions that a call hands over, with what they will be called with."""
-    protocol = _GIVEN.get(called(call))
+    protocol = CALLED_WITH.get(called(call))
     if protocol is not None:
         if any(item.arg == "with_kwargs" and getattr(item.value, "value", False) for item in call.keywords):
             protocol = (*protocol[:2], "kwargs", *protocol[2:])
         yield from ((given, protocol) for given in call.args)
     for keyword in call.keywords:
-        if keyword.arg in _GIVEN:
-            yield keyword.value, _GIVEN[keyword.arg]
+        if keyword.arg in CALLED_WITH:
+            yield keyword.value, CALLED_WITH[keyword.arg]
 
 
 def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Defined]:

@@ -234,6 +234,16 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
             report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
 
 
+def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...]) -> None:
+    """A function of the user's is registered to be called with these arguments, and cannot be."""
+    callee = call.get(0, "hook")
+    function = callee.function if isinstance(callee, Bound) else callee
+    if not isinstance(function, Function) or not isinstance(call.node, ast.Call) or not is_certain(interp, call.frame):
+        return
+    if signatures.misfit(signatures.of(function, isinstance(callee, Bound)), len(given), ()) is not None:
+        report(interp, Misuse("callback", interp.site(call.node, call.frame), (callee, function, given)))
+
+
 def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:
     """Whether an operator refuses its arguments as they are written, for their names, their number or their kinds. Then
     that is recorded."""

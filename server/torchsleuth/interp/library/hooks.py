@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.models import Result, method, models
+from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -31,6 +33,9 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
     """``module.register_forward_hook(hook)`` and its like."""
     handle = LibraryObject(HANDLE, (module,), {}, interp.site(call.node, call.frame))
     with_kwargs = interp.truth(call.kwargs.get("with_kwargs", False))
+    if with_kwargs is not None:
+        given = CALLED_WITH[kind]
+        misuse.takes(interp, call, (*given[:2], "kwargs", *given[2:]) if with_kwargs else given)
     entry = (kind, call.get(0, "hook", UNKNOWN), with_kwargs, handle)
     interp.hooked = True
     interp.heap.set(_state(module), "hooks", (*_of(module), entry))
@@ -109,6 +114,7 @@ def _grad_of(value: Value) -> Value:
 
 def on_tensor(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> LibraryObject:
     """``tensor.register_hook(hook)``, and ``register_post_accumulate_grad_hook``, which is given the tensor itself."""
+    misuse.takes(interp, call, CALLED_WITH[name])
     given = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None))
     subject = given if name == "register_hook" else tensor
     later(interp, call.get(0, "hook", UNKNOWN), replace(call, args=(subject,), kwargs={}))

@@ -69,6 +69,44 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         callee, found = misuse.value
         if isinstance(misuse.site.node, ast.Call):
             yield _finding(analysis, misuse, misuse.site.node, callee, found)
+    for misuse in analysis.misuses("callback"):
+        yield from _callback(analysis, misuse)
+
+
+def _callback(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+    """A function that PyTorch is given to call, and that takes other arguments than it calls it with."""
+    callee, function, given = misuse.value
+    call, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
+    assert isinstance(call, ast.Call)
+    written = call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "hook"), None)
+    if written is None:
+        return
+    spec, bound = function.node.args, isinstance(callee, Bound)
+    own = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+    taken = own[int(bound) :]
+    name = "the lambda" if isinstance(function.node, ast.Lambda) else f"`{function.name}`"
+    text = message("misfit.callback", callee=name, given=", ".join(given), taken=", ".join(taken))
+    fixes: list[Candidate] = []
+    if len(taken) == len(given) + 1 and "kwargs" not in given and given[0] == "module" and given[-1] != "grad_output":
+        edit = edits.add_argument(source, call, "with_kwargs=True")
+        fixes.append(Candidate(message("fix.add_argument", argument="with_kwargs=True"), (edit,), safe=False))
+    first, last = (taken[:1] if len(taken) > 1 else []), taken[-1:]
+    plain = not (spec.vararg or spec.kwonlyargs or spec.kwarg or spec.defaults or spec.posonlyargs)
+    if len(taken) < len(given) and len(taken) <= 2 and plain:
+        new = [*own[: int(bound)], *first, *given[len(first) : len(given) - len(last)], *last]
+        fixes += _with_parameters(analysis, function, own, new)
+    yield Finding(source.span(written), text, _defined(analysis, function, name), fixes)
+
+
+def _with_parameters(analysis: Analysis, function: Function, old: list[str], new: list[str]) -> Iterator[Candidate]:
+    """A function with other parameters; those that it has keep their names."""
+    source, spec = analysis.source_of(function.path), function.node.args
+    if len(set(new)) < len(new) or any(argument.annotation for argument in spec.args):
+        return
+    title = message("fix.replace", old=f"({', '.join(old)})", new=f"({', '.join(new)})")
+    if spec.args:
+        edit = Edit(source.path, source.start_of(spec.args[0]), source.end_of(spec.args[-1]), ", ".join(new))
+        yield Candidate(title, (edit,), safe=False)
 
 
 def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object, found: Misfit) -> Finding:
