@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -297,7 +298,16 @@ def offset(text: str, position: types.Position) -> int:
 
 
 def children(pid: int) -> dict[int, str]:
-    """Processes below a process, with their command lines."""
+    """Processes below a process that always executes another program in those it starts, with their command lines.
+    A child that has not executed its program yet has the command line of its parent: then they are read again."""
+    own = _command(pid)
+    until = time.monotonic() + PATIENCE_S
+    while own in (found := _below(pid)).values() and time.monotonic() < until:
+        os.sched_yield()
+    return found
+
+
+def _below(pid: int) -> dict[int, str]:
     parents: dict[int, list[int]] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -311,12 +321,18 @@ def children(pid: int) -> dict[int, str]:
     waiting = list(parents.get(pid, []))
     while waiting:
         child = waiting.pop()
-        try:
-            found[child] = Path(f"/proc/{child}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        waiting += parents.get(child, [])
+        command = _command(child)
+        if command is not None:
+            found[child] = command
+            waiting += parents.get(child, [])
     return found
+
+
+def _command(pid: int) -> str | None:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return None
 
 
 def worker_of(pid: int) -> int:
