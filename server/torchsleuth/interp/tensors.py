@@ -58,6 +58,9 @@ _GIVES_TENSOR = _REDUCTIONS | frozenset(
     "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
 )
 """Operators whose result is one tensor whatever they are applied to."""
+_COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+_BITWISE = frozenset({"and_", "or_", "xor", "invert", "lshift", "rshift"})
+"""Operators of Python that no gradient passes: they give booleans, or take integers and booleans alone."""
 _GIVES_PARTS = frozenset({"chunk", "split"})
 """Operators whose result is several of them, with as many dimensions."""
 MAX_PARTS = 16
@@ -310,7 +313,7 @@ class TensorOperations(Questions):
         if self.tape is not None:
             self.tape.undecided(self, operation)
         name = operation.target.rpartition(".")[2]
-        writes = self.is_inplace(operation) or (operation.module is None and name.endswith("_") and name[-2:] != "__")
+        writes = self.is_inplace(operation) or _is_inplace_method(operation)
         changed = operation.args[0] if operation.args and writes else None
         if isinstance(changed, Tensor) and not self.keeps_values(operation):
             self.retag(changed)
@@ -332,7 +335,7 @@ class TensorOperations(Questions):
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
             return self._parts_of_result(operation, operation.module, place)
         requires_grad: bool | None = None
-        if self.grad is False:
+        if self.grad is False or (operation.target.startswith("operator.") and name in _COMPARES | _BITWISE):
             requires_grad = False
         elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
@@ -342,7 +345,7 @@ class TensorOperations(Questions):
         if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
             shape = ()
         make = self._maker(operation, place)
-        tensor = make(TensorSpec(shape, None, place, bool(requires_grad)))
+        tensor = make(TensorSpec(shape, _dtype_of_operator(operation), place, bool(requires_grad)))
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
         if pair:
             return NamedResult(("values", "indices"), (tensor, Tensor(TensorSpec(None, "int64", place, False))))
@@ -370,8 +373,7 @@ class TensorOperations(Questions):
 
     def _in_place(self, operation: Operation, value: Value) -> Value:
         """Methods ending in an underscore change their receiver and return it."""
-        name = operation.target.rpartition(".")[2]
-        inplace = operation.module is None and name.endswith("_") and not name.endswith("__")
+        inplace = _is_inplace_method(operation)
         if self.is_inplace(operation) and operation.args:
             if isinstance(operation.args[0], Tensor) and not self.keeps_values(operation):
                 self.retag(operation.args[0])
@@ -780,6 +782,23 @@ def _found_out(before: TensorSpec, after: TensorSpec) -> set[int]:
 
 def _mentions(spec: TensorSpec, symbols: set[Symbol]) -> bool:
     return any(symbol in symbols for size in spec.shape or () for symbol in dims.symbols(size))
+
+
+def _is_inplace_method(operation: Operation) -> bool:
+    """Whether an operator is, by its name, one of those that write into their operand: ``x.add_(y)``."""
+    name = operation.target.rpartition(".")[2]
+    python = operation.target.startswith("operator.")  # whose names end so where they are keywords: operator.and_
+    return operation.module is None and not python and name.endswith("_") and not name.endswith("__")
+
+
+def _dtype_of_operator(operation: Operation) -> str | None:
+    """The dtype of what an operator of Python gives, where it follows from the operator: that of booleans."""
+    name = operation.target.removeprefix("operator.")
+    logical = name in _BITWISE and all(
+        isinstance(value, bool) or (isinstance(value, Tensor) and value.spec.dtype == "bool")
+        for value in operation.args
+    )
+    return "bool" if name in _COMPARES or logical else None
 
 
 def _parts(part: Tensor, operation: Operation) -> Value:
