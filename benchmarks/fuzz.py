@@ -35,6 +35,7 @@ from torchsleuth.schema import FileAnalysis, Position
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
+from torchsleuth.worker.request import Analyze
 from torchsleuth.worker.times import Times
 
 ROOT = Path(__file__).parents[1]
@@ -402,7 +403,7 @@ def one(client: WorkerClient, watch: Watch, tally: Tally, name: str, text: str, 
     """Analyse one document, and note what must not happen."""
     watch.begin()
     try:
-        answer = client.analyze(f"/fuzz/{name}.py", text, verify=verify, budget_s=20 * HANG_SECONDS)
+        answer = client.ask(Analyze(f"/fuzz/{name}.py", text, verify=verify), budget_s=20 * HANG_SECONDS)
     except WorkerUnavailable as error:
         tally.note("death", name, text, f"the worker does not come back: {error}")
         return

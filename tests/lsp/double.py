@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "server"))
@@ -16,9 +15,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "server"))
 from torchsleuth.schema import Contract, ContractInput, ContractValue, Diagnostic, Edit, FileAnalysis, Fix, Position
 from torchsleuth.worker import __main__ as worker
 from torchsleuth.worker.progress import of_this_process
+from torchsleuth.worker.request import Analyze, Infer, Repair, Request, Served
 
 
-class Double:
+class Double(Served):
     unrepaired = False
     saving = ""
 
@@ -27,16 +27,12 @@ class Double:
         """Documents whose fixes are being verified, and how often that was gone on with."""
         self._slices = 0
 
-    def analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        verify: bool = True,
-        codes: Sequence[str] | None = None,
-        observed: Sequence[object] = (),
-    ) -> FileAnalysis:
+    def ask(self, request: Request) -> FileAnalysis:
+        kinds = {Analyze: self._analyze, Repair: self._repair, Infer: self._infer}
+        return kinds[type(request)](request)  # type: ignore[operator]
+
+    def _analyze(self, request: Request) -> FileAnalysis:
+        path, text, overlay, roots = request.path, request.text, request.overlay, request.roots
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         if wish == "die":
             os._exit(9)
@@ -64,23 +60,16 @@ class Double:
             self._slices = 0
             return self._fixable(path, text)
         place = Position(1, 1)
-        message = f"{len(overlay or {})} other documents, roots {', '.join(roots) or 'none'}: {text}"
+        message = f"{len(overlay)} other documents, roots {', '.join(roots) or 'none'}: {text}"
         return FileAnalysis(path, (Diagnostic(path, "TS000", "double", "hint", message, place, place),))
 
-    def repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        codes: Sequence[str] | None = None,
-        seconds: float = 0.0,
-    ) -> FileAnalysis:
+    def _repair(self, request: Repair) -> FileAnalysis:
+        path, text = request.path, request.text
         if text.startswith(("# fix", "# after")):
             self._slices += 1
             return self._fixable(path, text)
         if not text.startswith("# slow-fixes"):
-            return self.analyze(path, text, overlay, roots)
+            return self._analyze(request)
         if path not in self.slices:
             self._keep(path)
         self.slices[path] += 1
@@ -90,17 +79,10 @@ class Double:
         found = (Diagnostic(path, "TS000", "double", "hint", "all fixes are there", place, place),)
         return FileAnalysis(path, found, stats={"unverified": False})
 
-    def contracts(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = 0.0,
-    ) -> FileAnalysis:
+    def _infer(self, request: Infer) -> FileAnalysis:
         """A text that begins with `# infer` has one for each function; one with `# infer-slowly` tells the pipe that it names, and
         goes on until it is withdrawn."""
+        path, text, first = request.path, request.text, request.first
         wish, _, detail = text.split("\n")[0].removeprefix("# ").partition(" ")
         progress = of_this_process()
         if detail:

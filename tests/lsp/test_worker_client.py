@@ -18,6 +18,7 @@ import pytest
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import client as client_module
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
+from torchsleuth.worker.request import Analyze
 
 States = list[tuple[str, str]]
 
@@ -73,9 +74,9 @@ def test_a_text_that_makes_the_worker_die_twice_is_not_tried_again_until_it_chan
 def test_one_death_blames_nobody(worker: WorkerClient, tmp_path: Path) -> None:
     """The document is analysed again, and another that comes first in between."""
     text = f"# die-once {tmp_path / 'died'}"
-    assert worker.analyze("/a.py", text, patient=False).stats["died"]
+    assert worker.ask(Analyze("/a.py", text), patient=False).stats["died"]
     assert worker.analyze("/b.py", "fine").diagnostics
-    assert worker.analyze("/a.py", text, patient=False).diagnostics
+    assert worker.ask(Analyze("/a.py", text), patient=False).diagnostics
     (tmp_path / "died").unlink()
     found = worker.analyze("/a.py", text)
     assert found.diagnostics and not found.stats.get("incomplete")
@@ -85,7 +86,7 @@ def test_a_worker_that_is_killed_is_no_fault_of_the_document(worker: WorkerClien
     for _ in range(3):
         busy = len(states)
         answers: list[FileAnalysis] = []
-        thread = threading.Thread(target=lambda: answers.append(worker.analyze("/a.py", "# hang", patient=False)))
+        thread = threading.Thread(target=lambda: answers.append(worker.ask(Analyze("/a.py", "# hang"), patient=False)))
         thread.start()
         while not any(state == "busy" for state, _ in states[busy:]):
             thread.join(0.01)
@@ -93,7 +94,7 @@ def test_a_worker_that_is_killed_is_no_fault_of_the_document(worker: WorkerClien
         os.killpg(worker.pid, signal.SIGKILL)
         thread.join()
         assert answers[0].stats["died"]
-    assert worker.analyze("/a.py", "# hang", budget_s=2.0, patient=False).stats["died"]
+    assert worker.ask(Analyze("/a.py", "# hang"), budget_s=2.0, patient=False).stats["died"]
 
 
 def test_a_worker_that_dies_of_saving_is_no_fault_of_the_next_document(worker: WorkerClient, tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_an_analysis_over_its_budget_is_killed_with_its_children(worker: WorkerC
     note = tmp_path / "child"
     worker.start()
     # Long enough for the double to start its child and note it, before the budget is over.
-    assert worker.analyze("/a.py", f"# hang {note}", budget_s=3.0).stats["incomplete"]
+    assert worker.ask(Analyze("/a.py", f"# hang {note}"), budget_s=3.0).stats["incomplete"]
     assert has_ended(int(note.read_text()))
     assert worker.analyze("/a.py", "fine").diagnostics
 

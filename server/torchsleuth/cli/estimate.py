@@ -52,8 +52,8 @@ def estimate(script: Path, options: Options) -> int:
         if (reason := not_python(script, text)) is not None:
             complain(reason)
             return 2
-        asked = {"batch": options.batch, "limit": limit, "device": options.device}
-        analysis = worker.estimate(str(script), text, roots=(os.getcwd(),), **asked)  # type: ignore[arg-type]
+        roots, device = (os.getcwd(),), options.device
+        analysis = worker.estimate(str(script), text, roots=roots, batch=options.batch, limit=limit, device=device)
     except (Unreadable, WorkerUnavailable) as error:
         complain(str(error))
         return 2

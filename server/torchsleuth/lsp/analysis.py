@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from torchsleuth.lsp import protocol
 from torchsleuth.lsp.client import Client
@@ -23,8 +23,9 @@ from torchsleuth.schema import Diagnostic, FileAnalysis, MemoryEstimate
 from torchsleuth.syntax.dependence import Definition
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.unfinished import Analysed
-from torchsleuth.worker.async_client import Asked, AsyncWorkerClient
+from torchsleuth.worker.async_client import AsyncWorkerClient
 from torchsleuth.worker.client import WorkerUnavailable
+from torchsleuth.worker.request import Analyze, Estimate, Infer, R, Repair, Request
 
 logger = logging.getLogger(__name__)
 
@@ -202,11 +203,12 @@ class StaticAnalysis:
         if document is None or not self._is_up_to_syntax(path):
             return
         await control.prepare()
-        asked, worker = Asked(path, document.text, {}, (), control.codes(path)), self._workers.syntax()
+        asked = Analyze(path, document.text, verify=False, codes=control.codes(path))
+        worker = self._workers.syntax()
         try:
-            analysis = await worker.analyze(asked, BUDGET_S)
+            analysis = await worker.ask(asked, BUDGET_S)
             if self._accept_syntax(document, analysis) and analysis.diagnostics:
-                self._accept_syntax(document, await worker.repair(asked, math.inf, BUDGET_S))
+                self._accept_syntax(document, await worker.ask(asked.also(Repair, codes=asked.codes), BUDGET_S))
         except WorkerUnavailable as error:
             logger.info("no syntax: %s", error)
 
@@ -246,12 +248,11 @@ class StaticAnalysis:
             if self._still_holds(document):
                 return
             self._outdated.discard(path)
-            overlay = {other.path: other.text for other in self._client.documents if other.path != path}
-            roots = (*self._client.roots(), *self._lookups.folders)
             await self._control.prepare()
+            observed = [fact.to_json() for fact in self._client.store.observed()]
             codes = self._control.codes(path)
-            asked = Asked(path, document.text, overlay, roots, codes, self._client.store.observed())
-            analysis = await worker.analyze(asked, BUDGET_S)
+            asked = self._about(document, Analyze, verify=False, codes=codes, observed=observed)
+            analysis = await worker.ask(asked, BUDGET_S)
             accepted = self._accept(worker, document, asked, analysis)
             if accepted:
                 self._analysed.pop(path, None)
@@ -269,7 +270,8 @@ class StaticAnalysis:
                 async with self._turns.turn(turn):
                     accepted = self._is_current(worker, document)
                     if accepted:
-                        analysis = await worker.repair(asked, REPAIR_SLICE_S, BUDGET_S)
+                        repair = asked.also(Repair, codes=codes, seconds=REPAIR_SLICE_S)
+                        analysis = await worker.ask(repair, BUDGET_S)
                         accepted = "unverified" in analysis.stats and self._accept(worker, document, asked, analysis)
             if analysis.stats.get("died"):
                 self._scheduler.request(path, 0.0)
@@ -297,11 +299,11 @@ class StaticAnalysis:
             try:
                 await worker.start()
                 for path in paths:
-                    asked = Asked(path, read_source(path).text, {}, roots)
-                    analysis = await worker.analyze(asked, BUDGET_S)
+                    asked = Analyze(path, read_source(path).text, roots=roots, verify=False)
+                    analysis = await worker.ask(asked, BUDGET_S)
                     if analysis.stats.get("unverified"):
                         async with self._turns.turn(self._turns.announce()):
-                            analysis = await worker.repair(asked, math.inf, BUDGET_S)
+                            analysis = await worker.ask(asked.also(Repair), BUDGET_S)
                     found += analysis.diagnostics
             except WorkerUnavailable as error:
                 logger.info("no explanation: %s", error)
@@ -316,11 +318,9 @@ class StaticAnalysis:
         known = self._memory.get(path)
         if known is not None and known[0] == document.text:
             return known[1]
-        overlay = {other.path: other.text for other in self._client.documents if other.path != path}
-        roots = (*self._client.roots(), *self._lookups.folders)
         with self._workers.use(worker):
             try:
-                analysis = await worker.estimate(Asked(path, document.text, overlay, roots), BUDGET_S)
+                analysis = await worker.ask(self._about(document, Estimate), BUDGET_S)
             except WorkerUnavailable as error:
                 logger.info("no estimate: %s", error)
                 return None
@@ -332,11 +332,14 @@ class StaticAnalysis:
         worker = self._worker_of(document.path)
         if worker is None or not self._workers.is_ready(worker):
             return None
-        overlay = {other.path: other.text for other in self._client.documents if other.path != document.path}
-        roots = (*self._client.roots(), *self._lookups.folders)
-        asked = Asked(document.path, document.text, overlay, roots)
+        asked = self._about(document, Infer, first=definition.first, last=definition.first)
         with self._workers.use(worker):
-            return await worker.contracts(asked, definition.first, definition.first, CONTRACT_BUDGET_S)
+            return await worker.ask_withdrawably(asked, CONTRACT_BUDGET_S)
+
+    def _about(self, document: Document, kind: type[R], **more: Any) -> R:
+        """A request about a document as it is now."""
+        overlay = {other.path: other.text for other in self._client.documents if other.path != document.path}
+        return kind(document.path, document.text, overlay, (*self._client.roots(), *self._lookups.folders), **more)
 
     def _contracts_found(self) -> None:
         self._client.refresh_hints()
@@ -381,7 +384,7 @@ class StaticAnalysis:
         if worker in self._workers and seconds is not None:
             self._request_start(worker, seconds)
 
-    def _accept(self, worker: AsyncWorkerClient, document: Document, asked: Asked, analysis: FileAnalysis) -> bool:
+    def _accept(self, worker: AsyncWorkerClient, document: Document, asked: Request, analysis: FileAnalysis) -> bool:
         """Results for a text that is no longer the current one are dropped: newer ones are on their way. So they are where the
         worker died: what was found before is still there."""
         if not self._is_current(worker, document) or analysis.stats.get("died"):

@@ -7,7 +7,6 @@ end up between two messages. It ends at once, even in the middle of an analysis,
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import platform
 import queue
@@ -16,19 +15,15 @@ import sys
 import threading
 import traceback
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any
 
 from torchsleuth.lifetime import end_with_parent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from torchsleuth.schema import FileAnalysis, Json
+    from torchsleuth.worker.request import Served
 
 OLDEST_PYTHON = (3, 10)
 OLDEST_TORCH = (2, 4)
-METHODS = frozenset({"analyze", "repair", "explain", "contracts", "estimate"})
-"""The methods of the worker."""
 
 
 @dataclass(frozen=True)
@@ -37,70 +32,6 @@ class Problem:
 
     name: str
     text: str
-
-
-class Analyzer(Protocol):
-    """The interface that the worker serves; `torchsleuth.worker.engine.Engine` in earnest."""
-
-    def analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        verify: bool = True,
-        codes: Sequence[str] | None = None,
-        observed: Sequence[Json] = (),
-    ) -> FileAnalysis: ...
-
-    def repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        codes: Sequence[str] | None = None,
-        seconds: float = math.inf,
-    ) -> FileAnalysis: ...
-
-    def explain(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis: ...
-
-    def contracts(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis: ...
-
-    def estimate(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        batch: int | None = None,
-        limit: int | None = None,
-        device: str | None = None,
-        remedies: bool = True,
-    ) -> FileAnalysis: ...
-
-    @property
-    def unrepaired(self) -> bool: ...
-
-    def vocabulary(self) -> list[str]: ...
-
-    def save(self) -> None: ...
 
 
 def main() -> int:
@@ -150,7 +81,7 @@ def _close_wall() -> None:
     wall.close(folder())
 
 
-def _save(engine: Analyzer) -> None:
+def _save(engine: Served) -> None:
     """Keep what the oracle found out; where that fails it is lost, and no worker ends of it."""
     try:
         engine.save()
@@ -158,19 +89,17 @@ def _save(engine: Analyzer) -> None:
         traceback.print_exc()
 
 
-def answer(engine: Analyzer, request: dict[str, Any]) -> dict[str, Any]:
+def answer(engine: Served, request: dict[str, Any]) -> dict[str, Any]:
     """The result of one request, or the traceback of what went wrong: an analysis never ends the worker."""
     from torchsleuth.interp.parts import Part
     from torchsleuth.worker.progress import of_this_process
+    from torchsleuth.worker.request import from_json
 
     try:
-        parameters = {**request["params"], "roots": tuple(request["params"].get("roots") or ())}
-        if request["method"] not in METHODS:
-            raise ValueError(f"no method of the worker: {request['method']}")
-        method: Callable[..., FileAnalysis] = getattr(engine, request["method"])
+        asked = from_json(request["method"], request["params"])
         left_out = [Part(*part) for part in request.get("left_out") or ()]
         with of_this_process().request(request["id"], left_out):
-            analysis = method(**parameters)
+            analysis = engine.ask(asked)
         return {"id": request["id"], "result": analysis.to_json()}
     except Exception:
         return {"id": request.get("id"), "error": traceback.format_exc()}
@@ -188,7 +117,7 @@ def _take_pipes() -> tuple[IO[bytes], IO[bytes]]:
     return requests, answers
 
 
-def _start_without_torch() -> tuple[Analyzer, str]:
+def _start_without_torch() -> tuple[Served, str]:
     from torchsleuth.worker.progress import of_this_process
     from torchsleuth.worker.syntax import SyntaxEngine
 
@@ -196,7 +125,7 @@ def _start_without_torch() -> tuple[Analyzer, str]:
     return SyntaxEngine(), ""
 
 
-def _start() -> tuple[Analyzer, str] | Problem:
+def _start() -> tuple[Served, str] | Problem:
     """The engine and torch's version, or why there is none."""
     from torchsleuth.messages import message
 

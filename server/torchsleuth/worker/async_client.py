@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
 from torchsleuth.messages import message
-from torchsleuth.schema import FileAnalysis, TensorFact
+from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker.client import StateListener, WorkerClient, WorkerUnavailable
+from torchsleuth.worker.request import Request
 
 T = TypeVar("T")
 ClientFactory = Callable[[str | None, StateListener], WorkerClient]
-
-
-@dataclass(frozen=True)
-class Asked:
-    """The subject of an analysis: a document, the texts of other open ones, where imports start from, the rules to ask, and the
-    facts of runs."""
-
-    path: str
-    text: str
-    overlay: Mapping[str, str]
-    roots: tuple[str, ...]
-    codes: Sequence[str] | None = None
-    observed: Sequence[TensorFact] = ()
 
 
 class AsyncWorkerClient:
@@ -42,7 +29,7 @@ class AsyncWorkerClient:
         self._closed = False
         self._client = make_client(interpreter, self._report)
         self._withdrawals: set[threading.Event] = set()
-        """Of the contracts that are being inferred, or will be."""
+        """Of the requests that can be withdrawn."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="torchsleuth-worker")
 
     @property
@@ -80,65 +67,17 @@ class AsyncWorkerClient:
         """Until the worker is ready. Raises WorkerUnavailable."""
         await self._call(self._client.start)
 
-    async def analyze(self, asked: Asked, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.analyze`, without fixes; others come first after a death. Raises WorkerUnavailable."""
-        return await self._call(
-            partial(
-                self._client.analyze,
-                asked.path,
-                asked.text,
-                asked.overlay,
-                asked.roots,
-                verify=False,
-                codes=asked.codes,
-                budget_s=budget_s,
-                patient=False,
-                observed=asked.observed,
-            )
-        )
+    async def ask(self, request: Request, budget_s: float) -> FileAnalysis:
+        """As `WorkerClient.ask`; others come first after a death. Raises WorkerUnavailable."""
+        return await self._call(partial(self._client.ask, request, budget_s, patient=False))
 
-    async def repair(self, asked: Asked, seconds: float, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.repair`. Raises WorkerUnavailable."""
-        return await self._call(
-            partial(
-                self._client.repair,
-                asked.path,
-                asked.text,
-                asked.overlay,
-                asked.roots,
-                codes=asked.codes,
-                seconds=seconds,
-                budget_s=budget_s,
-                patient=False,
-            )
-        )
-
-    async def estimate(self, asked: Asked, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.estimate`, of the script as it is. Raises WorkerUnavailable."""
-        call = self._client.estimate
-        return await self._call(
-            partial(call, asked.path, asked.text, asked.overlay, asked.roots, budget_s=budget_s, patient=False)
-        )
-
-    async def contracts(self, asked: Asked, first: int, last: float, budget_s: float) -> FileAnalysis:
-        """As `WorkerClient.contracts`; whatever else is asked withdraws it. Raises WorkerUnavailable."""
+    async def ask_withdrawably(self, request: Request, budget_s: float) -> FileAnalysis:
+        """As `ask`; whatever else is asked withdraws it. Raises WorkerUnavailable."""
         withdrawn = threading.Event()
         self._withdrawals.add(withdrawn)
         try:
-            return await self._run(
-                partial(
-                    self._client.contracts,
-                    asked.path,
-                    asked.text,
-                    asked.overlay,
-                    asked.roots,
-                    first,
-                    last,
-                    budget_s=budget_s,
-                    patient=False,
-                    wanted=lambda: not withdrawn.is_set(),
-                )
-            )
+            ask = partial(self._client.ask, request, budget_s, patient=False, wanted=lambda: not withdrawn.is_set())
+            return await self._run(ask)
         finally:
             self._withdrawals.discard(withdrawn)
 
@@ -153,7 +92,7 @@ class AsyncWorkerClient:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def withdraw(self) -> None:
-        """Do without the contracts that are being inferred: something else will be asked."""
+        """Do without the answers that can be withdrawn: something else will be asked."""
         for withdrawn in self._withdrawals:
             withdrawn.set()
         self._client.withdraw()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import os
 import queue
 import signal
@@ -11,13 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.schema import FileAnalysis, TensorFact
+from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import bootstrap
 from torchsleuth.worker.blame import Blame, Death
 from torchsleuth.worker.progress import VARIABLE, Record
+from torchsleuth.worker.request import Analyzer, Request
 from torchsleuth.worker.structure import structure
 from torchsleuth.worker.wire import SYNTAX, Message, read, write
 
@@ -44,7 +44,7 @@ class _Died(Exception):
     """The worker was killed before it was ready."""
 
 
-class WorkerClient:
+class WorkerClient(Analyzer):
     """One worker process. Thread-safe: requests are served one after the other."""
 
     def __init__(
@@ -111,125 +111,33 @@ class WorkerClient:
         with self._requests:
             self._ensure()
 
-    def analyze(
+    def ask(
         self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        verify: bool = True,
-        codes: Sequence[str] | None = None,
-        budget_s: float = 60.0,
-        patient: bool = True,
-        observed: Sequence[TensorFact] = (),
-    ) -> FileAnalysis:
-        """The analysis of a document; `observed`: what a run has seen. A worker that dies of it or exceeds the budget is replaced, and asked again; what
-        it dies of twice is left out from then on, and `stats["incomplete"]` says so. Unless `patient`, an answer with
-        `stats["died"]` comes instead of asking again. Raises WorkerUnavailable if the interpreter cannot run the
-        analysis."""
-        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "verify": verify}
-        if observed:
-            parameters["observed"] = [fact.to_json() for fact in observed]
-        return self._served("analyze", parameters, codes, budget_s, patient)
-
-    def repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        codes: Sequence[str] | None = None,
-        seconds: float = math.inf,
-        budget_s: float = 60.0,
-        patient: bool = True,
-    ) -> FileAnalysis:
-        """The analysis with verified fixes, as many as were verified within about `seconds`; `stats["unverified"]` says
-        whether there is more to do. Otherwise as `analyze`."""
-        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots, "seconds": seconds}
-        return self._served("repair", parameters, codes, budget_s, patient)
-
-    def explain(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-        budget_s: float = 60.0,
-        patient: bool = True,
-    ) -> FileAnalysis:
-        """Explain the expressions in some lines: what is known, and why the rest is unknown: `FileAnalysis.explanations`.
-        Otherwise as `analyze`."""
-        parameters = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
-        return self._served("explain", {**parameters, "first": first, "last": last}, None, budget_s, patient)
-
-    def contracts(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-        budget_s: float = 300.0,
+        request: Request,
+        budget_s: float | None = None,
         patient: bool = True,
         wanted: Callable[[], bool] | None = None,
     ) -> FileAnalysis:
-        """Infer the contracts of the modules and functions of a document that begin in some lines: `FileAnalysis.contracts`. With
-        `wanted`, they can be withdrawn: where it is false before the worker is asked, and by `withdraw` from then on, an answer
-        with `stats["withdrawn"]` comes at once. Otherwise as `analyze`."""
-        parameters: Message = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
-        parameters |= {"first": first, "last": last}
-        return self._served("contracts", parameters, None, budget_s, patient, wanted)
+        """The answer to a request. A worker that dies of it or exceeds the budget is replaced, and asked again; what it dies of
+        twice is left out from then on, and `stats["incomplete"]` says so. Unless `patient`, an answer with `stats["died"]`
+        comes instead of asking again. With `wanted`, the request can be withdrawn: where it is false before the worker is
+        asked, and by `withdraw` from then on, an answer with `stats["withdrawn"]` comes at once. Raises WorkerUnavailable if
+        the interpreter cannot run the analysis."""
+        budget_s = request.seconds_at_most if budget_s is None else budget_s
+        with self._requests:
+            while True:
+                analysis = self._attempt(request, budget_s, wanted)
+                if not (patient and analysis.stats.get("died")):
+                    return analysis
 
     def withdraw(self) -> None:
-        """Do without the contracts that are being inferred, if they can be withdrawn. Never waits."""
+        """Do without the answer to the request that is being served, if it can be withdrawn. Never waits."""
         number, record = self._withdrawable, self._record
         if number and record is not None:
             record.withdraw(number)
 
-    def estimate(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        batch: int | None = None,
-        limit: int | None = None,
-        device: str | None = None,
-        remedies: bool = True,
-        budget_s: float = 600.0,
-        patient: bool = True,
-    ) -> FileAnalysis:
-        """The memory that a step of the training takes: `FileAnalysis.memory`. `batch`: the size of a batch, where it is to be
-        another one than in the text. `limit`: bytes of the device, for which the largest batch is looked for. `device`: its
-        kind, None for that of the script. Otherwise as `analyze`."""
-        parameters: Message = {"path": path, "text": text, "overlay": dict(overlay or {}), "roots": roots}
-        parameters |= {"batch": batch, "limit": limit, "device": device, "remedies": remedies}
-        return self._served("estimate", parameters, None, budget_s, patient)
-
-    def _served(
-        self,
-        method: str,
-        parameters: Message,
-        codes: Sequence[str] | None,
-        budget_s: float,
-        patient: bool,
-        wanted: Callable[[], bool] | None = None,
-    ) -> FileAnalysis:
-        if codes is not None:
-            parameters["codes"] = list(codes)
-        with self._requests:
-            while True:
-                analysis = self._attempt(method, parameters, budget_s, wanted)
-                if not (patient and analysis.stats.get("died")):
-                    return analysis
-
-    def _attempt(
-        self, method: str, parameters: Message, budget_s: float, wanted: Callable[[], bool] | None
-    ) -> FileAnalysis:
-        path, text = parameters["path"], parameters["text"]
+    def _attempt(self, asked: Request, budget_s: float, wanted: Callable[[], bool] | None) -> FileAnalysis:
+        path, text = asked.path, asked.text
         if self._blame.refuses(path, text):
             return _empty(path, message("worker.deadly_text"))
         process = self._ensure()
@@ -242,7 +150,7 @@ class WorkerClient:
             if not wanted():
                 self._withdrawable = 0
                 return FileAnalysis(path, stats={"withdrawn": True})
-        request = {"id": self._next, "method": method, "params": parameters}
+        request = {"id": self._next, "method": asked.method, "params": asked.to_json()}
         if self._blame.left_out:
             request["left_out"] = self._blame.left_out
         answer = self._ask(process, request, budget_s)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import math
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from torchsleuth.interp.budget import Budget, OutOfTime, Withdrawn
 from torchsleuth.interp.contracts import Inference
@@ -25,7 +25,7 @@ from torchsleuth.rules.evidence.causes import by_cause, shown
 from torchsleuth.rules.evidence.passed import at_the_call
 from torchsleuth.rules.registry import RULES
 from torchsleuth.rules.rule import Analysis, Candidates, Finding, Rule
-from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Json, Span, TensorFact
+from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAnalysis, Fix, Span, TensorFact
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -36,8 +36,9 @@ from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.contracts import facts_of_contract
 from torchsleuth.worker.contracts import shown as shown_contract
 from torchsleuth.worker.explain import chain, explanations
-from torchsleuth.worker.memory import Asked, Estimator
+from torchsleuth.worker.memory import Estimator
 from torchsleuth.worker.progress import Progress
+from torchsleuth.worker.request import Analyze, Estimate, Explain, Infer, Repair, Request, Served
 from torchsleuth.worker.times import Times
 
 CONTRACT_STEPS = 50_000_000
@@ -50,7 +51,7 @@ MAX_UNREPAIRED = 8
 """Analyses that are kept until their fixes are asked for."""
 
 
-class Engine:
+class Engine(Served):
     """Holds the oracle, whose memo is shared by all documents and kept across edits."""
 
     def __init__(
@@ -65,36 +66,16 @@ class Engine:
         """The document that was asked last for contracts, for the others of it."""
         self._bounded = Bounded()
 
-    def analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        verify: bool = True,
-        codes: Sequence[str] | None = None,
-        observed: Sequence[Json] = (),
-    ) -> FileAnalysis:
-        """Analyse a document. `overlay`: texts of other open documents. `roots`: folders that imports start from.
-        With `verify` false fixes are left to `repair`. `codes`: the rules to ask, None for those on by default.
-        `observed`: facts of a run, as JSON, which stand for what is unknown in the facts; nothing is found by them."""
-        seen = Observations.from_json(observed)
-        return self._bounded.run(lambda: self._analyze(path, text, overlay, roots, verify, codes, seen))
+    def ask(self, request: Request) -> FileAnalysis:
+        answer = _ANSWERS[type(request)]
+        return self._bounded.run(lambda: answer(self, request))
 
-    def _analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None,
-        roots: tuple[str, ...],
-        verify: bool,
-        codes: Sequence[str] | None,
-        observed: Observations | None = None,
-    ) -> FileAnalysis:
+    def _analyze(self, request: Analyze) -> FileAnalysis:
         started, began = time.perf_counter(), time.process_time()
         self._inferring = None
         hits, misses = self.oracle.hits, self.oracle.misses
-        files = {**(overlay or {}), path: text}
+        path, files, roots, codes = request.path, request.files, request.roots, request.codes
+        observed = Observations.from_json(request.observed)
         analysis = self.interpret(path, files, roots)
         rules = [rule for rule in RULES.values() if (rule.fault.default if codes is None else rule.code in codes)]
         found = self._diagnose(analysis, rules)
@@ -120,65 +101,28 @@ class Engine:
             self._repairs[path] = Repairs(result, files, trials, analysis.trace.internal_errors, self._bounded, left)
             if len(self._repairs) > MAX_UNREPAIRED:
                 del self._repairs[next(iter(self._repairs))]
-        repairable = verify and path in self._repairs
-        return self._repair(path, text, overlay, roots, codes, math.inf) if repairable else result
+        repairable = request.verify and path in self._repairs
+        return self._repair(request.also(Repair, codes=codes)) if repairable else result
 
-    def repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        codes: Sequence[str] | None = None,
-        seconds: float = math.inf,
-    ) -> FileAnalysis:
-        """The analysis of a document with the fixes that were verified so far, after going on with that for about
-        `seconds`. `stats["unverified"]`: whether there is more to do."""
-        return self._bounded.run(lambda: self._repair(path, text, overlay, roots, codes, seconds))
-
-    def _repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None,
-        roots: tuple[str, ...],
-        codes: Sequence[str] | None,
-        seconds: float,
-    ) -> FileAnalysis:
+    def _repair(self, request: Repair) -> FileAnalysis:
+        path = request.path
         repairs = self._repairs.get(path)
-        if repairs is None or repairs.files != {**(overlay or {}), path: text}:
-            result = self._analyze(path, text, overlay, roots, False, codes)
+        if repairs is None or repairs.files != request.files:
+            result = self._analyze(request.also(Analyze, verify=False, codes=request.codes))
             repairs = self._repairs.get(path)
             if repairs is None:
                 return result
         del self._repairs[path]
-        with self.progress.step(SourceText(path, text), "fixes") as wanted:
-            done = repairs.proceed(seconds) if wanted else repairs.end(self._left_out())
+        with self.progress.step(SourceText(path, request.text), "fixes") as wanted:
+            done = repairs.proceed(request.seconds) if wanted else repairs.end(self._left_out())
         if not done:
             self._repairs[path] = repairs
         return repairs.result
 
-    def explain(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis:
-        """Explain the expressions in the lines from `first` to `last`, and why the rest is unknown."""
-        return self._bounded.run(lambda: self._explain(path, {**(overlay or {}), path: text}, roots, first, last))
-
-    def _explain(
-        self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
-    ) -> FileAnalysis:
-        source, budget, watch = (
-            SourceText(path, files[path]),
-            Budget(seconds=self.times.execution),
-            Watch(path, first, last),
-        )
-        interpreter = Execution(self.oracle, Workspace(files, roots), budget, self.progress)
+    def _explain(self, request: Explain) -> FileAnalysis:
+        source, budget = SourceText(request.path, request.text), Budget(seconds=self.times.execution)
+        watch = Watch(request.path, request.first, request.last)
+        interpreter = Execution(self.oracle, Workspace(request.files, request.roots), budget, self.progress)
         interpreter.watch = watch
         with self._bounded.limit(budget.seconds + self.times.grace):
             trace = interpreter.run_document(source)
@@ -187,26 +131,11 @@ class Engine:
             "incomplete": self._left_out() or trace.incomplete or trace.overdue,
             "internal_errors": trace.internal_errors[:MAX_INTERNAL_ERRORS],
         }
-        return FileAnalysis(path, stats=stats, explanations=explanations(interpreter, watch, source))
+        return FileAnalysis(request.path, stats=stats, explanations=explanations(interpreter, watch, source))
 
-    def contracts(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis:
-        """The contracts of the modules and functions that begin in the lines from `first` to `last`, and what they say of the
-        expressions inside: `FileAnalysis.facts`. `stats["read"]`: the other files of the workspace that these depend on.
-        `stats["withdrawn"]`: this was given up, since something else is asked for."""
-        return self._bounded.run(lambda: self._contracts(path, {**(overlay or {}), path: text}, roots, first, last))
-
-    def _contracts(
-        self, path: str, files: Mapping[str, str], roots: tuple[str, ...], first: int, last: float
-    ) -> FileAnalysis:
-        source = SourceText(path, files[path])
+    def _contracts(self, request: Infer) -> FileAnalysis:
+        path, files, roots = request.path, request.files, request.roots
+        source = SourceText(path, request.text)
         kept, self._inferring = self._inferring, None
         errors: list[str] = []
         found: list[Contract] = []
@@ -217,7 +146,7 @@ class Engine:
                 fits = kept is not None and kept.is_for(files, roots)
                 inferring = kept if fits else self._infer(source, files, roots)
                 if inferring is not None:
-                    for owner, function in inferring.between(first, last):
+                    for owner, function in inferring.between(request.first, request.last):
                         one = inferring.inference.contract(owner, function)
                         found.append(shown_contract(one, owner, function, source))
                         facts += facts_of_contract(one, owner, function, source)
@@ -250,29 +179,10 @@ class Engine:
         inference = Inference(interpreter, source)
         return Inferring(dict(files), roots, interpreter, inference, interpreter.entries_of(source))
 
-    def estimate(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        batch: int | None = None,
-        limit: int | None = None,
-        device: str | None = None,
-        remedies: bool = True,
-    ) -> FileAnalysis:
-        """The memory that a step of the training in a document takes. `batch`: the size of a batch, where it is to be another one
-        than in the text; `limit`: the memory that the largest batch is to fit in; `device`: its kind; `remedies`: also what
-        would save memory."""
-
-        def work() -> FileAnalysis:
-            files = {**(overlay or {}), path: text}
-            asked = Asked(batch, limit, device, remedies)
-            memory = Estimator(self.oracle, self._record, path, files, roots).estimate(asked)
-            errors = self.oracle.told()
-            return FileAnalysis(path, stats={"internal_errors": errors[:MAX_INTERNAL_ERRORS]}, memory=memory)
-
-        return self._bounded.run(work)
+    def _estimate(self, request: Estimate) -> FileAnalysis:
+        memory = Estimator(self.oracle, self._record, request).estimate()
+        errors = self.oracle.told()
+        return FileAnalysis(request.path, stats={"internal_errors": errors[:MAX_INTERNAL_ERRORS]}, memory=memory)
 
     def _record(self, path: str, files: Mapping[str, str], roots: tuple[str, ...]) -> Program:
         """The training of a document up to the second step of its optimizers."""
@@ -285,15 +195,12 @@ class Engine:
 
     @property
     def unrepaired(self) -> bool:
-        """Whether analyses are kept whose fixes, or contracts, are still to be found."""
         return bool(self._repairs) or self._inferring is not None
 
     def vocabulary(self) -> list[str]:
-        """The attributes of the installed libraries, by which a word that is still being typed is told from others."""
         return self.oracle.vocabulary()
 
     def save(self) -> None:
-        """Keep what the oracle found out for the workers to come."""
         self.oracle.save()
 
     def interpret(self, path: str, files: Mapping[str, str], roots: tuple[str, ...], again: bool = False) -> Analysis:
@@ -426,6 +333,15 @@ class Engine:
         for group in groups:
             fixes[group[0]] = yield from _paused(for_cause(group, fixes, shared, before, recheck), so_far)
         yield so_far()
+
+
+_ANSWERS: dict[type[Request], Callable[[Engine, Any], FileAnalysis]] = {
+    Analyze: Engine._analyze,
+    Repair: Engine._repair,
+    Explain: Engine._explain,
+    Infer: Engine._contracts,
+    Estimate: Engine._estimate,
+}
 
 
 @dataclass(frozen=True)

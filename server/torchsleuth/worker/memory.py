@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
+from torchsleuth.worker.request import Estimate
 
 Record = Callable[[str, Mapping[str, str], tuple[str, ...]], Program]
 MAX_TRIALS = 10
@@ -27,31 +28,20 @@ _BATCH = re.compile(r"batch|^bs$|^b$|^n$", re.IGNORECASE)
 _SIZED = frozenset("randn rand zeros ones empty full randint normal DataLoader".split())
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A request for an estimate. `batch`: the size of a batch; `limit`: bytes that the largest is to fit in; `device`: the kind
-    that is counted on; `remedies`: also what would save memory."""
-
-    batch: int | None = None
-    limit: int | None = None
-    device: str | None = None
-    remedies: bool = True
-
-
 class Estimator:
-    """The estimates of one document."""
+    """The estimate for a document."""
 
-    def __init__(
-        self, oracle: Oracle, record: Record, path: str, files: Mapping[str, str], roots: tuple[str, ...]
-    ) -> None:
+    def __init__(self, oracle: Oracle, record: Record, asked: Estimate) -> None:
         self._oracle = oracle
         self._record = record
-        self._path = path
-        self._files = files
-        self._roots = roots
+        self._asked = asked
+        self._path = asked.path
+        self._files = asked.files
+        self._roots = asked.roots
         self._programs: dict[int | None, Program | Gap] = {}
 
-    def estimate(self, asked: Asked) -> MemoryEstimate:
+    def estimate(self) -> MemoryEstimate:
+        asked = self._asked
         program = self._program(asked.batch)
         if isinstance(program, Gap) or program.gap is not None:
             gap = program if isinstance(program, Gap) else program.gap
@@ -271,4 +261,4 @@ def _name(node: ast.AST | None) -> str:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
 
 
-__all__ = ["Asked", "Estimator", "Remedy", "changed_batch"]
+__all__ = ["Estimator", "Remedy", "changed_batch"]

@@ -6,7 +6,6 @@ started. It reads the one document and no other file. Only a tenth of the rules 
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -16,87 +15,37 @@ from torchsleuth.interp.trace import Trace
 from torchsleuth.messages import message
 from torchsleuth.repair.verify import Checked, Found, T, Trials, together, verified_fixes
 from torchsleuth.rules.rule import Analysis, Candidates, Rule, load_rule
-from torchsleuth.schema import Diagnostic, FileAnalysis, Fix, Json
+from torchsleuth.schema import Diagnostic, FileAnalysis, Fix
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.worker.request import Analyze, Repair, Request, Served
 
 VERIFY_SECONDS = 2.0
 """Time of the processor that the fixes of one document may take."""
 
 
-class SyntaxEngine:
-    """Serves what `Engine` does, as if nothing were known of any value. Its parameters are those of `Engine`."""
+class SyntaxEngine(Served):
+    """Answers as if nothing were known of any value."""
 
     unrepaired = False
 
     def __init__(self) -> None:
         self._rules = {code: load_rule(fault) for code, fault in FAULTS.items() if fault.syntactic}
 
-    def analyze(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        verify: bool = True,
-        codes: Sequence[str] | None = None,
-        observed: Sequence[Json] = (),
-    ) -> FileAnalysis:
+    def ask(self, request: Request) -> FileAnalysis:
+        if not isinstance(request, Analyze | Repair):
+            return FileAnalysis(request.path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
+        path, codes = request.path, request.codes
         rules = [rule for code, rule in self._rules.items() if (rule.fault.default if codes is None else code in codes)]
-        analysis = _unknown(path, text)
+        analysis = _unknown(path, request.text)
         checked = Checked(tuple(_diagnose(analysis, rules)), analysis)
+        verify = isinstance(request, Repair) or request.verify
         found = _repaired(checked, rules) if verify else (diagnostic for diagnostic, _ in checked.found)
         return FileAnalysis(
             path,
             tuple(found),
             stats={"internal_errors": analysis.trace.internal_errors, "incomplete": message("worker.syntax")},
         )
-
-    def explain(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis:
-        return FileAnalysis(path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
-
-    def contracts(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        first: int = 1,
-        last: float = math.inf,
-    ) -> FileAnalysis:
-        return self.explain(path, text)
-
-    def estimate(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        batch: int | None = None,
-        limit: int | None = None,
-        device: str | None = None,
-        remedies: bool = True,
-    ) -> FileAnalysis:
-        return FileAnalysis(path, stats={"internal_errors": [], "incomplete": message("worker.syntax")})
-
-    def repair(
-        self,
-        path: str,
-        text: str,
-        overlay: Mapping[str, str] | None = None,
-        roots: tuple[str, ...] = (),
-        codes: Sequence[str] | None = None,
-        seconds: float = math.inf,
-    ) -> FileAnalysis:
-        return self.analyze(path, text, overlay, roots, codes=codes)
 
     def vocabulary(self) -> list[str]:
         return []
