@@ -779,6 +779,7 @@ ENGLISH: dict[str, str] = {
     "untensor": "{made} computes with tensors, and {name} is {kind}",
     "untensor.array": "an array of NumPy",
     "untensor.layer": "a module: its weight is a tensor",
+    "untensor.object": "an object of {cls}",
     "untensor.module": "a module: call it with a tensor",
     "absent.name": "{owner} has no `{name}`: `{near}` is what there is",
     "absent.elsewhere": "{owner} has no `{name}`: it is {place}",

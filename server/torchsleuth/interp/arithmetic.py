@@ -49,7 +49,7 @@ def scalar_arithmetic(left: Value, right: Value) -> Value:
             "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
         )
     if isinstance(left, str) or isinstance(right, str):
-        return Scalar("str")
+        return Scalar("str", made_of=(left, right))
     return UNKNOWN
 
 

@@ -711,7 +711,7 @@ class Calls(Choices):
             elif module.path == "torch.nn.Identity" and call.args and isinstance(call.args[0], Array | Image):
                 value = call.args[0]
             else:
-                misuse.takes_array(self, module, call)
+                misuse.layer_takes(self, module, call)
                 value = self.apply_module(module, call)
             if self.hooked:
                 value = hooks.after(self, module, call, value)

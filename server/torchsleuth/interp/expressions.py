@@ -217,8 +217,7 @@ class Expressions(Calls):
         return DictValue(entries)
 
     def on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
-        pieces: list[str] = []
-        known = True
+        pieces: list[Value] = []
         for part in node.values:
             if isinstance(part, ast.Constant):
                 pieces.append(str(part.value))
@@ -232,11 +231,10 @@ class Expressions(Calls):
                 if isinstance(form, str):
                     call = Arguments((), {}, part, frame)
                     text = pure.formatted(self, value, part.conversion, form, call)
-                if isinstance(text, str):
-                    pieces.append(text)
-                else:
-                    known = False
-        return "".join(pieces) if known and sum(map(len, pieces)) <= limits.MAX_TEXT else Scalar("str")
+                pieces.append(text if isinstance(text, str) else value)
+        known = [piece for piece in pieces if isinstance(piece, str)]
+        fits = len(known) == len(pieces) and sum(map(len, known)) <= limits.MAX_TEXT
+        return "".join(known) if fits else Scalar("str", made_of=tuple(pieces))
 
     def on_FormattedValue(self, node: ast.FormattedValue, frame: Frame) -> Value:
         self.eval(node.value, frame)

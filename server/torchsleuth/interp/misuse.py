@@ -9,7 +9,7 @@ from collections.abc import Callable
 from torchsleuth.interp import signatures
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import states
+from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.trace import Misuse, Operation
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
@@ -19,6 +19,7 @@ from torchsleuth.values import (
     ClassValue,
     DictValue,
     Function,
+    Instance,
     LibraryModule,
     LibraryObject,
     ListValue,
@@ -32,6 +33,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import MISSING
 
 _TENSOR_METHODS = frozenset(
     "item size mean sum float long int half double bool cpu cuda numpy tolist detach clone squeeze size dim numel backward "
@@ -41,6 +43,8 @@ _FUNCTIONAL = frozenset(f"torch.{name}" for name in "relu sigmoid tanh softmax l
 _WITH_WEIGHTS = frozenset(
     "Linear Bilinear Conv1d Conv2d Conv3d Embedding LSTM GRU RNN LayerNorm BatchNorm1d BatchNorm2d".split()
 )
+_AS_TENSORS = ("__torch_function__", "__getattr__", "__array__", "__float__", "__index__", "__len__", "__iter__")
+"""With one of these, an object may be taken for a tensor, or made into one."""
 MOVES = frozenset("to cuda cpu float half double detach".split())
 _MODULE_METHODS = frozenset("parameters named_parameters children modules state_dict train eval zero_grad".split())
 _OPTIMIZER_METHODS = frozenset({"step", "zero_grad", "state_dict"})
@@ -279,12 +283,14 @@ def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Fr
 
 
 def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
-    """``F.relu(self.conv)``: a module, or an array, for a tensor; and ``training=self.train``."""
+    """``F.relu(self.conv)``: a module, an array or an object of a class for a tensor; and ``training=self.train``."""
     name = path.rpartition(".")[2]
     functional = path.startswith(("torch.nn.functional.", "torch.nn.init.")) or path in _FUNCTIONAL
     first = call.args[0] if call.args else None
     if functional and (is_module(first) or isinstance(first, Array)) and not name.startswith("_"):
         report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, first)))
+    if isinstance(first, Instance) and (functional or _wants_tensor(interp, path)):
+        _takes_object(interp, path, first, call)
     given = [*call.node.args, *(word.value for word in call.node.keywords)] if isinstance(call.node, ast.Call) else []
     for value in (*call.args, *call.kwargs.values()) if functional else ():
         for node in given if isinstance(value, Bound) else ():
@@ -302,10 +308,31 @@ def asks_mode(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) ->
         report(interp, Misuse("flag", interp.site(node, frame), value))
 
 
-def takes_array(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
-    """``model(x.numpy())``"""
-    if call.args and isinstance(call.args[0], Array) and module.type_name in _WITH_WEIGHTS:
+def _wants_tensor(interp: Interpreter, path: str) -> bool:
+    """Whether an operator takes a tensor in the first place, in whichever way it is called."""
+    ways = interp.oracle.overloads(path) if path.startswith("torch.") else ()
+    return bool(ways) and all(way and way[0].name in ("input", "self") for way in ways)
+
+
+def _takes_object(interp: Interpreter, path: str, value: Value, call: Arguments) -> None:
+    """``F.softmax(model(x))`` of a model that gives an object with the logits in it."""
+    if not isinstance(value, Instance) or value.is_module or value.native is not None or interp.entry:
+        return
+    cls = value.cls
+    plain = cls.is_made_plainly() and cls.native_base() is None
+    if plain and is_certain(interp, call.frame):
+        if all(interp.class_attribute(cls, name) is MISSING for name in _AS_TENSORS):
+            report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, value)))
+
+
+def layer_takes(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
+    """``model(x.numpy())``, and ``criterion(output, target)`` of an object."""
+    if not call.args:
+        return
+    if isinstance(call.args[0], Array) and module.type_name in _WITH_WEIGHTS:
         report(interp, Misuse("untensor", interp.site(call.node, call.frame), (module.path, call.args[0])))
+    if module.type_name in _WITH_WEIGHTS or hierarchy.is_loss(module.path):
+        _takes_object(interp, module.path, call.args[0], call)
 
 
 def is_certain(interp: Interpreter, frame: Frame) -> bool:
@@ -350,7 +377,7 @@ __all__ = [
     "report",
     "computes_with",
     "holds",
-    "takes_array",
+    "layer_takes",
     "assigned",
     "calls",
     "computes",

@@ -116,9 +116,12 @@ def _forget_oldest(kept: dict[Any, Any], limit: int) -> None:
         del kept[key]
 
 
-def _asks_none(error: BaseException) -> bool:
-    """Whether a function has asked None for an attribute, as losses do for the size of a prediction."""
-    return isinstance(error, AttributeError) and "'NoneType' object" in str(error)
+_NO_TENSORS = tuple(f"'{kind}' object has no attribute" for kind in ("NoneType", "tuple", "list", "dict"))
+
+
+def _asks_no_tensor(error: BaseException) -> bool:
+    """Whether a function has asked None, or what holds tensors, for an attribute, as losses do for the size of a prediction."""
+    return isinstance(error, AttributeError) and str(error).startswith(_NO_TENSORS)
 
 
 class Oracle:
@@ -531,7 +534,7 @@ class Oracle:
         except TypeError as error:
             return Failure("TypeError", str(error), confirmed=False)
         except Exception as error:
-            if _asks_none(error):
+            if _asks_no_tensor(error):
                 return Failure("AttributeError", str(error), confirmed=False)
             return Undecided(f"{type(error).__name__}: {error}"[:200])
 
@@ -684,7 +687,7 @@ class Oracle:
             return Undecided(str(error)) if failure.exception == "TypeError" else failure
         if error is None or (isinstance(error, NotImplementedError) and not _about_types(error)):
             return Undecided("only the fake operator fails")
-        if isinstance(error, (*_CHECKED_ERRORS, TypeError)) or _asks_none(error):
+        if isinstance(error, (*_CHECKED_ERRORS, TypeError)) or _asks_no_tensor(error):
             return Failure(type(error).__name__, str(error), confirmed=True)
         return Undecided(str(error))
 

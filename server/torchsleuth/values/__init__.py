@@ -35,7 +35,7 @@ class Scalar:
 
     `cut`: where it left the autograd graph (see interp/autograd.py), for one that was computed with gradients.
     `length`, `words`: how many characters a text has, and how many words ``split()`` finds in it, where they are sizes.
-    `kind_of`: the device whose kind a text names.
+    `kind_of`: the device whose kind a text names. `made_of`: the parts that a text was put together of, one after the other.
     """
 
     type: str
@@ -43,6 +43,7 @@ class Scalar:
     length: Size | None = field(default=None, compare=False)
     words: Size | None = field(default=None, compare=False)
     kind_of: Device | None = field(default=None, compare=False)
+    made_of: tuple[Any, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ _FLOATS = frozenset(
 )
 _INTS = frozenset("os.cpu_count time.time_ns os.getpid random.getrandbits".split())
 _STRINGS = frozenset(
-    "os.path.join os.path.dirname os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser".split()
+    "os.path.dirname os.path.basename os.getenv os.getcwd time.strftime os.path.expanduser tempfile.mkdtemp "
+    "tempfile.mktemp tempfile.gettempdir".split()
 )
 _NOTHING = frozenset(
     "random.seed os.makedirs warnings.filterwarnings warnings.warn logging.basicConfig time.sleep "
@@ -551,10 +552,17 @@ def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Argument
             if given.get("action", "store") not in _ACTIONS:
                 raise plain.NotPlain
             reader.add_argument(*map(bridge.deep, option.args), **given)
-        return vars(reader.parse_args(bridge.deep(call.args[0])))
+        return vars(reader.parse_args([token if isinstance(one, Scalar) else bridge.deep(one) for token, one in words]))
 
-    made = plain.tried(interp, call, run)
-    return _namespace("argparse.Namespace", made.items) if isinstance(made, DictValue) and made.items else None
+    written = call.args[0].items if isinstance(call.args[0], ListValue) else None
+    # A text that is not known stands for itself: it is what the option gives, unless its type has to read it.
+    words = [(f"\0{place}", one) for place, one in enumerate(written or ())]
+    unread = {token: one for token, one in words if isinstance(one, Scalar)}
+    made = plain.tried(interp, call, run) if written is not None else None
+    if not isinstance(made, DictValue) or not made.items:
+        return None
+    fields = {key: unread.get(one, one) if isinstance(one, str) else one for key, one in made.items.items()}
+    return _namespace("argparse.Namespace", fields)
 
 
 def _default(interp: Interpreter, call: Arguments, optional: bool) -> Value:

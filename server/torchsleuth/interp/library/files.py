@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os.path
 from pathlib import PurePosixPath
 
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
-from torchsleuth.interp.models import models
+from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -21,8 +22,10 @@ from torchsleuth.values import (
     is_int,
     is_module,
 )
+from torchsleuth.values.frames import Frame
 
 PATH = "pathlib.Path"
+FOLDER = "tempfile.TemporaryDirectory"
 OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
 """The classes of what is a file, or says where one is."""
 PICKLED = "torch.load.object"
@@ -62,6 +65,34 @@ def joined(left: Value, right: Value) -> Value | None:
     if isinstance(left, LibraryObject) and left.path == PATH:
         return LibraryObject(PATH, (left, right), {}, None)
     return None
+
+
+@models(FOLDER)
+class TemporaryFolder(Model):
+    """A folder whose name is made up."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        made = super().made(interp, call)
+        if isinstance(made, LibraryObject):
+            made.slots["name"] = Scalar("str")
+        return made
+
+    @method
+    def cleanup(self, call: Arguments) -> Value:
+        return None
+
+    @attribute("name")
+    def told(self, node: object, frame: Frame) -> Value:
+        return self.value.slots["name"]
+
+
+@models("os.path.join")
+def _join(interp: Interpreter, call: Arguments) -> Value:
+    parts = [path_text(part) or part for part in call.args]
+    if call.exact and all(isinstance(part, str) for part in parts):
+        return os.path.join(*map(str, parts))
+    return Scalar("str", made_of=tuple(parts) if call.exact else ())
 
 
 _ATTRIBUTES = frozenset("name stem suffix suffixes parts".split())
@@ -108,8 +139,11 @@ def _key(interp: Interpreter, value: Value) -> object:
     if isinstance(value, LibraryObject) and value.path in OBJECTS:
         parts = _parts(value)
         return value.identity if parts is None else "/".join(parts)
-    # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.
     if isinstance(value, Scalar) and value.type == "str":
+        composed = tuple(_key(interp, part) if isinstance(part, str | Scalar) else None for part in value.made_of)
+        if composed and None not in composed:
+            return composed
+        # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.
         interp.kept.append(value)
         return id(value)
     return None
@@ -174,4 +208,4 @@ def _elsewhere(value: Value) -> Value:
     return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value
 
 
-__all__ = ["OBJECTS", "PATH", "joined", "load", "path_attribute", "path_method", "path_text", "save"]
+__all__ = ["FOLDER", "OBJECTS", "PATH", "joined", "load", "path_attribute", "path_method", "path_text", "save"]

@@ -20,6 +20,7 @@ from torchsleuth.interp.library import (
     dictionaries,
     dispatching,
     draws,
+    files,
     lookups,
     parameters,
     pure,
@@ -984,6 +985,8 @@ def entered(interp: Interpreter, manager: Value) -> Value:
     """The value that ``as`` binds."""
     if isinstance(manager, LibraryObject) and manager.path in ("contextlib.nullcontext", "contextlib.closing"):
         return manager.argument(0, "enter_result")
+    if isinstance(manager, LibraryObject) and manager.path == files.FOLDER:
+        return manager.slots["name"]
     return manager if isinstance(manager, LibraryObject) else UNKNOWN
 
 

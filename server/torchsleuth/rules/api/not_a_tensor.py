@@ -1,7 +1,8 @@
-"""not-a-tensor: a module, or an array of NumPy, where PyTorch computes with tensors.
+"""not-a-tensor: a module, an array of NumPy or an object of a class, where PyTorch computes with tensors.
 
 What it finds
-    `F.relu(self.conv)` for `F.relu(self.conv(x))`; a layer that is called with an array.
+    `F.relu(self.conv)` for `F.relu(self.conv(x))`; a layer that is called with an array; `F.softmax(output)` of an object
+    that has the logits in it.
 Why it hurts
     TypeError: "relu(): argument 'input' (position 1) must be Tensor, not Conv2d".
 Example
@@ -25,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import Array, Tensor
+from torchsleuth.values import Array, Instance, Tensor
 
 CODE = "TS823"
 
@@ -37,18 +38,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if isinstance(call, ast.Call) and call.args:
             source = analysis.source_of(misuse.site.span.path)
             name = f"`{' '.join(source.segment(call.args[0]).split())}`"
-            kind = message(
-                "untensor.array"
-                if isinstance(value, Array)
-                else "untensor.layer"
-                if path.startswith("torch.nn.init.")
-                else "untensor.module"
-            )
-            made = path.rpartition(".")[2]
-            fixes = list(
-                _converted(analysis, misuse, call) if isinstance(value, Array) else _called(analysis, misuse, call)
-            )
-            yield Finding(source.span(call.args[0]), message("untensor", made=made, name=name, kind=kind), (), fixes)
+            kind, repairs = ("untensor.array", _converted) if isinstance(value, Array) else ("untensor.module", _called)
+            if isinstance(value, Instance) and not value.is_module:
+                kind, repairs = "untensor.object", _read
+            elif path.startswith("torch.nn.init."):
+                kind = "untensor.layer"
+            cls = value.cls.name if isinstance(value, Instance) else ""
+            text = message("untensor", made=path.rpartition(".")[2], name=name, kind=message(kind, cls=cls))
+            yield Finding(source.span(call.args[0]), text, (), list(repairs(analysis, misuse, call)))
+
+
+def _read(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+    """The tensors in an object: those in floating point first."""
+    source, given = analysis.source_of(misuse.site.span.path), call.args[0]
+    fields = [(name, held) for name, held in misuse.value[1].slots.items() if isinstance(held, Tensor)]
+    for name, _ in sorted(fields, key=lambda field: "float" not in (field[1].spec.dtype or ""))[:3]:
+        edit = edits.insert_after_node(source, given, f".{name}")
+        yield Candidate(message("fix.append", expression=source.segment(given), suffix=f".{name}"), (edit,))
 
 
 def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:

@@ -36,7 +36,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.tensors.dims import Size
+from torchsleuth.values import LibraryModule, Origin, Tensor
 
 CODE = "TS119"
 _LAYERS = (
@@ -58,6 +59,7 @@ _RECURRENT = ("RNN", "LSTM", "GRU")
 _Losses = list[tuple[Operation, Operand | None, Operand | None]]
 _MAX_STEPS = 60
 _STEPS_BEFORE = 4
+_ARRANGEMENTS = frozenset("view reshape unflatten view_as reshape_as rearrange".split())
 _TURNS = frozenset("transpose permute swapaxes movedim einsum unsqueeze".split())
 _PACKING = "torch.nn.utils.rnn.pack_padded_sequence"
 
@@ -203,13 +205,15 @@ def _by_loss(losses: _Losses, operation: Operation, used: Operand, first: bool) 
         if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
             continue
         single = target.shape[1:] in ((), (1,)) and len(prediction.shape) <= 2
-        if single and prediction.shape[0] == time == target.shape[0] and _comes_from(prediction.tensor, operation):
+        alike = single and prediction.shape[0] == time == target.shape[0]
+        if alike and _comes_from(prediction.tensor, operation, batch):
             return (1 if first else 0), loss
     return None, None
 
 
-def _comes_from(tensor: Tensor, operation: Operation) -> bool:
-    """Whether a tensor was computed from what an operation returned."""
+def _comes_from(tensor: Tensor, operation: Operation, batch: Size) -> bool:
+    """Whether a tensor was computed from what an operation returned, without its dimension of that size taken apart: one that
+    folds the samples and something else into one is no dimension of steps."""
     pending, seen = [tensor], set()
     for _ in range(_MAX_STEPS):
         if not pending:
@@ -221,8 +225,17 @@ def _comes_from(tensor: Tensor, operation: Operation) -> bool:
         seen.add(id(origin))
         if origin.site is operation.site:
             return True
-        pending += origin.sources
+        if not _takes_apart(current, origin, batch):
+            pending += origin.sources
     return False
+
+
+def _takes_apart(result: Tensor, origin: Origin, size: Size) -> bool:
+    """Whether a tensor is another arrangement of one whose first dimension has this size."""
+    if origin.operator.rpartition(".")[2] not in _ARRANGEMENTS or not origin.sources:
+        return False
+    before, after = origin.sources[0].spec.shape, result.spec.shape
+    return before is not None and before[:1] == (size,) and after is not None and after[:1] != (size,)
 
 
 def _finding(
