@@ -478,6 +478,7 @@ ENGLISH: dict[str, str] = {
     ),
     "dim.range": "{tensor} has {rank} dimensions, so {operator} takes a dim from {low} to {high}, not {dim}",
     "rank.iterated": "{tensor} () is a single number: it has no dimension to go through",
+    "rank.indexed": "{tensor} () is a single number: it has no dimension to index, and .item() is its value",
     "rank.counted": "{tensor} () is a single number: it has no dimension, and so no length",
     "rank.wrong": "{user} cannot take {tensors}: the number of dimensions is wrong ({error})",
     "norm.features": (

@@ -49,7 +49,12 @@ from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
 _BY_INDEX = ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "take_along_dim")
-_OF_NONE = {"Tensor.__iter__": "rank.iterated", "Tensor.__len__": "rank.counted"}
+_OF_NONE = {
+    "Tensor.__iter__": "rank.iterated",
+    "Tensor.__len__": "rank.counted",
+    "operator.getitem": "rank.indexed",
+}
+"""What is said of a tensor without dimensions."""
 _DIMENSIONS = re.compile(r"\dd$")
 
 
@@ -61,7 +66,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         operation = failure.operation
         user = layer_text(operation.module) if operation.module is not None else operator_text(operation)
-        single = _OF_NONE.get(operation.target)
+        single = _OF_NONE.get(operation.target) if given[0].shape == () else None
         if single is not None:
             text = message(single, tensor=given[0].text())
             yield Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, failure, given))
