@@ -4,7 +4,8 @@
 
 Every sample of `op_db` (702 operators) and `module_db` (114 modules), on the CPU in float32, is written as the lines a
 user would write: `a = torch.empty(…)` for each tensor, and the call. The analyzer reads that text; PyTorch executes the
-same call on the sample's own tensors. Compared are structure, shapes, dtypes and requires_grad of everything returned.
+same call on the sample's own tensors. Compared are structure, shapes, dtypes and requires_grad of everything returned, and
+of the operands after the call.
 
 Not counted, but printed:
 
@@ -153,15 +154,16 @@ class Case:
         lines.append(f"{self.name('out')} = {self.call}")
         return "\n".join(lines)
 
-    def execute(self, refill: Callable[[torch.Tensor], torch.Tensor] | None = None) -> Any:
-        """What PyTorch returns for the call on the sample's tensors. Raises what it raises."""
+    def execute(self, refill: Callable[[torch.Tensor], torch.Tensor] | None = None) -> tuple[Any, list[torch.Tensor]]:
+        """What PyTorch returns for the call on the sample's tensors, and these afterwards. Raises what it raises."""
         space: dict[str, Any] = {"torch": torch}
         for name, tensor in self.tensors.items():
             space[name] = refill(tensor) if refill else copied(tensor)
         with torch.random.fork_rng(devices=[]), quiet():
             if self.module:
                 space[self.name("module")] = eval(self.module, space)
-            return eval(self.call, space)
+            result = eval(self.call, space)
+        return result, [space[name] for name in self.tensors]
 
 
 def copied(tensor: torch.Tensor) -> torch.Tensor:
@@ -404,8 +406,11 @@ class Replay:
         for batch in batches(cases):
             findings = self.analyze(batch)
             for case in batch:
-                expected = case.execute()
+                expected, operands = case.execute()
                 verdict, detail = compare(expected, findings.values.get(case.name("out")))
+                kept, changed = compare(operands, tuple(map(findings.values.get, case.tensors)))
+                if kept == "wrong":
+                    verdict, detail = kept, f"operands afterwards: {changed}"
                 if verdict == "no tensors":
                     self.counts["no tensors returned"] += 1
                     continue
@@ -477,7 +482,7 @@ def error_kind(case: Case) -> tuple[str, str]:
 
 def runs(case: Case) -> bool:
     try:
-        flatten_eager(case.execute())
+        flatten_eager(case.execute()[0])
     except Exception:
         return False
     return True

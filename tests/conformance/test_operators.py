@@ -3,8 +3,9 @@
 import itertools
 
 import pytest
+import torch
 
-from benchmarks.conformance import Databases, Replay
+from benchmarks.conformance import Case, Databases, Replay, runs
 
 OPERATORS = (
     "add", "sub", "mul", "matmul", "mm", "bmm", "addmm", "einsum", "cat", "stack", "chunk", "split", "tensor_split", "reshape",
@@ -49,3 +50,25 @@ def test_calls_that_pytorch_rejects_are_flagged(replay: Replay) -> None:
     missed = [example for examples in replay.missed.values() for example in examples]
     assert replay.errors["flagged"] > 25
     assert not [example for example in missed if "single memory location" not in example]
+
+
+def _of_python() -> list[Case]:
+    """Python's own operators, for each pair of dtypes that PyTorch accepts there, over operands that are broadcast."""
+    cases = []
+    symbols = "+ - * / // % ** & | ^ << >> == != < <= > >=".split()
+    for symbol, left, right in itertools.product(
+        symbols, (torch.bool, torch.int64, torch.float32), (torch.bool, torch.int64)
+    ):
+        case = Case(f"{left} {symbol} {right}", prefix=f"c{len(cases)}")
+        first, second = case.literal(torch.ones(3, 1, dtype=left)), case.literal(torch.ones(1, 4, dtype=right))
+        case.call = f"{first} {symbol} {second}"
+        cases.append(case)
+    return [case for case in cases if runs(case)]
+
+
+def test_operators_of_python_give_what_pytorch_gives_and_leave_their_operands_alone() -> None:
+    replay = Replay()
+    cases = _of_python()
+    replay.valid(cases)
+    assert len(cases) > 80 and not replay.wrong, "\n".join(replay.wrong)
+    assert replay.counts["equal"] == replay.counts["total"] and not replay.flagged
