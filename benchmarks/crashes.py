@@ -1,11 +1,12 @@
 """Scripts that crash: is each crash found where it happened, explained by the line to change, named and repaired?
 
-    python -m benchmarks.crashes [NAME…] [--show] [--no-fixes] [--cold]
+    python -m benchmarks.crashes [NAME…] [--scripts FOLDER] [--python PYTHON] [--show] [--no-fixes] [--cold]
 
 A run starts as a fork of a process that has imported torch, which saves seconds; with `--cold`, as ``torchsleuth run``
-starts it, and so it does for scripts in several ranks.
+starts it, and so it does for scripts in several ranks, for notebooks, and with another interpreter (`--python`).
 
-The scripts are in `benchmarks/scripts/crashes/`, a file each, or a folder with a `main.py`. Comments in them say what is right:
+The scripts are in `benchmarks/scripts/crashes/`, a file or a notebook each, or a folder with a `main.py`; those that need more than
+PyTorch are in `benchmarks/scripts/frameworks/`. Comments in them say what is right:
 
 - ``# raises CODE[/CODE…] at EXPRESSION``: the expression that raises (several, separated by `` or ``, where either is right),
 - ``# cause``, also at the end of the other one: a line that an expert would change; one of them has to be shown,
@@ -35,6 +36,7 @@ from torchsleuth.cli.explained import Explainer
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.session import Run
 from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.syntax import notebooks
 from torchsleuth.syntax.text import SourceText
 
 SCRIPTS = Path(__file__).parent / "scripts" / "crashes"
@@ -54,6 +56,8 @@ class Script:
 
     name: str
     files: dict[str, str]
+    """Texts by path; that of a notebook is the program that its cells are."""
+    notebook: notebooks.Notebook | None = None
     raising: list[tuple[str, int, int, int]] = field(default_factory=list)
     """File, line, and the columns where an expression starts and ends."""
     codes: set[str] = field(default_factory=set)
@@ -75,24 +79,26 @@ class Result:
     shown: list[str]
 
 
-def scripts(wanted: list[str]) -> list[Script]:
+def scripts(root: Path, wanted: list[str]) -> list[Script]:
     found = []
-    for path in sorted(SCRIPTS.rglob("*.py")):
-        folder = path.parent
+    for path in sorted([*root.rglob("*.py"), *root.rglob("*.ipynb")]):
+        folder, notebook = path.parent, None
         if path.name == "main.py":
             files = {str(file.relative_to(folder)): file.read_text() for file in sorted(folder.rglob("*.py"))}
-            name = str(folder.relative_to(SCRIPTS))
-        elif any((parent / "main.py").exists() for parent in path.parents if parent.is_relative_to(SCRIPTS)):
+            name = str(folder.relative_to(root))
+        elif any((parent / "main.py").exists() for parent in path.parents if parent.is_relative_to(root)):
             continue
         else:
-            files, name = {path.name: path.read_text()}, str(path.relative_to(SCRIPTS).with_suffix(""))
+            notebook = notebooks.read(path.read_bytes()) if notebooks.is_notebook(path) else None
+            text = path.read_text() if notebook is None else notebook.text
+            files, name = {path.name: text}, str(path.relative_to(root).with_suffix(""))
         if not wanted or any(part in name for part in wanted):
-            found.append(_read(name, files))
+            found.append(_read(Script(name, files, notebook)))
     return found
 
 
-def _read(name: str, files: dict[str, str]) -> Script:
-    script = Script(name, files)
+def _read(script: Script) -> Script:
+    name, files = script.name, script.files
     for file, text in files.items():
         if (command := _RUN.search(text)) is not None:
             script.command = tuple(command[1].split())
@@ -109,11 +115,14 @@ def _read(name: str, files: dict[str, str]) -> Script:
     return script
 
 
-def measure(script: Script, explainer: Explainer, fixes: bool, cold: bool) -> Result:
+def measure(script: Script, explainer: Explainer, fixes: bool, python: str | None) -> Result:
+    """`python`: the interpreter that starts it afresh, None where a fork will do."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(os.path.realpath(folder)) / "project"
         _write(root, script.files)
-        report, output = _execute(root, script, cold)
+        if script.notebook is not None:
+            (root / script.main).write_text(script.notebook.with_text(script.files[script.main]))
+        report, output = _execute(root, script, python)
         report = explainer.explain(report)
         first = report.diagnostics[0] if report.diagnostics else None
         marks = dict.fromkeys(COLUMNS, False)
@@ -129,7 +138,7 @@ def measure(script: Script, explainer: Explainer, fixes: bool, cold: bool) -> Re
         marks["name"] = first.code in script.codes
         if fixes:
             for number, fix in enumerate(first.fixes[:TRIED]):
-                if _runs_with(root, script, fix):
+                if _runs_with(root, script, fix, python):
                     marks["first fix"], marks["fixed"] = number == 0, True
                     break
         return Result(script, marks, first.code not in script.codes | GENERIC, _described(first, root))
@@ -141,11 +150,11 @@ def _write(root: Path, files: dict[str, str]) -> None:
         (root / name).write_text(text)
 
 
-def _execute(root: Path, script: Script, cold: bool) -> tuple[RunReport, str]:
-    if cold or script.command:
+def _execute(root: Path, script: Script, python: str | None) -> tuple[RunReport, str]:
+    if python or script.command or script.notebook:
         output: list[str] = []
         target, *arguments = [*script.command, script.main]
-        job = Run(target, tuple(arguments), sys.executable, str(root), on_output=output.append)
+        job = Run(target, tuple(arguments), python or sys.executable, str(root), on_output=output.append)
         job.module = bool(script.command)
         report = job.execute()
         return report, "".join(output)
@@ -160,7 +169,7 @@ def _places(diagnostic: Diagnostic, root: Path) -> set[tuple[str, int]]:
     }
 
 
-def _runs_with(root: Path, script: Script, fix: Fix) -> bool:
+def _runs_with(root: Path, script: Script, fix: Fix, python: str | None) -> bool:
     copy = root.parent / "repaired"
     shutil.rmtree(copy, ignore_errors=True)
     files = dict(script.files)
@@ -169,9 +178,9 @@ def _runs_with(root: Path, script: Script, fix: Fix) -> bool:
         if edits := tuple(edit for edit in fix.edits if edit.path == path):
             files[name] = SourceText(path, text).apply(edits)
     _write(copy, files)
-    if not script.command and not _starts_afresh(script):
+    if not python and not script.command and not _starts_afresh(script):
         return Fork(lambda: _run_plainly(script.main), copy).wait() == 0
-    command = [sys.executable, *(["-m", *script.command] if script.command else []), script.main]
+    command = [python or sys.executable, *(["-m", *script.command] if script.command else []), script.main]
     try:
         return subprocess.run(command, cwd=copy, capture_output=True, timeout=SECONDS).returncode == 0
     except subprocess.TimeoutExpired:
@@ -204,17 +213,20 @@ def _described(diagnostic: Diagnostic, root: Path) -> list[str]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="*", help="only scripts with this in their name")
+    parser.add_argument("--scripts", type=Path, default=SCRIPTS, help="the folder that they are in")
+    parser.add_argument("--python", help="the interpreter that runs them")
     parser.add_argument("--show", action="store_true", help="what is said of every script")
     parser.add_argument("--no-fixes", action="store_true", help="try no fix")
     parser.add_argument("--cold", action="store_true", help="start every run as the command line does")
     options = parser.parse_args()
     warm_up()
     began, total, wrong = time.monotonic(), Counter[str](), 0
-    chosen = scripts(options.name)
-    explainer = Explainer(sys.executable)
+    chosen = scripts(options.scripts, options.name)
+    explainer = Explainer(options.python or sys.executable)
+    python = options.python or (sys.executable if options.cold else None)
     for script in chosen:
         with explainer if script is chosen[-1] else contextlib.nullcontext():
-            result = measure(script, explainer, not options.no_fixes, options.cold)
+            result = measure(script, explainer, not options.no_fixes, python)
         total.update(name for name, right in result.marks.items() if right)
         wrong += result.wrong
         missed = [name for name, right in result.marks.items() if not right]

@@ -102,7 +102,7 @@ EXPLANATIONS = (
     Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor, but got [2-9]D", "explain.lengths_one"),
     Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor", "explain.lengths_cpu"),
     Explanation(
-        "TS199",
+        "TS106",
         r"zero-dimensional tensor \(at position (\d+)\) cannot be concatenated",
         "explain.cat_scalars",
         "torch.cat([torch.tensor(1.0), torch.tensor(2.0)])",

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.runtime.test_runs import execute, write
+from torchsleuth.runtime.limits import Limits
+from torchsleuth.runtime.session import Run
 
 MODEL = """
 import os, sys, threading
@@ -72,14 +74,19 @@ def test_an_error_of_its_own_with_which_a_script_exits_is_no_crash(tmp_path: Pat
     assert (report.exit_code, report.diagnostics, report.crash) == (4, (), None)
 
 
-MIRROR = "import os, sys\nprint(sorted(os.environ.items()))\nprint(sys.path, sys.argv, sys.orig_argv, sys.flags)\n"
+MIRROR = (
+    "import os, sys\nprint(sorted(os.environ.items()))\nprint(sys.path, sys.argv, sys.orig_argv, sys.flags)\n"
+    "print(__file__, __spec__, type(__loader__), sys._getframe().f_back)\n"
+)
 
 
 def test_a_program_that_a_script_starts_sees_the_same_environment(tmp_path: Path) -> None:
     write(tmp_path / "mirror.py", MIRROR)
     started = (
         "import subprocess, sys, os\nsubprocess.run([sys.executable, 'mirror.py'], check=True)\n"
-        "subprocess.run([sys.executable, 'mirror.py'], env={**os.environ, 'PYTHONPATH': 'one:two'}, check=True)\n"
+        "subprocess.run([sys.executable, './mirror.py', 'x'], env={**os.environ, 'PYTHONPATH': 'one:two'}, check=True)\n"
+        "for flags in (['-I'], ['-O', '-E'], ['-S'], ['-X', 'utf8']):\n"
+        "    subprocess.run([sys.executable, *flags, 'mirror.py'], check=True)\n"
         "print(subprocess.run(['env'], capture_output=True, text=True, check=True).stdout)\n"
     )
     script = write(tmp_path / "main.py", started)
@@ -88,6 +95,36 @@ def test_a_program_that_a_script_starts_sees_the_same_environment(tmp_path: Path
     report, output = execute(script, cwd=str(tmp_path), environment=given)
     assert report.exit_code == 0
     assert sorted(output.splitlines()) == sorted(plain.stdout.splitlines())
+
+
+@pytest.mark.parametrize("start", ["subprocess.run([sys.executable, 'part.py'])", "mp.spawn(part.train, args=(3,))"])
+def test_what_a_child_computes_is_recorded(tmp_path: Path, start: str) -> None:
+    train = (
+        "import torch\n\ndef train(rank, width):\n    model = torch.nn.Linear(width, 1)\n"
+        "    optimizer = torch.optim.SGD(model.parameters(), 0.1)\n    for step in range(40):\n"
+        "        loss = model(torch.randn(8, width)).mean()\n        optimizer.step()\n"
+        "if __name__ == '__main__':\n    train(0, 3)\n"
+    )
+    write(tmp_path / "part.py", train)
+    text = f"import subprocess, sys\nimport torch.multiprocessing as mp\nimport part\nif __name__ == '__main__':\n    {start}\n"
+    report, _ = execute(write(tmp_path / "main.py", text), cwd=str(tmp_path))
+    assert {fact.binding: fact.shape for fact in report.facts}["loss"] == ()
+    assert report.recorded is not None and report.recorded.steps == 40
+    assert ("TS502", 8) in [(found.code, found.start.line) for found in report.diagnostics]
+
+
+def test_a_limit_holds_for_what_a_script_starts(tmp_path: Path) -> None:
+    part = (
+        "import torch\nmodel = torch.nn.Linear(2, 1)\noptimizer = torch.optim.SGD(model.parameters(), 0.1)\n"
+        "for step in range(9):\n    optimizer.step()\n    print(step, flush=True)\n"
+    )
+    write(tmp_path / "part.py", part)
+    text = "import subprocess, sys\nsys.exit(subprocess.run([sys.executable, 'part.py']).returncode)\n"
+    output: list[str] = []
+    job = Run(str(write(tmp_path / "main.py", text)), (), sys.executable, str(tmp_path), on_output=output.append)
+    job.limits = Limits(max_steps=2)
+    report = job.execute()
+    assert ("".join(output), report.exit_code, report.ended) == ("0\n", 0, "max-steps")
 
 
 def test_the_line_that_a_fault_in_c_ended_is_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,3 +48,37 @@ def test_the_line_is_shown(tmp_path: Path, name: str) -> None:
     text, lines = CASES[name]
     found = execute(tmp_path / "script.py", HEAD + text).diagnostic
     assert lines <= {related.start.line for related in found.related}, [str(related) for related in found.related]
+
+
+FRAMEWORK = "def fit(model, data):\n    for item in data:\n        model.training_step(item, 0)\n"
+TRAINED = """
+import sys
+sys.path.append("site-packages")
+import framework
+
+class Data:
+    def __getitem__(self, index):
+        if index > 1:
+            raise IndexError
+        return torch.ones(2, 4).double()
+
+class Net(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.fc = nn.Linear(width, 2)
+    def training_step(self, batch, number):
+        return self.fc(batch)
+
+framework.fit(Net(4), Data())
+"""
+
+
+def test_what_a_framework_passes_is_a_sample_and_not_what_it_was_given(tmp_path: Path, monkeypatch: Any) -> None:
+    folder = tmp_path / "site-packages"
+    folder.mkdir()
+    (folder / "framework.py").write_text(FRAMEWORK)
+    monkeypatch.chdir(tmp_path)
+    found = execute(tmp_path / "script.py", HEAD + TRAINED).diagnostic
+    told = [(related.start.line, related.message) for related in found.related]
+    assert (12, "`batch` (2, 4) comes from here") in told
+    assert [text.partition(")")[2] for line, text in told if line == 21] == [" is built by this call", ""]

@@ -214,9 +214,12 @@ def _numpy_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _scalar_fixes(case: Case) -> Iterator[Fix]:
+    """``loss.backward()`` → ``loss.mean().backward()``, ``accelerator.backward(loss)`` → ``accelerator.backward(loss.mean())``"""
     receiver = _receiver(case)
-    if receiver is not None:
-        yield append(case.frame, receiver, ".mean()")
+    given = [node for node, tensor in case.frame.tensor_operands() if tensor["shape"] and node is not receiver]
+    loss = given[0] if given else receiver
+    if loss is not None:
+        yield append(case.frame, loss, ".mean()")
 
 
 def _inplace_fixes(case: Case) -> Iterator[Fix]:

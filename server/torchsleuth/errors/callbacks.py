@@ -147,7 +147,27 @@ def _written(found: _Callback, names: str) -> Fix:
     return Fix(title, (edits.insert(source, start, f" {names}" if isinstance(node, ast.Lambda) else names),))
 
 
+def _of_gradients_size(case: Case) -> Iterator[Fix]:
+    """``lambda grad: grad.mean(0)`` → ``lambda grad: (grad.mean(0)).expand_as(grad)``"""
+    for found in islice(_callbacks(case), 1):
+        node, source = found.node, found.frame.source
+        returned = [part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value is not None]
+        given = [node.body] if isinstance(node, ast.Lambda) else returned
+        if len(given) == 1 and found.taken:
+            new = f"({source.segment(given[0])}).expand_as({found.taken[-1].arg})"
+            title = message("fix.replace", old=" ".join(source.segment(given[0]).split())[:60], new=new[:60])
+            yield Fix(title, (edits.replace(source, given[0], new),), safe=False)
+
+
 ENTRIES = (
+    ErrorEntry(
+        "TS103",
+        r"hook '(?:\w+\.)*(\w+|<lambda>)' has changed the size of value",
+        "error.hook.size",
+        _of_gradients_size,
+        related=registered_here,
+        example="x = torch.ones(2, 3, requires_grad=True)\nx.register_hook(lambda grad: grad.mean(0))\n(x * 2).sum().backward()",
+    ),
     ErrorEntry(
         "TS820",
         _ARITY,

@@ -32,6 +32,8 @@ class CrashFrame:
         self.line: int = frame["line"]
         self.function: str = frame["function"]
         self.source = sources(self.path)
+        self.direct: bool = frame.get("direct", True)
+        """Whether the next frame's expression is the call of this one, rather than of a library that called it."""
         self._span: list[int] | None = frame["span"]
         self._operands: list[Json] = frame["operands"]
 

@@ -11,6 +11,7 @@ from torchsleuth.errors import (
     devices,
     dtypes,
     explained,
+    keys,
     layers,
     losses,
     modules,
@@ -33,6 +34,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *autograd.ENTRIES,
     *dtypes.ENTRIES,
     *modules.ENTRIES,
+    *keys.ENTRIES,
 )
 
 OPERATOR_ERROR = entry("TS199", r"", "error.generic")

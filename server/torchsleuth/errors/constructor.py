@@ -60,22 +60,37 @@ def constructor_call(case: Case) -> tuple[BuildSite, ast.Call] | None:
 
 
 def related_constructor(case: Case) -> list[Related]:
-    """The place where the failing layer was built, for a diagnostic's related information."""
+    """The place where the failing layer was built, for a diagnostic's related information, and that of the layer before it, if that
+    says which classes there are."""
+    producer = case.crash.get("producer")
+    before = [] if producer is None else _built(Case({**case.crash, "module": producer}, case.sources, case.match))
+    return [*_built(case), *before]
+
+
+def _built(case: Case) -> list[Related]:
     sites = build_sites(case)
     if not sites:
         return []
     call = sites[0].call(case.crash["module"]["type"])
-    if call is None:
+    if call is None or sites[0].source.span(call) == case.frame.span:
         return []
     span = sites[0].source.span(call)
     found = [Related(span.path, span.start, span.end, message("error.built_here", layer=case.layer))]
     for site, outer in zip(sites, sites[1:]):
+        own = call is not None and site.function is not None and _takes_parameter(site.function, call)
         call = outer.call(None)
-        if call is None or site.function is None or site.function.name == "__init__":
+        if call is None or site.function is None or site.function.name == "__init__" and not own:
             break
         span = outer.source.span(call)
         found.append(Related(span.path, span.start, span.end, message("error.built_through", layer=case.layer)))
     return found
+
+
+def _takes_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> bool:
+    """Whether a call is made with something that the function around it was given."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    names = {part.id for item in given for part in ast.walk(item) if isinstance(part, ast.Name)}
+    return any(_parameter(function, name) is not None for name in names - {"self", "cls"})
 
 
 def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:

@@ -48,7 +48,7 @@ def _origins(entry: ErrorEntry, case: Case) -> list[Related]:
 def _text(entry: ErrorEntry, case: Case) -> str:
     identifier = entry.text if isinstance(entry.text, str) else entry.text(case)
     try:
-        text = message(identifier, **case.values())
+        text = message(identifier, **case.values(), **entry.values(case))
         if entry.plain:
             text = message("error.explained", text=text, here=case.values()["here"])
     except KeyError:  # a number that this crash does not show: PyTorch's own words then

@@ -29,6 +29,8 @@ class ErrorEntry:
     example: str | None = None
     related: Callable[[Case], list[Related]] = lambda case: []
     plain: bool = False
+    values: Callable[[Case], dict[str, str]] = lambda case: {}
+    """Those that the message names beside the ones of every crash."""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -49,5 +51,6 @@ def entry(
     applies: Callable[[Case], bool] = lambda case: True,
     example: str | None = None,
     related: Callable[[Case], list[Related]] = lambda case: [],
+    values: Callable[[Case], dict[str, str]] = lambda case: {},
 ) -> ErrorEntry:
-    return ErrorEntry(code, pattern, text, fixes, applies, example, related)
+    return ErrorEntry(code, pattern, text, fixes, applies, example, related, values=values)

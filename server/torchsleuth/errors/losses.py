@@ -61,7 +61,14 @@ def _bounds(case: Case) -> list[float] | None:
 
 
 def _label_text(case: Case) -> str:
-    return "error.label.one_based" if _one_based(case) else "error.label" if _bounds(case) else "error.label.plain"
+    return "error.label.one_based" if _one_based(case) else "error.label" if _classes(case) else "error.label.plain"
+
+
+def _classes(case: Case) -> dict[str, str]:
+    """For the message: how many classes the prediction has."""
+    shape = (_shapes(case)[0] or {}).get("shape") or []
+    classes = shape[1] if len(shape) > 1 else shape[0] if shape else 0
+    return {"classes": str(classes), "last_class": str(classes - 1)} if classes else {}
 
 
 def _one_based(case: Case) -> bool:
@@ -127,6 +134,7 @@ ENTRIES = (
         r"Target (-?\d+) is out of bounds",
         _label_text,
         _label_fixes,
+        values=_classes,
         example=_LOSS.format("CrossEntropyLoss")
         + "out, y = torch.zeros(3, 4), torch.tensor([1, 2, 4])\ncriterion(out, y)",
     ),

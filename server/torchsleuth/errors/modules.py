@@ -78,7 +78,7 @@ def _each_part(case: Case) -> Iterator[Fix]:
 
 
 def _on_torch_object(case: Case) -> bool:
-    """A missing attribute counts only where a tensor or a module is in play."""
+    """A missing attribute counts only where a tensor, an array or a module is in play."""
     node = case.frame.node
     kinds = (
         {(case.frame.value(part) or {}).get("kind") for part in ast.walk(node) if isinstance(part, ast.expr)}
@@ -87,7 +87,7 @@ def _on_torch_object(case: Case) -> bool:
     )
     sequence = case.frame.value(node.value) if isinstance(node, ast.Attribute) else None
     items = (sequence or {}).get("items", [])
-    return bool(kinds & {"tensor", "module"}) or any(item["kind"] == "tensor" for item in items)
+    return bool(kinds & {"tensor", "module", "array"}) or any(item["kind"] in ("tensor", "array") for item in items)
 
 
 def _closest_fixes(case: Case) -> Iterator[Fix]:

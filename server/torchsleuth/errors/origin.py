@@ -25,7 +25,18 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def related_origins(case: Case) -> list[Related]:
-    """The assignments, loops and arguments that gave the operands their values, and the layers that made them."""
+    """The assignments, loops and arguments that gave the operands their values, and the layers that made them; where a library failed
+    that the line says nothing of, as a framework's trainer, the samples of the user's datasets."""
+    frame = case.frame
+    samples = []
+    if case.input is not None and case.given is None and not frame.tensor_operands():
+        places = islice(_Followed(case.frames).samples(frame), MAX_ORIGINS)
+        samples = [source.span(place) for source, place in places]
+    notes = [Related(span.path, span.start, span.end, message("error.sample")) for span in samples]
+    return notes + _of_operands(case)
+
+
+def _of_operands(case: Case) -> list[Related]:
     frame = case.frame
     shown = {(item.path, item.span.start.line) for item in case.frames}
     found: dict[tuple[str, int], Related] = {}
@@ -135,8 +146,10 @@ class _Followed:
                 if not isinstance(passed, ast.Constant):
                     yield from self.of(passed, depth + 1)
                 return
-            if depth + 1 >= len(self.frames):
+            if depth + 1 >= len(self.frames) or not frame.direct:
                 yield from ((frame.source, statement) for statement in _starts(frame.tree, scope.name))
+            if not frame.direct and _is_parameter(scope, name.id):
+                yield from self.samples(frame)
             if (default := _default(scope, name.id)) is not None:
                 yield frame.source, default
                 return
@@ -155,7 +168,7 @@ class _Followed:
         """The argument of the call in the next frame that a parameter got."""
         names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
         known = {*names, *(argument.arg for argument in function.args.kwonlyargs)}
-        if name not in known or depth + 1 >= len(self.frames):
+        if name not in known or depth + 1 >= len(self.frames) or not self.frames[depth].direct:
             return None
         call = self.frames[depth + 1].node
         if not isinstance(call, ast.Call):
@@ -163,6 +176,15 @@ class _Followed:
         method = names[:1] in (["self"], ["cls"])
         position = names.index(name) - method if name in names else -1
         return written_argument(call, position, name)
+
+    def samples(self, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
+        """What the datasets of the user's files give: a framework that calls a function of the user's does it with that."""
+        for other in {item.path: item for item in (frame, *self.frames)}.values():
+            for node in ast.walk(other.tree):
+                if isinstance(node, ast.ClassDef):
+                    methods = [item for item in node.body if isinstance(item, _Function)]
+                    made = next((item for item in methods if item.name == "__getitem__"), None)
+                    yield from ((other.source, place) for place in (_results(made) if made is not None else ()))
 
     def _attribute(self, node: ast.Attribute, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """``self.mask`` → the assignment in the class."""
@@ -262,6 +284,11 @@ def _starts(tree: ast.Module, name: str) -> Iterator[ast.AST]:
             if statement is not None:
                 yield statement if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) else node
                 return
+
+
+def _is_parameter(function: _Function, name: str) -> bool:
+    given = function.args
+    return any(item.arg == name for item in (*given.posonlyargs, *given.args, *given.kwonlyargs))
 
 
 def _default(function: _Function, name: str) -> ast.expr | None:

@@ -2,7 +2,8 @@
 
 A run has a folder (``TORCHSLEUTH_RUN``). Each process writes its events to a file of its own there, once it has something to
 say; the parent reads them (`read_events`). A forked process has the recorder of the one it comes from. A Python interpreter
-that is started gets it by `start/sitecustomize.py`. Neither ``os.environ`` nor ``sys.path`` of anybody shows it: the variables
+that is started gets it by `start/sitecustomize.py`: where it is to run a script of the project, as ranks are, it becomes one that
+runs it rewritten, as the run itself is (`become`). Neither ``os.environ`` nor ``sys.path`` of anybody shows it: the variables
 are added to the environment of a Python program in the moment in which it is started.
 """
 
@@ -21,6 +22,9 @@ from typing import TYPE_CHECKING, Any
 
 from torchsleuth.runtime import where
 from torchsleuth.runtime.events import DESCRIPTOR
+from torchsleuth.runtime.limits import VARIABLE as LIMITS
+from torchsleuth.runtime.limits import Limits
+from torchsleuth.runtime.project import Project
 
 if TYPE_CHECKING:
     from torchsleuth.runtime.launch import Launch
@@ -43,16 +47,20 @@ _PASSING = {
 """Modules and functions that turn an exception into text, because the process ends, or sends it to another one."""
 
 
-def announce(folder: str, script: str) -> None:
-    """Have Python programs that this process starts from now on find the folder."""
+def announce(folder: str, script: str, limits: Limits | None) -> None:
+    """Have Python programs that this process starts from now on find the folder, and keep to the limits."""
     name = os.path.join(folder, _SCRIPT)
     if not os.path.exists(name):
         with open(name, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(script)
-    _pass_on(folder)
+    _pass_on(folder, limits)
 
 
-def _pass_on(folder: str) -> None:
+def _pass_on(folder: str, limits: Limits | None) -> None:
+    """A probe is for the process that it was given to alone."""
+    added = {VARIABLE: folder}
+    if limits is not None and limits.probe is None:
+        added[LIMITS] = limits.to_text()
     try:
         import _posixsubprocess
     except ImportError:
@@ -61,14 +69,24 @@ def _pass_on(folder: str) -> None:
 
     def starting(arguments: Any, executables: Any, *rest: Any) -> Any:
         # rest: close_fds, pass_fds, cwd, environment, …
-        if len(rest) > 3 and any(_is_python(item) for item in executables):
-            rest = (*rest[:3], _with_folder(rest[3], folder), *rest[4:])
+        if len(rest) > 3 and _reads_variables(arguments) and any(_is_python(item) for item in executables):
+            rest = (*rest[:3], _with(added, rest[3]), *rest[4:])
         return fork_exec(arguments, executables, *rest)
 
     _posixsubprocess.fork_exec = starting
     subprocess = sys.modules.get("subprocess")
     if subprocess is not None and getattr(subprocess, "_fork_exec", None) is fork_exec:
         subprocess._fork_exec = starting  # type: ignore[attr-defined]
+
+
+def _reads_variables(arguments: Any) -> bool:
+    """Whether the options of an interpreter let it look at its environment, and execute a sitecustomize."""
+    for item in map(os.fsencode, arguments[1:]):
+        if not item.startswith(b"-") or item.startswith((b"--", b"-c", b"-m")) or item == b"-":
+            return True
+        if not item.startswith((b"-W", b"-X")) and not set(item).isdisjoint(b"IES"):
+            return False
+    return True
 
 
 def _is_python(executable: Any) -> bool:
@@ -84,18 +102,32 @@ def _is_python(executable: Any) -> bool:
     return first.startswith(b"#!") and b"python" in first
 
 
-def _with_folder(environment: Any, folder: str) -> list[bytes]:
-    """An environment for ``execve`` in which the interpreter finds `start/sitecustomize.py` first; as it is for what belongs to
-    another run, which this process starts."""
+def _with(added: dict[str, str], environment: Any) -> list[bytes]:
+    """An environment for ``execve`` with these variables, in which the interpreter finds `start/sitecustomize.py` first; as it is
+    for what belongs to another run, which this process starts."""
     if environment is None:
         environment = [name + b"=" + value for name, value in os.environb.items()]
     if any(item.startswith(os.fsencode(DESCRIPTOR) + b"=") for item in environment):
         return list(environment)
-    search, run = os.fsencode(_SEARCH) + b"=", os.fsencode(VARIABLE) + b"="
+    search = os.fsencode(_SEARCH) + b"="
     before = next((item[len(search) :] for item in environment if item.startswith(search)), b"")
-    kept = [item for item in environment if not item.startswith((search, run))]
     found = os.fsencode(_START) + (os.fsencode(os.pathsep) + before if before else b"")
-    return [*kept, run + os.fsencode(folder), search + found]
+    given = {os.fsencode(name): os.fsencode(value) for name, value in added.items()}
+    kept = [item for item in environment if item.partition(b"=")[0] not in (os.fsencode(_SEARCH), *given)]
+    return [*kept, *(name + b"=" + value for name, value in given.items()), search + found]
+
+
+def become(folder: str) -> None:
+    """Where this interpreter was started for a script of the project, it becomes one that runs it rewritten, which begins anew with
+    `launch.begin`. Called before anything else of the user's runs."""
+    number = len(sys.orig_argv) - len(sys.argv)
+    program = sys.orig_argv[number] if number > 0 and sys.argv[:1] == sys.orig_argv[number : number + 1] else ""
+    if not os.path.isfile(program) or not Project(_script(folder)).owns(os.path.abspath(program)):
+        return
+    from torchsleuth.runtime import prepare
+
+    flags = sys.orig_argv[1:number]
+    prepare.become_child(folder, os.environ.pop(LIMITS, None), flags, sys.orig_argv[number:])
 
 
 def enter(folder: str) -> None:
@@ -105,11 +137,15 @@ def enter(folder: str) -> None:
     folder = os.path.abspath(folder)
     script = _script(folder)
     own = next((item for item in sys.orig_argv[1:] if item.endswith(".py") and os.path.isfile(item)), None)
-    launch = Launch(own or script, ChildStream(folder))
+    given = os.environ.pop(LIMITS, None)
+    limits = None if given is None else Limits.of_text(given)
+    launch = Launch(own or script, ChildStream(folder), limits=limits)
     launch.install()
     keep_last_lines(folder)
     _tell_of_torch(launch)
-    _pass_on(folder)
+    if any("multiprocessing" in item for item in sys.orig_argv[1:]):
+        _rewrite_main_of_spawned(launch)
+    _pass_on(folder, limits)
     watch_what_is_passed_on(launch)
 
     def end() -> None:
@@ -119,6 +155,27 @@ def enter(folder: str) -> None:
         launch.end()
 
     atexit.register(end)
+
+
+def _rewrite_main_of_spawned(launch: Launch) -> None:
+    """A process that multiprocessing starts reads the main program as runpy does, which is no import."""
+    import runpy
+
+    read: Callable[..., Any] = runpy._get_code_from_file  # type: ignore[attr-defined]
+
+    def _get_code_from_file(*given: Any) -> Any:
+        found = read(*given)
+        path = os.path.abspath(given[-1])
+        code = found[0] if isinstance(found, tuple) else found
+        if launch.project.owns(path):
+            try:
+                with open(path, "rb") as file:
+                    code = launch.compile(file.read(), path, code)
+            except Exception:  # what cannot be watched must not keep the script from running
+                return found
+        return (code, *found[1:]) if isinstance(found, tuple) else code
+
+    runpy._get_code_from_file = _get_code_from_file  # type: ignore[attr-defined]
 
 
 def _script(folder: str) -> str:
@@ -219,8 +276,22 @@ def keep_last_lines(folder: str) -> None:
     descriptor = where.lines(folder)
     if not faulthandler.is_enabled():
         faulthandler.enable(file=descriptor, all_threads=True)
+        _seems_disabled(faulthandler)
     if where.SIGNAL is not None:
         faulthandler.register(where.SIGNAL, file=descriptor, all_threads=True)
+
+
+def _seems_disabled(faulthandler: ModuleType) -> None:
+    """Until somebody else enables it: what is there then is the genuine one."""
+    names = ("enable", "disable", "is_enabled")
+    genuine = {name: getattr(faulthandler, name) for name in names}
+
+    def enable(*args: Any, **kwargs: Any) -> Any:
+        vars(faulthandler).update(genuine)
+        return genuine["enable"](*args, **kwargs)
+
+    seeming: dict[str, Callable[..., Any]] = {"enable": enable, "disable": bool, "is_enabled": bool}
+    vars(faulthandler).update(seeming)
 
 
 def read_events(folder: str) -> Iterator[list[dict[str, Any]]]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -15,7 +15,7 @@ from torchsleuth.runtime.anomalies import forward_of
 from torchsleuth.runtime.graphs import Graph
 from torchsleuth.runtime.holders import holders, is_out_of_memory
 from torchsleuth.runtime.recorder import Recorder
-from torchsleuth.runtime.registry import ConstructorRegistry, code_span
+from torchsleuth.runtime.registry import ConstructorRegistry, code_span, file_of
 from torchsleuth.runtime.rewrite import Span, span_of
 from torchsleuth.runtime.unwrapped import Place, Told, innermost, place_span, told, worker_of
 from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_tensor
@@ -52,7 +52,7 @@ class CrashReporter:
         found: dict[str, Any] = {
             "type": type(origin).__name__,
             "message": _text(origin),
-            "frames": [self._user_frame(entries[index]) for index in reversed(user[-MAX_USER_FRAMES:])],
+            "frames": [self._user_frame(entries, index) for index in reversed(user[-MAX_USER_FRAMES:])],
             "library": _place(library[-1]) if library else None,
             "calls": [_call(entry) for entry in reversed(library[-MAX_CALLS:])],
             "module": self._module(entries, last),
@@ -82,7 +82,7 @@ class CrashReporter:
         if not any(self._owns(entry[0].f_code.co_filename) for entry in entries):
             return False
         frame, line, span = entries[-1]
-        path = frame.f_code.co_filename
+        path = file_of(frame.f_code)
         if not self._owns(path):
             return "/torch/" in path.replace("\\", "/")
         if not isinstance(error, RuntimeError | ValueError | IndexError | TypeError):
@@ -116,11 +116,17 @@ class CrashReporter:
         except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
             return None
 
-    def _user_frame(self, entry: Entry) -> dict[str, Any]:
-        frame, line, span = entry
+    def _user_frame(self, entries: list[Entry], index: int) -> dict[str, Any]:
+        """`direct`: what the next of the user's frames calls is this one, not something that called it in its turn."""
+        entry = frame, line, span = entries[index]
         if span is not None:
-            entry = (frame, line, _header(self._tree(frame.f_code.co_filename), span))
-        return {**_place(entry), "operands": self._operands(entry)}
+            entry = (frame, line, _header(self._tree(file_of(frame.f_code)), span))
+        around = ((code.co_filename, code.co_name) for code in (item[0].f_code for item in reversed(entries[:index])))
+        return {**_place(entry), "operands": self._operands(entry), "direct": self._is_direct(around)}
+
+    def _is_direct(self, around: Iterable[tuple[str, str]]) -> bool:
+        """`around`: the files and functions of the frames around one, the nearest first."""
+        return next((self._owns(path) for path, function in around if not _passes_on(path, function)), False)
 
     def _tree(self, path: str) -> ast.AST:
         if path not in self._trees:
@@ -135,7 +141,7 @@ class CrashReporter:
         inside the failing statement), with their values."""
         frame, line, span = entry
         found: list[dict[str, Any]] = []
-        path = frame.f_code.co_filename
+        path = file_of(frame.f_code)
         for node in _expressions(self._tree(path), line, span):
             if len(found) == MAX_OPERANDS:
                 break
@@ -201,9 +207,16 @@ class CrashReporter:
 
     def _take_over(self, found: dict[str, Any], hidden: Told) -> None:
         """The error that a message tells of, and the user's places in it, instead of the one that brought it here."""
+        around = [(place.path, place.function) for place in hidden.places]
         frames = [
-            {"path": place.path, "line": place.line, "span": self._marked(place), "function": place.function}
-            for place in hidden.places
+            {
+                "path": os.path.normpath(place.path),
+                "line": place.line,
+                "span": self._marked(place),
+                "function": place.function,
+                "direct": self._is_direct(reversed(around[:index])),
+            }
+            for index, place in enumerate(hidden.places)
             if self._owns(place.path)
         ]
         if not frames and not hidden.worker:
@@ -253,6 +266,17 @@ class CrashReporter:
         return max(inside, key=lambda known: known[2:], default=span)
 
 
+def _passes_on(path: str, function: str) -> bool:
+    """Whether a function calls another one with the arguments that it was called with: that of a module, or of a decorator."""
+    path = path.replace("\\", "/")
+    of_module = path.endswith("torch/nn/modules/module.py") and function in (
+        "_wrapped_call_impl",
+        "_call_impl",
+        "inner",
+    )
+    return of_module or path.endswith("torch/utils/_contextlib.py")
+
+
 def callable_only(value: Any) -> bool:
     """Functions, classes and imported modules: no operands."""
     return not is_module(value) and not is_tensor(value) and (callable(value) or type(value).__name__ == "module")
@@ -293,7 +317,7 @@ def _joined(around: list[Entry], inside: list[Entry]) -> list[Entry]:
 def _place(entry: Entry) -> dict[str, Any]:
     frame, line, span = entry
     code = frame.f_code
-    return {"path": code.co_filename, "line": line, "span": span, "function": code.co_name}
+    return {"path": file_of(code), "line": line, "span": span, "function": code.co_name}
 
 
 def _call(entry: Entry) -> dict[str, Any]:

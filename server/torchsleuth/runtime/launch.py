@@ -370,7 +370,6 @@ def begin(
     `target` is the name of a module, or the path of a folder or of a script, to which `source`, `warned` and `sites` belong. Of a
     notebook, `cells` are the lines before its cells.
     """
-    os.set_inheritable(descriptor, False)
     _forget_the_compiled_file(sys.argv[0])
     sys.orig_argv = [sys.orig_argv[0], *flags, *arguments]
     sys.argv[0] = arguments[0]
@@ -381,9 +380,9 @@ def begin(
     if own_folder or kind == "folder":
         sys.path.insert(0, first)
     folder = os.environ.pop(VARIABLE, None)
-    launch = Launch(script, EventStream(descriptor), folder, None if limits is None else Limits.of_text(limits))
+    launch = Launch(script, _stream(descriptor, folder), folder, None if limits is None else Limits.of_text(limits))
     if folder is not None:
-        announce(folder, launch.path)
+        announce(folder, launch.path, launch.limits)
         keep_last_lines(folder)
     launch.sites += [Site(script, *site) for site in sites]
     switch_gates({gate for site in launch.sites for gate in site.gates}, True)
@@ -393,8 +392,18 @@ def begin(
     if kind in ("script", "notebook"):
         launch.loaded(script, source)
     launch.install()
+    if descriptor < 0:
+        watch_what_is_passed_on(launch)
+    shown = vars(sys.modules["__main__"]).get("__file__", script)
     for message, category, line in warned:
-        _warnings.warn_explicit(message, getattr(builtins, category), script, line)
+        _warnings.warn_explicit(message, getattr(builtins, category), shown, line)
+
+
+def _stream(descriptor: int, folder: str | None) -> EventStream | ChildStream:
+    if descriptor < 0 and folder is not None:
+        return ChildStream(folder)
+    os.set_inheritable(descriptor, False)
+    return EventStream(descriptor)
 
 
 def _of_module(main: dict[str, Any], name: str, source: bytes) -> tuple[str, str]:
@@ -408,8 +417,9 @@ def _of_folder(main: dict[str, Any], path: str, source: bytes) -> tuple[str, str
 
 
 def _of_script(main: dict[str, Any], path: str, source: bytes) -> tuple[str, str]:
-    main["__file__"], main["__loader__"] = path, SourceFileLoader("__main__", path)
-    sys.path_importer_cache.setdefault(path, None)
+    shown = os.path.join(os.getcwd(), sys.argv[0])
+    main["__file__"], main["__loader__"] = shown, SourceFileLoader("__main__", shown)
+    sys.path_importer_cache.setdefault(shown, None)
     return path, os.path.dirname(os.path.realpath(sys.argv[0]))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-from torchsleuth.runtime.registry import code_span
+from torchsleuth.runtime.registry import code_span, file_of
 
 MAX_DEPTH = 60
 """Frames that are looked at for one of the user's."""
@@ -60,4 +60,4 @@ def to_json(key: Key | None) -> dict[str, Any] | None:
     if key is None:
         return None
     code, instruction, line = key
-    return {"path": code.co_filename, "line": line, "span": code_span(code, instruction), "function": code.co_name}
+    return {"path": file_of(code), "line": line, "span": code_span(code, instruction), "function": code.co_name}

@@ -45,8 +45,12 @@ begin(*given)
 """
 
 
+_UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
+"""What is raised where a script cannot be read or compiled."""
+
+
 class Channel(NamedTuple):
-    """Where events go, and the limits of the run, as text."""
+    """Where events go (below zero: into a file of the run's folder, as those of a child), and the limits of the run, as text."""
 
     descriptor: int
     limits: str | None
@@ -64,7 +68,25 @@ def main(arguments: list[str]) -> NoReturn:
         _become(_module_code(None, False, channel, flags, arguments), script, flags, arguments[1:])
     if cells is not None:
         _become(_notebook_code(script, cells, channel, flags, arguments), script, flags, arguments[1:])
-    _become(_script_code(script, channel, flags, arguments), script, flags, arguments[1:])
+    try:
+        code = _script_code(script, channel, flags, arguments)
+    except _UNREADABLE as error:  # left to the interpreter, for its message
+        if isinstance(error, SyntaxError):
+            with io.open_code(os.path.abspath(script)) as file:
+                _report(channel, os.path.abspath(script), file.read(), error)
+        _plainly(flags, arguments)
+    _become(code, script, flags, arguments[1:])
+
+
+def become_child(folder: str, limits: str | None, flags: list[str], arguments: list[str]) -> None:
+    """Of an interpreter that a recorded script has started for the script that the arguments begin with. Returns where that cannot be
+    read or compiled, which the interpreter then says."""
+    try:
+        code = _script_code(arguments[0], Channel(-1, limits), flags, arguments)
+    except _UNREADABLE:
+        return
+    os.environ[FOLDER] = folder
+    _become(code, arguments[0], flags, arguments[1:])
 
 
 def _notebook_code(script: str, cells: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
@@ -85,26 +107,25 @@ def _notebook_code(script: str, cells: str, channel: Channel, flags: list[str], 
 
 
 def _script_code(script: str, channel: Channel, flags: list[str], arguments: list[str]) -> types.CodeType:
-    """The rewritten code of a script. What cannot be read or compiled is left to the interpreter, for its message."""
+    """The rewritten code of a script. Raises what is `_UNREADABLE` where there is none."""
     path = os.path.abspath(script)
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        try:
-            with io.open_code(path) as file:
-                source = file.read()
-            if source[:2] == importlib.util.MAGIC_NUMBER[:2]:  # compiled before
-                _plainly(flags, arguments)
-            compile(source, path, "exec", dont_inherit=True)
-        except SyntaxError as error:
-            _report(channel, path, source, error)
-            _plainly(flags, arguments)
-        except (OSError, ValueError, RecursionError, MemoryError):
-            _plainly(flags, arguments)
+        with io.open_code(path) as file:
+            source = file.read()
+        if source[:2] == importlib.util.MAGIC_NUMBER[:2]:
+            raise ValueError(f"{script} was compiled before")
+        compile(source, path, "exec", dont_inherit=True)
     said = tuple((str(item.message), item.category.__name__, item.lineno) for item in warned)
     given = (*channel, "script", path, tuple(flags), tuple(arguments), source, said, ())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return main_code(source, path, _BEGIN, given)
+        return main_code(source, path, _BEGIN, given, _as_shown(script))
+
+
+def _as_shown(script: str) -> str:
+    """The path of a script as the interpreter gives it to the program: made absolute, and nothing else."""
+    return os.path.join(os.getcwd(), script)
 
 
 def _report(channel: Channel, path: str, source: bytes, error: SyntaxError) -> None:
@@ -173,7 +194,7 @@ def _become(code: types.CodeType, name: str, flags: list[str], arguments: list[s
         os.set_inheritable(descriptor, True)
     with open(descriptor, "wb", closefd=False) as file:
         file.write(compiled)
-    os.execv(sys.executable, [sys.executable, *flags, path, *arguments])
+    os.execv(sys.executable, [sys.orig_argv[0], *flags, path, *arguments])
 
 
 def _named(path: str, name: str) -> str:

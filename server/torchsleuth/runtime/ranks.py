@@ -19,6 +19,7 @@ from typing import Any
 
 from torchsleuth.runtime.page import BATCHES, EPOCHS, STEPS
 from torchsleuth.runtime.recorder import untouchable_in
+from torchsleuth.runtime.registry import file_of
 
 MAX_PARAMETERS = 256
 MAX_PLACES = 8
@@ -169,7 +170,7 @@ class Progress:
     def _user_place(self, frame: FrameType | None) -> dict[str, Any] | None:
         while frame is not None:
             if self._owns(frame.f_code.co_filename):
-                return {"path": frame.f_code.co_filename, "line": frame.f_lineno, "function": frame.f_code.co_name}
+                return {"path": file_of(frame.f_code), "line": frame.f_lineno, "function": frame.f_code.co_name}
             frame = frame.f_back
         return None
 

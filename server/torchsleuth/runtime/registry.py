@@ -8,6 +8,7 @@ up after a crash.
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import weakref
 from collections import Counter
@@ -22,6 +23,11 @@ MAX_FRAMES = 8
 MAX_NAMES = 40
 """Integer variables kept of the function that constructs a module."""
 _WITHOUT_SIZES = ("builtins", "types", "torch", "typing", "collections")
+
+
+def file_of(code: CodeType) -> str:
+    """The path of the file that code comes from: ``python ./train.py`` leaves the dot in it."""
+    return os.path.normpath(code.co_filename)
 
 
 def code_span(code: CodeType, instruction: int) -> Span | None:
@@ -129,7 +135,7 @@ class ConstructorRegistry:
             "names": construction.names,
             "frames": [
                 {
-                    "path": code.co_filename,
+                    "path": file_of(code),
                     "line": line,
                     "span": code_span(code, instruction),
                     "function": code.co_name,

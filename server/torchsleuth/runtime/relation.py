@@ -16,7 +16,7 @@ class Pairs:
     """Some features of samples, with their labels."""
 
     def __init__(self) -> None:
-        self._kept: list[tuple[Any, Any]] = []
+        self._kept: list[tuple[statistics.Away, statistics.Away]] = []
         self._count = 0
 
     def add(self, torch: Any, inputs: Any, labels: Any) -> None:
@@ -28,15 +28,16 @@ class Pairs:
             return
         rows = inputs.detach().reshape(count, -1)
         rows = rows[: MAX_PAIRS - self._count, :: max(1, -(-rows.shape[1] // MAX_FEATURES))]
-        self._kept.append((rows.float().cpu(), labels.detach().flatten()[: len(rows)].long().cpu()))
+        kept = rows.float().cpu(), labels.detach().flatten()[: len(rows)].long().cpu()
+        self._kept.append((statistics.put_away(kept[0]), statistics.put_away(kept[1])))
         self._count += len(rows)
 
     def to_json(self, torch: Any) -> dict[str, Any] | None:
         """A `torchsleuth.training.Relation`."""
-        if self._count < FEWEST or len({rows.shape[1] for rows, _ in self._kept}) != 1:
+        if self._count < FEWEST or len({shape[1] for (_, _, shape), _ in self._kept}) != 1:
             return None
-        rows = torch.cat([one for one, _ in self._kept])
-        labels = torch.cat([one for _, one in self._kept])
+        rows = torch.cat([statistics.taken_out(torch, one) for one, _ in self._kept])
+        labels = torch.cat([statistics.taken_out(torch, one) for _, one in self._kept])
         deviation = rows.std(0)
         varies = deviation > 0
         if not bool(torch.isfinite(rows).all()) or not bool(varies.any()):

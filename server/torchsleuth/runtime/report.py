@@ -146,6 +146,8 @@ class Collector:
         self._processes: list[Json] = []
         self._training: Json | None = None
         self._recorded: Training | None = None
+        self._records_of: list[tuple[Json, Training]] = []
+        """Those of processes that the script has started."""
         self._ended: str | None = None
         self._reached: dict[str, set[Span]] = {}
         self._missed: dict[str, set[Span]] = {}
@@ -219,6 +221,11 @@ class Collector:
     def _add_training_of(self, event: Json, process: Json) -> None:
         process["training"] = _without_kind(event)
 
+    @_takes_of_process("recorded")
+    def _add_record_of(self, event: Json, process: Json) -> None:
+        if (found := _training(event["training"])) is not None:
+            self._records_of.append((process, found))
+
     @_takes_of_process("versions")
     def _add_versions_of(self, event: Json, process: Json) -> None:
         """It runs on what the script runs on."""
@@ -262,7 +269,8 @@ class Collector:
         }
         told = [(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)]
         found = merged([(crash, item and with_source(item, crash, facts.values(), sources)) for crash, item in told])
-        silent = verdicts(self._recorded, sources) if self._recorded is not None and not crashes else ()
+        recorded = self._training_told()
+        silent = verdicts(recorded, sources) if recorded is not None and not crashes else ()
         if (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
             silent = tuple(diagnostic for diagnostic in silent if diagnostic.code not in OF_ABSENCE)
         return RunReport(
@@ -280,10 +288,16 @@ class Collector:
             tuple({name: value for name, value in process.items() if name != "ranks"} for process in self._processes),
             tuple(self._lines(sources, crashes)),
             tuple(found),
-            self._recorded,
+            recorded,
             self._ranks,
             self._versions,
         )
+
+    def _training_told(self) -> Training | None:
+        """The training of the run: that of the script itself, else of its first rank, else of the first of its processes."""
+        if self._recorded is not None or not self._records_of:
+            return self._recorded
+        return min(self._records_of, key=lambda item: item[0]["rank"] or 0)[1]
 
     def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:
         """A process that was killed has not said what it reached: nothing is told about the rest then."""

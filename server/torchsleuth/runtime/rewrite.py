@@ -434,9 +434,10 @@ def rewrite(source: bytes | str, path: str, sites: list[Site]) -> Any:
     return code
 
 
-def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...]) -> Any:
+def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...], shown: str | None = None) -> Any:
     """The code object of a main program with recording. First of all it executes the text `begin`, with `given` and the sites
-    as the variable ``given``; exceptions that leave it are shown to `LEAVE`, and go on."""
+    as the variable ``given``; exceptions that leave it are shown to `LEAVE`, and go on. `shown`: the path that the interpreter would
+    give the code, if it is another one."""
     sites: list[Site] = []
     tree = _rewritten(source, path, sites) or _parsed(source, path)
     first = 0
@@ -447,7 +448,7 @@ def main_code(source: bytes, path: str, begin: str, given: tuple[Any, ...]) -> A
     tree.body[first:] = [beginning(begin, told, body[0] if body else None)]
     if body:
         tree.body.append(guarded(body))
-    return compile(tree, path, "exec", dont_inherit=True)
+    return compile(tree, shown or path, "exec", dont_inherit=True)
 
 
 def beginning(text: str, given: Any, at: ast.stmt | None) -> ast.stmt:

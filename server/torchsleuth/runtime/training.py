@@ -461,7 +461,7 @@ class TrainingRecorder:
             known = self._parameter(identity, parameter)
             known["reached"] += 1
             if known["first"] is None and not self._steps and statistics.readable(self._torch, parameter):
-                known["first"] = statistics.part(parameter).clone()
+                known["first"] = statistics.put_away(statistics.part(parameter))
         entering = self._look_at_first_layer(graph, step) if self._round else None
         for found in self._parameters.values():
             found["looked"] += 1
@@ -660,12 +660,11 @@ class TrainingRecorder:
             sample.update(statistics.predictions(torch, value, target, kind))
         elif role != "first" and (not value.is_floating_point() or role == "target"):
             sample["labels"] = statistics.labels(torch, value)
-        some = statistics.part(value).clone()
-        last = known["last"]
-        sample["same"] = bool(last is not None and last.shape == some.shape and torch.equal(last, some))
+        some = statistics.part(value)
+        sample["same"] = known["last"] is not None and self._is_still(known["last"], some)
         if role != "target":
             sample["rows_equal"] = statistics.rows_equal(torch, value)
-        known["last"] = some
+        known["last"] = statistics.put_away(some)
         known["samples"].append(sample)
         thinned(known["samples"], MAX_SAMPLES)
 
@@ -893,7 +892,7 @@ class TrainingRecorder:
             thinned(known["samples"], MAX_SAMPLES)
             slice_ = statistics.part(item).clone()
             if known["first"] is None:
-                known["first"] = slice_
+                known["first"] = statistics.put_away(slice_)
             state.before.append((weakref.ref(item), slice_))
 
     def _compare(self, state: _Optimizer) -> None:
@@ -929,7 +928,7 @@ class TrainingRecorder:
             norms = torch._foreach_norm(gradients)
             if len({one.dtype for one in norms}) == 1:
                 self._norms_waiting.append((self._steps + 1, torch.linalg.vector_norm(torch.stack(list(norms)))))
-        if len(self._norms_waiting) >= MAX_PENDING:
+        if len(self._norms_waiting) >= (MAX_PENDING if self._device != "cpu" else 1):
             self._read_norms()
 
     def _read_norms(self) -> None:
@@ -1143,9 +1142,12 @@ class TrainingRecorder:
             and statistics.rows_equal(torch, parameter)
         )
 
+    def _is_still(self, away: statistics.Away, now: Any) -> bool:
+        before = statistics.taken_out(self._torch, away)
+        return bool(before.shape == now.shape and self._torch.equal(before, now))
+
     def _live_parameters(self, owners: dict[int, int]) -> Iterator[tuple[Known | None, dict[str, Any], dict[str, Any]]]:
         """The module, what is counted, and what is to be said beside that of each parameter that lives."""
-        torch = self._torch
         for identity in dict.fromkeys([*self.modules.names, *self._parameters]):
             name, module = self.modules.names.get(identity, ("", None))
             known = self._parameters.get(identity)
@@ -1156,9 +1158,8 @@ class TrainingRecorder:
             if parameter is None or id(parameter) != identity:
                 continue
             changed = None
-            if known is not None and known["first"] is not None and parameter.device == known["first"].device:
-                now = statistics.part(parameter)
-                changed = now.shape != known["first"].shape or not torch.equal(now, known["first"])
+            if known is not None and known["first"] is not None and parameter.device == known["first"][0].device:
+                changed = not self._is_still(known["first"], statistics.part(parameter))
             entry = {
                 "name": name,
                 "shape": [int(size) for size in parameter.shape],

@@ -49,7 +49,10 @@ def _describe(value: Any, depth: int) -> dict[str, Any]:
     if is_tensor(value):
         return _tensor(value)
     if is_module(value):
-        return {"kind": "module", "type": name}
+        found: dict[str, Any] = {"kind": "module", "type": name}
+        if is_a(value, "ModuleDict"):
+            found["keys"] = [_short(key) for key in list(value.__dict__["_modules"])[:MAX_KEYS]]
+        return found
     if type(value) in _PLAIN:
         text = value[:80] if isinstance(value, str) else value
         return {"kind": "value", "type": name, "value": text if not isinstance(text, float) else repr(text)}

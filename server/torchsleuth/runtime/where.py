@@ -54,7 +54,8 @@ def read(folder: str) -> Iterator[dict[str, Any]]:
         threads = []
         for block in re.split(r"\n*(?=^(?:Thread|Current thread) 0x)", rest, flags=re.MULTILINE):
             places = [
-                {"path": found[1], "line": int(found[2]), "function": found[3]} for found in _LINE.finditer(block)
+                {"path": os.path.normpath(found[1]), "line": int(found[2]), "function": found[3]}
+                for found in _LINE.finditer(block)
             ]
             if places:
                 threads.append({"current": block.startswith("Current"), "places": places})

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text, shape_text
-from torchsleuth.rules.evidence.graphs import faults, last_assignment, method_of, name_of
+from torchsleuth.rules.evidence.graphs import faults, last_assignment, method_of, name_of, started_from
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -77,7 +77,7 @@ def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
         return
     source = analysis.source_of(fault.at.span.path)
-    receiver = call.args[0] if call.args and call.func.attr == "grad" else call.func.value
+    receiver = started_from(fault) or call.func.value
     made = last_assignment(analysis, receiver, fault.at)
     for method in ("mean", "sum"):
         title = message("fix.reduce", method=method)

@@ -46,12 +46,22 @@ def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
 
 def name_of(analysis: Analysis, fault: AutogradFault) -> str:
     """The expression that backward() starts from, as the user wrote it."""
+    start = started_from(fault)
+    text = "the tensor" if start is None else analysis.source_of(fault.at.span.path).segment(start)
+    return f"`{text}`"
+
+
+def started_from(fault: AutogradFault) -> ast.expr | None:
+    """``loss`` of ``loss.backward()``, ``torch.autograd.grad(loss, x)`` and ``accelerator.backward(loss)``."""
     node = fault.at.node
-    if isinstance(node, ast.Call) and node.args and isinstance(node.func, ast.Attribute | ast.Name):
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else node.func.id
-        if called == "grad":
-            return f"`{analysis.source_of(fault.at.span.path).segment(node.args[0])}`"
-    return f"`{receiver_text(analysis, fault.at) or 'the tensor'}`"
+    if not isinstance(node, ast.Call):
+        return None
+    given = node.args[0] if node.args else None
+    if isinstance(given, ast.Name) and fault.at.scene.names.get(given.id) is fault.tensor:
+        return given
+    if isinstance(node.func, ast.Attribute) and node.func.attr != "grad":
+        return node.func.value
+    return given
 
 
 def cut_text(analysis: Analysis, cut: Cut) -> str:

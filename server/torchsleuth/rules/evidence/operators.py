@@ -50,7 +50,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS101", r"cannot be multiplied|size mismatch, got|first two dimensions of batch2|einsum\(\)|inconsistent tensor size"),
     ("TS101", r"must have same reduction dim|same number of columns|size does not match weight size"),
     ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten|number of sizes provided|split_sizes to sum"),
-    ("TS106", r"Sizes of tensors must match except|stack expects each tensor|same number of dimensions: got"),
+    ("TS106", r"Sizes of tensors must match except|cannot be concatenated|stack expects each tensor|same number of dimensions: got"),
     ("TS104", r"Shape mismatch, |Could not infer sizes for|Identifiers? only on one side|Axis \w+ is not used"),
     ("TS107", r"Dimension out of range"),
     ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),

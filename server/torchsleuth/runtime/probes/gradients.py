@@ -13,6 +13,7 @@ from typing import Any
 
 from torchsleuth.runtime.probes.desk import Desk
 from torchsleuth.runtime.probes.loop import Loop
+from torchsleuth.runtime.registry import file_of
 
 MAX_KEPT = 200_000
 """Elements of a tensor of which a copy is kept."""
@@ -88,12 +89,12 @@ class Probe:
     def _check(self, met: _Met) -> dict[str, Any]:
         code = met.kind.backward.__code__
         line = code.co_firstlineno
-        text = self._desk.texts.get(code.co_filename, b"").splitlines()
+        text = self._desk.texts.get(file_of(code), b"").splitlines()
         while line <= len(text) and text[line - 1].lstrip().startswith(b"@"):
             line += 1
         found: dict[str, Any] = {
             "name": met.kind.__name__,
-            "place": {"path": code.co_filename, "line": line, "span": None, "function": code.co_name},
+            "place": {"path": file_of(code), "line": line, "span": None, "function": code.co_name},
             "called_at": met.place,
             "shapes": [list(item.shape) for item in met.arguments if isinstance(item, self._torch.Tensor)],
         }

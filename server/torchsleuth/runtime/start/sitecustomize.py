@@ -8,7 +8,7 @@ import sys
 
 
 def _leave_no_trace(folder: str) -> None:
-    """The search path and the environment as the one who started this process meant them, and their sitecustomize."""
+    """The search path and the environment as the one who started this process meant them."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != folder]
     given = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     rest = [entry for entry in given if os.path.abspath(entry) != folder]
@@ -16,6 +16,10 @@ def _leave_no_trace(folder: str) -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join(rest)
     else:
         os.environ.pop("PYTHONPATH", None)
+
+
+def _execute_theirs() -> None:
+    """The sitecustomize that the interpreter would have found."""
     theirs = importlib.machinery.PathFinder.find_spec(__name__)
     if theirs is not None and theirs.loader is not None:
         module = importlib.util.module_from_spec(theirs)
@@ -23,33 +27,41 @@ def _leave_no_trace(folder: str) -> None:
         theirs.loader.exec_module(module)
 
 
-def _start(run: str, package: str) -> None:
-    """The package is loaded by its path, so that nothing else beside it becomes importable."""
+def _load_package(package: str) -> None:
+    """By its path, so that nothing else beside it becomes importable."""
     if "torchsleuth" not in sys.modules:
         where = os.path.join(package, "__init__.py")
         spec = importlib.util.spec_from_file_location("torchsleuth", where, submodule_search_locations=[package])
-        if spec is None or spec.loader is None:
-            return
+        assert spec is not None and spec.loader is not None
         sys.modules["torchsleuth"] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(sys.modules["torchsleuth"])
-    from torchsleuth.runtime.children import enter
 
-    enter(run)
+
+def _enter(run: str, before: bool) -> None:
+    """`before`: what the interpreter of this process executes at its start."""
+    try:
+        _load_package(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+        from torchsleuth.runtime import children
+
+        if before:
+            children.become(run)
+        else:
+            children.enter(run)
+    except Exception as error:  # what cannot be recorded runs all the same
+        if os.environ.get("TORCHSLEUTH_DEBUG"):
+            print(f"torchsleuth: {error!r}", file=sys.stderr)
 
 
 if os.environ.get("TORCHSLEUTH_RUN"):
     import importlib.machinery
     import importlib.util
 
-    _here = os.path.dirname(os.path.abspath(__file__))
     _run = os.environ["TORCHSLEUTH_RUN"]
-    _leave_no_trace(_here)
-    try:
-        if (
-            "TORCHSLEUTH_EVENTS" not in os.environ
-        ):  # else this is the beginning of a run, which starts its recorder itself
-            del os.environ["TORCHSLEUTH_RUN"]
-            _start(_run, os.path.dirname(os.path.dirname(_here)))
-    except Exception as _error:  # what cannot be recorded runs all the same
-        if os.environ.get("TORCHSLEUTH_DEBUG"):
-            print(f"torchsleuth: {_error!r}", file=sys.stderr)
+    _begins = "TORCHSLEUTH_EVENTS" in os.environ  # a run, which starts its recorder itself
+    _leave_no_trace(os.path.dirname(os.path.abspath(__file__)))
+    if not _begins:
+        del os.environ["TORCHSLEUTH_RUN"]
+        _enter(_run, True)
+    _execute_theirs()
+    if not _begins:
+        _enter(_run, False)

@@ -1,0 +1,111 @@
+"""Keys that a dictionary does not have: which it has, and which of them is meant."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import files_of
+from torchsleuth.errors.case import Case
+from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.errors.fixes import replace
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix
+from torchsleuth.syntax import edits
+
+CLOSE = 0.7
+"""How alike a key and the one that is meant are."""
+MAX_KEYS = 5
+"""Keys that a message lists."""
+
+
+def _missing(case: Case) -> object:
+    """The key that was looked up, as the message has it."""
+    try:
+        return ast.literal_eval(case.crash["message"])
+    except (ValueError, SyntaxError):
+        return None
+
+
+def _known(case: Case) -> list[str]:
+    """The keys of the dictionary of the failing expression, as far as they are texts."""
+    node = case.frame.node
+    found = case.frame.value(node.value) if isinstance(node, ast.Subscript) else None
+    return [key for key in (found or {}).get("keys", ()) if isinstance(key, str)]
+
+
+def _what_there_is(case: Case) -> dict[str, str]:
+    """For the message: what the dictionary is called, and its keys, those first that are written alike."""
+    node, known = case.frame.node, _known(case)
+    assert isinstance(node, ast.Subscript)
+    like = _closest(str(_missing(case)), known)
+    keys = list(dict.fromkeys([*like, *known]))
+    listed = ", ".join(repr(key) for key in keys[:MAX_KEYS]) + (", …" if len(keys) > MAX_KEYS else "")
+    return {"name": " ".join(case.frame.text(node.value).split())[:40], "keys": listed}
+
+
+def closest_key(case: Case) -> Iterator[Fix]:
+    """``batch["labels"]`` → ``batch["label"]``, of the keys that the dictionary had; where the key comes from a variable, wherever it is
+    written, or else the key of the dictionary."""
+    node, wrong = case.frame.node, _missing(case)
+    if not isinstance(node, ast.Subscript) or not isinstance(wrong, str):
+        return
+    for key in _closest(wrong, _known(case)):
+        if isinstance(node.slice, ast.Constant):
+            yield replace(case.frame, node.slice, repr(key) if "'" in case.frame.text(node.slice) else f'"{key}"')
+        else:
+            yield from (
+                Fix(message("fix.key", old=old, new=new), changes)
+                for old, new in ((wrong, key), (key, wrong))
+                if (changes := _written_otherwise(case, old, new))
+            )
+
+
+def _written_otherwise(case: Case, old: str, new: str) -> tuple[Edit, ...]:
+    """Edits of the texts `old` in the files that were running."""
+    return tuple(
+        edits.replace(frame.source, node, frame.text(node).replace(old, new))
+        for frame in files_of(case)
+        for node in ast.walk(frame.tree)
+        if isinstance(node, ast.Constant) and node.value == old and old in frame.text(node)
+    )
+
+
+def without_missing(case: Case) -> Iterator[Fix]:
+    """``self.names = names`` → ``self.names = [key for key in names if key in LABELS]``, where a sample is looked up in ``LABELS``
+    by its name, and has no entry."""
+    frame, node = case.frame, case.frame.node
+    method, key = frame.enclosing, node.slice if isinstance(node, ast.Subscript) else None
+    if not isinstance(node, ast.Subscript) or getattr(method, "name", "") != "__getitem__":
+        return
+    listed = key.value if isinstance(key, ast.Subscript) else None
+    if not isinstance(node.value, ast.Name) or not isinstance(listed, ast.Attribute):
+        return
+    for cls in (part for part in ast.walk(frame.tree) if isinstance(part, ast.ClassDef) and method in part.body):
+        stores = [part for part in ast.walk(cls) if isinstance(part, ast.Assign) and len(part.targets) == 1]
+        for store in stores:
+            if frame.text(store.targets[0]) == frame.text(listed):
+                new = f"[key for key in {frame.text(store.value)} if key in {node.value.id}]"
+                yield replace(frame, store.value, new, safe=False)
+
+
+def _closest(wrong: str, keys: list[str]) -> list[str]:
+    """The keys that are written alike, without regard to case, or that have one as a part of the other."""
+    lower = {key.lower(): key for key in keys}
+    alike = difflib.get_close_matches(wrong.lower(), sorted(lower), n=2, cutoff=CLOSE)
+    parts = [key for key in sorted(lower) if key and (key in wrong.lower() or wrong.lower() in key)]
+    return [lower[key] for key in dict.fromkeys([*alike, *parts])]
+
+
+ENTRIES = (
+    ErrorEntry(
+        "TS918",
+        r"^(['\"][^'\"\n]*['\"])$",
+        "error.key",
+        applies=lambda case: case.crash["type"] == "KeyError" and bool(_known(case)),
+        example="sizes = {'width': 3}\nsizes['widht']",
+        values=_what_there_is,
+        plain=True,
+    ),
+)
