@@ -796,6 +796,8 @@ ENGLISH: dict[str, str] = {
     "absent.own.never": ": nothing gives it one",
     "absent.own.local": ": line {line} makes a variable of that name, which ends with __init__",
     "absent.own.place": "`{name}` is given here",
+    "absent.wrapped": "`{text}` is a {kind}, and has no {name}: its module has, `{text}.module.{name}`",
+    "absent.never_wrapped": "`{text}` is a {owner}, and has no module: only what DataParallel or its like has made of it has",
     "absent.self": "nothing binds `{name}`: it is an attribute of {owner}, `self.{name}`",
     "method.init": "nothing calls `{name}` when {owner} is made: `__init__` is the name of its constructor",
     "method.forward": "{owner} is called, and has no `forward`, but `{name}`: it raises NotImplementedError",

@@ -55,9 +55,11 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
+    Wrapped,
     is_module,
     is_unknown,
     owners,
+    unwrapped,
 )
 from torchsleuth.values.conditions import Condition, Fact, identity
 from torchsleuth.values.frames import Frame
@@ -96,6 +98,20 @@ def _is_users(callee: Value) -> bool:
     return isinstance(callee, Function | ClassValue | Partial | Instance)
 
 
+def _looks_at(callee: Value) -> bool:
+    """Whether a function only tells what an object is, or what it has."""
+    return isinstance(callee, Native) and callee.kind == "builtin" and callee.name in _LOOKS
+
+
+def _of_modules(call: Arguments) -> Arguments:
+    """With the modules in the place of what wraps them."""
+    if Wrapped not in map(type, (*call.args, *call.kwargs.values())):
+        return call
+    kwargs = type(call.kwargs)({name: unwrapped(value) for name, value in call.kwargs.items()})
+    return replace(call, args=tuple(map(unwrapped, call.args)), kwargs=kwargs)
+
+
+_LOOKS = frozenset("isinstance hasattr getattr type".split())
 _QUESTIONS = frozenset({"builtins.len", "builtins.isinstance", "builtins.bool"})
 """Functions that tell something of their argument, and change nothing."""
 
@@ -202,6 +218,9 @@ class Calls(Choices):
         undecided = Choice in map(type, (callee, *call.args, *call.kwargs.values()))
         if undecided and (isinstance(callee, Choice) or not _is_users(callee)):
             return self.call_each(callee, call, self.call)
+        callee = unwrapped(callee)
+        if not _is_users(callee) and not _looks_at(callee):
+            call = _of_modules(call)
         if not call.exact and not isinstance(callee, Builtin):
             if not self._takes_unknown(callee):
                 self.escape((*call.args, *call.kwargs.values()))
@@ -233,6 +252,9 @@ class Calls(Choices):
 
     def _call_bound(self, callee: Bound, call: Arguments) -> Value:
         """A method: of a class of the user's, or of any other value."""
+        if isinstance(callee.receiver, Wrapped):
+            value = self._call_bound(Bound(callee.receiver.inner, callee.function), call)
+            return callee.receiver if value is callee.receiver.inner else value
         node = call.node if isinstance(call.node, ast.Call) else None
         if node is not None and is_module(callee.receiver):
             name = callee.function if isinstance(callee.function, str) else callee.function.name
@@ -743,7 +765,7 @@ class Calls(Choices):
 
     def escape(self, values: Any) -> None:
         """Values handed to code that is not known: whatever graph they carry may be used there."""
-        values = tuple(values)
+        values = tuple(map(unwrapped, values))
         # A backward() may run there.
         self.passes += any(hierarchy.tensors_in(value) or hierarchy.objects_in(value) for value in values)
         for tensor in hierarchy.tensors_in(values):
@@ -760,7 +782,7 @@ class Calls(Choices):
 
     def may_move(self, values: tuple[Value, ...]) -> None:
         """Code that is not known may take modules to another device."""
-        for value in values:
+        for value in map(unwrapped, values):
             if is_module(value):
                 modules.move_somewhere(self, value)
             elif isinstance(value, tuple | ListValue):

@@ -80,7 +80,9 @@ from torchsleuth.values import (
     Unknown,
     Value,
     is_int,
+    is_module,
     is_unknown,
+    unwrapped,
 )
 from torchsleuth.values.changes import Delta
 from torchsleuth.values.conditions import Fact
@@ -1143,6 +1145,9 @@ class Execution(Importing):
                 self.heap.set(owner.slots, name, UNKNOWN)
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        owner = unwrapped(owner)
+        if is_module(owner):
+            value = unwrapped(value)
         self.check_attribute(owner, name, value, node, frame)
         kinds.looks_up(self, owner, name, node, frame)
         if is_unknown(owner) and name == "requires_grad":

@@ -74,6 +74,7 @@ from torchsleuth.values import (
     Super,
     Tensor,
     Value,
+    Wrapped,
     entry,
     is_int,
     is_unknown,
@@ -558,6 +559,25 @@ class _Partial(Operations):
         value = self.value
         held = {"func": value.function, "args": value.args, "keywords": DictValue(dict(value.kwargs))}
         return held.get(name, UNKNOWN)
+
+
+@_of_kind(Wrapped)
+class _Wrapper(_Object):
+    """A module inside of another one, which hands on its calls, and nothing else."""
+
+    def type(self) -> Value:
+        return Native(self.value.path, "module-class")
+
+    def attribute(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        interp, inner = self.interp, self.value.inner
+        if name == "module":
+            return inner
+        if name == "__class__":
+            return self.type()
+        unset.of_wrapper(interp, self.value, name, node, frame)
+        found = interp.attribute(inner, name, node, frame)
+        own = isinstance(found, Bound) and found.receiver is inner and isinstance(found.function, str)
+        return Bound(self.value, found.function) if own else found
 
 
 @_of_kind(Bound)

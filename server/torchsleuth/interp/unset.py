@@ -17,8 +17,9 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
 from torchsleuth.tensors.spec import Native, plain_name
-from torchsleuth.values import ClassValue, Function, Instance, LibraryModule, LibraryObject, is_unknown
+from torchsleuth.values import ClassValue, Function, Instance, LibraryModule, LibraryObject, Wrapped, is_unknown
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import MISSING
 
 _KNOWN_BASES = frozenset(
     "torch.nn.Module torch.utils.data.Dataset torch.utils.data.IterableDataset typing.Generic abc.ABC builtins.object".split()
@@ -160,6 +161,50 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
             return
     if near or of_tensors or name in locals_of(owner.cls) or not (owner.is_module and _is_patched(interp)):
         report(interp, Misuse("unset", interp.site(node, frame), (owner, name, near, of_tensors)))
+
+
+def of_wrapper(interp: Interpreter, owner: Wrapped, name: str, node: ast.AST, frame: Frame) -> None:
+    """``model.fc`` of a DataParallel, whose module has it."""
+    inner = owner.inner
+    if isinstance(inner, Instance):
+        given = name in inner.slots or interp.class_attribute(inner.cls, name) is not MISSING
+    else:
+        given = any(name == one for one, _ in inner.children or ())
+    if not given or not _is_read(node) or not is_certain(interp, frame) or name.startswith("_"):
+        return
+    if name in interp.oracle.attributes(owner.path) or name in interp.oracle.attributes("torch.nn.Module"):
+        return
+    if not any(_written(source.text).may_give(name, frozenset()) for source in (frame.source, *interp.workspace.read)):
+        report(interp, Misuse("wrapped", interp.site(node, frame), (owner, name)))
+
+
+def never_wrapped(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> None:
+    """``model.module`` of a model that nothing puts into another one."""
+    from torchsleuth.interp.library import states
+
+    if not _is_read(node) or not _is_closed(interp, owner) or owner.state.get("wrapped") or interp.entry:
+        return
+    if owner.identity in interp.trace.escaped or not is_certain(interp, frame) or states.has_renamed(interp):
+        return
+    texts = {source.text for source in (frame.source, *interp.workspace.read)}
+    if not any(_written(text).may_give(name, None) or _mentions(text) & states.RENAMES for text in texts):
+        report(interp, Misuse("never_wrapped", interp.site(node, frame), (owner, name)))
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+
+
+@lru_cache(maxsize=_KEPT)
+def _mentions(text: str) -> frozenset[str]:
+    """The names and attributes that a file speaks of."""
+    found: set[str] = set()
+    for node in index(parse(SourceText("", text))).nodes:
+        if isinstance(node, ast.Name | ast.Attribute):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.alias):
+            found.add(node.name.rpartition(".")[2])
+    return frozenset(found)
 
 
 def of_library(

@@ -460,6 +460,18 @@ class Partial:
 
 
 @dataclass(eq=False)
+class Wrapped:
+    """A module inside of a DataParallel or its like: what it has of its own is below ``module``. `path`: of the wrapper's class.
+
+    Only names, containers and objects of the user's hold one: whatever else is given it sees the module.
+    """
+
+    inner: Value
+    path: str
+    site: Site
+
+
+@dataclass(eq=False)
 class Managed:
     """The result of a call of a function under ``contextlib.contextmanager``."""
 
@@ -684,6 +696,11 @@ class Parameters:
 
 def is_int(value: Value) -> bool:
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Dim)
+
+
+def unwrapped(value: Value) -> Value:
+    """The module inside of a wrapper, and everything else as it is."""
+    return value.inner if isinstance(value, Wrapped) else value
 
 
 def is_module(value: Value) -> bool:

@@ -27,6 +27,7 @@ from torchsleuth.values import (
     Super,
     Tensor,
     Value,
+    Wrapped,
 )
 from torchsleuth.values.unknown import Unknown
 
@@ -164,6 +165,11 @@ def _bound(value: Bound) -> str:
 @describe.register
 def _partial(value: Partial) -> str:
     return f"partial of {describe(value.function)}"
+
+
+@describe.register
+def _wrapped(value: Wrapped) -> str:
+    return f"{value.path.rpartition('.')[2]} of {describe(value.inner)}"
 
 
 @describe.register

@@ -37,7 +37,9 @@ from torchsleuth.values import (
     Trained,
     Unknown,
     Value,
+    Wrapped,
     entry,
+    unwrapped,
 )
 from torchsleuth.values.conditions import Condition, Conditions, Fact
 from torchsleuth.values.graph import Cut
@@ -156,6 +158,11 @@ class Joins:
             return right
         if right is MISSING:
             return left
+        if Wrapped in (
+            type(left),
+            type(right),
+        ):  # Of a module that may be wrapped, both are seen: its own and ``module``.
+            return self.join_values(unwrapped(left), unwrapped(right))
         joined = self._least(left, right)
         if isinstance(joined, Unknown) and joined.cause is None:
             joined = Unknown(Reason.JOIN)

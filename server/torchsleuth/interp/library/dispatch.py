@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from torchsleuth.interp import exceptions
+from torchsleuth.interp import exceptions, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
@@ -40,6 +40,7 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
         if modules.is_module_method(name):
             return Bound(owner, name)
         if name in modules.WRAPPED and not _has_of_its_own(owner, name):
+            unset.never_wrapped(interp, owner, name, node, frame)
             return owner
     if owner.native is not None:
         # What its library part has not, the object itself may be given.

@@ -55,6 +55,7 @@ from torchsleuth.values import (
     Super,
     Tensor,
     Value,
+    Wrapped,
     is_int,
     is_unknown,
 )
@@ -536,6 +537,8 @@ def is_instance(interp: Interpreter, value: Value, types: Value) -> bool | None:
 
 def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     value = interp.resolved(value)
+    if isinstance(value, Wrapped):
+        return kind.path in interp.oracle.mro(value.path) if isinstance(kind, Native) else None
     if is_unknown(value) or is_unknown(kind):
         return None
     if isinstance(value, LibraryObject) and exceptions.is_exception(value):
@@ -637,6 +640,8 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if call.get(1, "name") == "__len__" and data.lacks_length(interp, call.args[0]):
         return False
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
+    if isinstance(owner, Wrapped) and isinstance(name, str):
+        return True if name in interp.oracle.attributes(owner.path) or name == "module" else Scalar("bool")
     example = _example(interp.resolved(owner))
     if not is_unknown(example) and isinstance(name, str) and name != "numel":
         return hasattr(example, name)

@@ -18,7 +18,7 @@ _OWN = (
     "get_extra_state",
 )
 """Methods by which a class decides itself what a state is."""
-_RENAMES = frozenset(
+RENAMES = frozenset(
     "DataParallel DistributedDataParallel compile AveragedModel FullyShardedDataParallel register_parametrization "
     "weight_norm spectral_norm orthogonal remove_weight_norm remove_spectral_norm l1_unstructured random_unstructured "
     "remove ln_structured random_structured global_unstructured custom_from_mask identity prepare_qat prepare convert quantize_dynamic".split()
@@ -59,7 +59,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
 
 def has_renamed(interp: Interpreter) -> bool:
     """Whether something was called under which parameters have other names, and modules other attributes."""
-    return any(call.path.rpartition(".")[2] in _RENAMES and not call.receiver for call in interp.trace.calls)
+    return any(call.path.rpartition(".")[2] in RENAMES and not call.receiver for call in interp.trace.calls)
 
 
 def is_open(interp: Interpreter, module: Value) -> bool:
@@ -77,4 +77,4 @@ def is_open(interp: Interpreter, module: Value) -> bool:
     return interp.entry_point is not None
 
 
-__all__ = ["check", "has_renamed", "is_open"]
+__all__ = ["RENAMES", "check", "has_renamed", "is_open"]

@@ -40,7 +40,9 @@ from torchsleuth.values import (
     Site,
     Tensor,
     Value,
+    Wrapped,
     is_int,
+    is_module,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -81,6 +83,8 @@ _TRANSPARENT = frozenset(
     "torch.nn.utils.remove_spectral_norm torch.nn.utils.weight_norm torch.nn.utils.spectral_norm torch.nn.utils.parametrizations.weight_norm "
     "torch.nn.utils.parametrizations.spectral_norm torch.nn.utils.parametrizations.orthogonal".split()
 )
+_WRAPPERS = frozenset({"DataParallel", "DistributedDataParallel"})
+"""Those of them that have other attributes than the module inside."""
 _GLOBAL_DEFAULTS = frozenset("torch.set_default_dtype torch.set_default_device torch.set_default_tensor_type".split())
 _CONTEXTS = frozenset(
     "torch.no_grad torch.enable_grad torch.inference_mode torch.set_grad_enabled torch.autocast torch.amp.autocast "
@@ -135,6 +139,8 @@ def _nothing(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_TRANSPARENT)
 def _seen_through(interp: Interpreter, call: Arguments) -> Value:
+    if call.args and call.name in _WRAPPERS and is_module(call.args[0]):
+        return Wrapped(call.args[0], call.path, interp.site(call.node, call.frame))
     if call.args:
         return call.args[0]
     return construct_module(interp, call) if call.callee and call.callee.kind == "module-class" else UNKNOWN

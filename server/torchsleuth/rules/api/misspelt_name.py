@@ -4,7 +4,8 @@ What it finds
     `nn.Conv2D`, `nn.ReLu()`, `F.crossentropy`, `torch.optim.adam(…)` for a class, `x.unsqeeze(0)`, `optimizer.zerograd()`; names that are
     in another module of PyTorch, `F.CrossEntropyLoss()`, `torch.utils.DataLoader`; also in `from torch.nn import …`. The names are those of
     the installed PyTorch. What has been removed from it is TS801. And attributes of objects of one's own that nothing ever gives them:
-    `self.fc` where `__init__` makes `self.fc1`, or `fc1` alone; `fc1(x)` for `self.fc1(x)`.
+    `self.fc` where `__init__` makes `self.fc1`, or `fc1` alone; `fc1(x)` for `self.fc1(x)`; `model.fc` of a DataParallel, whose
+    module has it, and `model.module` of a model that nothing wraps.
 Why it hurts
     AttributeError, ImportError or NameError as soon as the line is reached.
 Example
@@ -198,7 +199,45 @@ def _of_self(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
         yield Finding(misuse.site.span, text, (), (fix,))
 
 
-_FINDERS = {"absent": _of_library, "lacking": _of_object, "unset": _of_own, "selfless": _of_self}
+def _of_wrapper(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+    """``model.fc`` for ``model.module.fc``"""
+    owner, name = misuse.value
+    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    place = _place(source, node, name)
+    if place is None or not isinstance(node, ast.Attribute):
+        return
+    text, made = source.segment(node.value), owner.path.rpartition(".")[2]
+    fix = Candidate(
+        message("fix.replace", old=f"{text}.{name}", new=f"{text}.module.{name}"),
+        (edits.insert_after_node(source, node.value, ".module"),),
+    )
+    where = related(analysis.source_of(owner.site.span.path), owner.site.node, message("state.wrapped.here"))
+    yield Finding(place, message("absent.wrapped", text=text, kind=made, name=name), (where,), (fix,))
+
+
+def _of_unwrapped(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+    """``model.module.fc`` for ``model.fc``"""
+    owner, name = misuse.value
+    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    place = _place(source, node, name)
+    if place is None or not isinstance(node, ast.Attribute):
+        return
+    text = source.segment(node.value)
+    same = ast.dump(node)
+    everywhere = [one for one in analysis.index(source.path).of_type(ast.Attribute) if ast.dump(one) == same]
+    title = message("fix.replace", old=source.segment(node), new=text)
+    fix = Candidate(title, tuple(edits.replace(source, one, text) for one in everywhere))
+    yield Finding(place, message("absent.never_wrapped", text=text, owner=owner.cls.name), (), (fix,))
+
+
+_FINDERS = {
+    "absent": _of_library,
+    "lacking": _of_object,
+    "unset": _of_own,
+    "selfless": _of_self,
+    "wrapped": _of_wrapper,
+    "never_wrapped": _of_unwrapped,
+}
 
 
 RULE = Rule(FAULTS[CODE], find)
