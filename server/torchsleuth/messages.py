@@ -968,6 +968,7 @@ ENGLISH: dict[str, str] = {
         "this term of the loss trains nothing: without create_graph=True, the gradient in it is a constant for backward()"
     ),
     "grad.term.zero": "this term of the loss trains nothing: {operation} has a gradient of zero everywhere",
+    "grad.term.constant": "this term of the loss trains nothing: none of the tensors that {term} compares has a gradient",
     "grad.term.judged": "{cut} keeps this term of the loss from what the next step trains: it only reaches the network that judges",
     "grad.term.taken": "this term of the loss trains nothing: {cut} has cut it off from its graph",
     "grad.term.integers": "this term of the loss trains nothing: {cut} has no gradient",

@@ -4,8 +4,8 @@ What it finds
     round, floor, ceil, sign or trunc, whose gradient is zero, on every way from the parameters to the loss, or to one of
     the terms that it is the sum of, or inside of the network, on every way from some of the trained parameters; argmax or
     a comparison whose result is made to require grad again; a term of the loss that has no gradient, because it counts
-    predicted classes, because it is made of a gradient that was computed without create_graph=True, or because item(), float()
-    or detach() has cut it off; a term in which a discriminator judges what the next step trains, detached from that; a sample of a distribution that sample() draws without a gradient, where rsample() has one.
+    predicted classes, because it is made of a gradient that was computed without create_graph=True, because it compares two tensors without
+    one, or because item(), float() or detach() has cut it off; a term in which a discriminator judges what the next step trains, detached from that; a sample of a distribution that sample() draws without a gradient, where rsample() has one.
 Why it hurts
     backward() runs and every gradient is zero or missing, or none of them comes from that term: it never moves.
 Example
@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event, Operation
 from torchsleuth.messages import message
@@ -47,6 +48,7 @@ from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import written
 from torchsleuth.rules.evidence.rewrites import as_loss, without_term
+from torchsleuth.rules.evidence.squares import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -58,9 +60,11 @@ _CHOICES = (".argmin", ".argmax")
 _AS_NUMBERS = (".tolist", ".item")
 _TAKEN_OUT = frozenset({"item", "float", "detach"})
 """How a term of a loss is cut off where its gradient was meant."""
+_KEPT_OUT = frozenset({"no_grad", "detach"})
 _SUMS = frozenset({"add", "sub", "iadd", "isub"})
 _LATER = (ast.Lambda, ast.IfExp, ast.BoolOp, ast.comprehension, ast.ListComp, ast.GeneratorExp, ast.DictComp)
 """Expressions that are not computed with the statement that they stand in, or not always."""
+_OTHERS = frozenset(path.rpartition(".")[2] for path in hierarchy.LOSSES) | {"cross_entropy", "nll_loss", "kl_div"}
 _FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
 
 
@@ -166,6 +170,13 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
                 places = (call_place(analysis, event.site, message("grad.backward")),)
                 yield Finding(step.site.span, text, places, _soft(analysis, step.site))
+            if len(terms) > 1 and term.origin is not None and _compares_constants(analysis, term):
+                if term.origin.site.span not in seen:
+                    seen.add(term.origin.site.span)
+                    text = message("grad.term.constant", term=f"`{text_of(analysis, term.origin.site)}`")
+                    places = (call_place(analysis, event.site, message("grad.backward")),)
+                    yield Finding(term.origin.site.span, text, places, _with_gradient(analysis, term))
+                continue
             cut = cut_of(term)
             if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
                 continue
@@ -175,6 +186,39 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 places = (call_place(analysis, event.site, message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
+
+
+def _compares_constants(analysis: Analysis, term: Tensor) -> bool:
+    """Whether a term is a loss of two tensors that were both kept out of the graph: of a teacher and itself. What is frozen for
+    a while is no such thing."""
+    origin = term.origin
+    name = origin.operator.rpartition(".")[2] if origin is not None else ""
+    if origin is None or name not in LOSSES | _OTHERS or term.spec.requires_grad is not False:
+        return False
+    cuts = [cut_of(source) for source in origin.sources]
+    own = cut_of(term)
+    known = all(source.spec.requires_grad is False for source in origin.sources) and len(cuts) == 2
+    apart = own is None or own.site.span != origin.site.span
+    return known and apart and any(cuts) and all(cut is None or cut.kind in _KEPT_OUT for cut in cuts)
+
+
+def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
+    """The first operand computed from what has a gradient and the same shape."""
+    made = term.origin.sources[0].origin if term.origin is not None else None
+    statement = statement_of(analysis, made.site) if made is not None else None
+    if made is None or statement is None:
+        return
+    names = made.site.scene.names
+    source = analysis.source_of(made.site.span.path)
+    for node in ast.walk(statement):
+        given = names.get(node.id) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else None
+        if not isinstance(node, ast.Name) or not isinstance(given, Tensor) or given.spec.requires_grad is not False:
+            continue
+        for name, other in names.items():
+            trained = isinstance(other, Tensor) and other.spec.requires_grad is True and not other.parameter
+            if trained and other.spec.shape == given.spec.shape:
+                title = message("fix.replace", old=node.id, new=str(name))
+                yield Candidate(title, (edits.replace(source, node, str(name)),), safe=False)
 
 
 def _judged_detached(analysis: Analysis) -> Iterator[Finding]:

@@ -19,8 +19,8 @@ from torchsleuth.values import Function, LibraryObject, Site, is_int
 from torchsleuth.values.frames import Scene
 
 
-def every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
-    """The ``i % k`` that decides whether the optimizer steps."""
+def every_kth(analysis: Analysis, step: Event) -> ast.expr | None:
+    """The ``k`` where ``i % k``, or a counter that is set back, decides whether the optimizer steps."""
     statement = statement_of(analysis, step.site)
     if statement is None:
         return None
@@ -31,7 +31,9 @@ def every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
         tests = [one.test for one in skipping if isinstance(one, ast.If)]
         if isinstance(part, ast.If) and inner in part.body:
             tests.append(part.test)
-        found = [node for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        found = [node.right for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        if isinstance(part, ast.If) and inner in part.body:
+            found += _counted(part, edits.path_to(analysis.tree(step.site.span.path), statement))
         if found:
             return found[0]
         if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
@@ -42,6 +44,29 @@ def every_kth(analysis: Analysis, step: Event) -> ast.BinOp | None:
 
 def _skips(statement: ast.AST) -> bool:
     return isinstance(statement, ast.If) and isinstance(statement.body[-1], ast.Continue) and not statement.orelse
+
+
+def _counted(branch: ast.If, around: list[ast.AST]) -> list[ast.expr]:
+    """The ``k`` of ``if self.n >= k``, where the same function counts ``self.n`` up, and the branch sets it back."""
+    function = next((part for part in reversed(around) if isinstance(part, ast.FunctionDef)), around[0])
+    up = {ast.unparse(part.target) for part in ast.walk(function) if _counts_up(part)}
+    back = {
+        ast.unparse(target)
+        for part in ast.walk(branch)
+        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant) and part.value.value == 0
+        for target in part.targets
+    }
+    tests = [part for part in ast.walk(branch.test) if isinstance(part, ast.Compare) and len(part.ops) == 1]
+    return [
+        test.comparators[0]
+        for test in tests
+        if isinstance(test.ops[0], ast.Eq | ast.GtE) and ast.unparse(test.left) in up & back
+    ]
+
+
+def _counts_up(node: ast.AST) -> TypeGuard[ast.AugAssign]:
+    counted = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
+    return counted and isinstance(node.value, ast.Constant) and node.value.value == 1
 
 
 def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:

@@ -1,7 +1,7 @@
 """accumulation-without-scaling: gradients of several batches are added up, and the loss is not divided.
 
 What it finds
-    backward() in every iteration, step() only in every k-th (`if (i + 1) % k == 0`), and a loss that is a mean over the
+    backward() in every iteration, step() only in every k-th (`if (i + 1) % k == 0`, or a counter that is set back), and a loss that is a mean over the
     batch and goes backward as it is.
 Why it hurts
     The gradient is k times that of the large batch it stands for: the learning rate is k times too high. Adam and its like
@@ -44,13 +44,13 @@ CODE = "TS514"
 _MEANS = frozenset(
     "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy kl_div "
     "binary_cross_entropy_with_logits CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss "
-    "BCEWithLogitsLoss KLDivLoss mean".split()
+    "BCEWithLogitsLoss KLDivLoss ctc_loss CTCLoss mean".split()
 )
 _ADAPTIVE = frozenset("Adam AdamW RMSprop Adagrad Adadelta Adamax NAdam RAdam SparseAdam Adafactor Rprop Muon".split())
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    found: dict[object, tuple[Event, Event, ast.BinOp]] = {}
+    found: dict[object, tuple[Event, Event, ast.expr]] = {}
     for step in analysis.events("step"):
         if not step.loops or not isinstance(step.subject, LibraryObject):
             continue
@@ -101,10 +101,10 @@ def _changes_mean(keyword: ast.keyword) -> bool:
     return keyword.arg in ("weight", "size_average")
 
 
-def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.BinOp, hidden: bool) -> Finding:
+def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.expr, hidden: bool) -> Finding:
     """`hidden`: the optimizer divides by the size of the gradient."""
     source = analysis.source_of(backward.site.span.path)
-    times = source.segment(condition.right)
+    times = source.segment(condition)
     places = (related(source, step.site.node, message("accumulate.step", times=times)),)
     candidates: list[Candidate] = []
     node = backward.site.node
