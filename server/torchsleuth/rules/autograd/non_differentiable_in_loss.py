@@ -199,7 +199,22 @@ def _compares_constants(analysis: Analysis, term: Tensor) -> bool:
     own = cut_of(term)
     known = all(source.spec.requires_grad is False for source in origin.sources) and len(cuts) == 2
     apart = own is None or own.site.span != origin.site.span
-    return known and apart and any(cuts) and all(cut is None or cut.kind in _KEPT_OUT for cut in cuts)
+    kept_out = any(cuts) and all(cut is None or cut.kind in _KEPT_OUT for cut in cuts)
+    return known and apart and kept_out and not any(_passes_frozen(analysis, one) for one in origin.sources)
+
+
+def _passes_frozen(analysis: Analysis, tensor: Tensor, depth: int = 12) -> bool:
+    """Whether a tensor was computed by a layer although gradients were recorded: one that is frozen."""
+    origin = tensor.origin
+    if origin is None or depth == 0:
+        return False
+    cut, operation = cut_of(tensor), analysis.operations.get(id(origin.site))
+    if cut is None or cut.kind == "no_grad" or operation is None:
+        return False
+    layer = operation.module
+    if layer is not None and hierarchy.has_own_parameters(layer):
+        return True
+    return any(_passes_frozen(analysis, source, depth - 1) for source in origin.sources)
 
 
 def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:

@@ -65,8 +65,9 @@ def _counted(branch: ast.If, around: list[ast.AST]) -> list[ast.expr]:
 
 
 def _counts_up(node: ast.AST) -> TypeGuard[ast.AugAssign]:
-    counted = isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add)
-    return counted and isinstance(node.value, ast.Constant) and node.value.value == 1
+    if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
+        return False
+    return isinstance(node.value, ast.Constant) and node.value.value == 1
 
 
 def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
