@@ -351,7 +351,7 @@ class Importing(CheckedCalls):
         seen.add(id(value))
         if isinstance(value, ListValue | DictValue):
             items = value.items if isinstance(value, ListValue) else value.entries
-            if not items or body is None or body.may_change(name):
+            if not items or body is None or (body.may_change(name) and not self.is_trusting()):
                 self.heap.set(value.slots, "items", None)
             else:
                 for item in items.values() if isinstance(items, dict) else items:
@@ -359,10 +359,11 @@ class Importing(CheckedCalls):
         elif isinstance(value, tuple):
             for item in value:
                 self._open_value(name, item, body, seen)
-        elif isinstance(value, ClassValue | Instance):
+        elif isinstance(value, ClassValue | Instance) and not self.is_trusting():
             path = value.path if isinstance(value, ClassValue) else value.cls.path
             if path in self.modules:
-                for attribute, item in list(value.slots.items()):
+                named = [(name, item) for name, item in value.slots.items() if isinstance(name, str)]
+                for attribute, item in named:
                     self._open_value(attribute, item, self.modules[path].slots.body, seen)
 
 

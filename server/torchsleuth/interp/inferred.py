@@ -19,6 +19,7 @@ from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.syntax.calls import arguments, calls, settled
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -34,6 +35,7 @@ from torchsleuth.values import (
     LibraryModule,
     ListValue,
     NamedResult,
+    Namespace,
     OpenArguments,
     Scalar,
     Site,
@@ -56,7 +58,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NO_SIZES = re.compile(
     r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|\w*layer|"
-    r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*"
+    r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
 )
 """Names of parameters that are not taken for integers."""
 
@@ -183,22 +185,25 @@ class InferredContracts(WrittenContracts):
 
     inference: Running | None = None
     document: tuple[ast.Module, Frame] | None = None
+    attributes_read: dict[str, frozenset[str]]
+    """The attributes that the code of each file reads."""
 
     # -- what there is to infer ------------------------------------------------------------------------
 
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
         self.read_declarations(source, tree)
-        self.document = tree, frame
+        self.document, self.attributes_read = (tree, frame), {}
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
 
     def entries_of(self, source: SourceText) -> list[tuple[ClassValue | None, Function]]:
         """The modules of a document with a forward of their own, and its functions of tensors, in the order of the text."""
         found: list[tuple[ClassValue | None, Function]] = []
+        written = {function.node: function for function in self.functions}
         for cls in self.classes:
-            forward = cls.slots.get("forward")
-            if cls.path == source.path and cls.is_module() and isinstance(forward, Function):
+            forward = next((written[node] for node in cls.node.body if node in written and _is_forward(node)), None)
+            if cls.path == source.path and (cls.is_module() or not cls.has_known_bases()) and forward is not None:
                 found.append((cls, forward))
         for function in self.functions:
             named = isinstance(function.node, ast.FunctionDef) and function.owner is None and not function.closure
@@ -245,8 +250,8 @@ class InferredContracts(WrittenContracts):
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
             integer = isinstance(default, int) and not isinstance(default, bool)
-            cls = function.globals.get(annotation.strip("'\"")) if annotation.strip("'\"").isidentifier() else None
-            if isinstance(cls, ClassValue) and cls.is_dataclass:
+            cls = self._class_named(annotation, function)
+            if cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
                 self._plan_configuration(plan, name, cls, ())
             elif has_default and not integer:
                 continue
@@ -301,13 +306,54 @@ class InferredContracts(WrittenContracts):
             for one in fields:
                 self._add_setting(plan, f"{name}.{one}", None)
         else:
-            fields = ()
-            for one, owner in records.fields(cls).items():
-                kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
-                if kinds.get(one) == "int":
-                    self._add_setting(plan, f"{name}.{one}", owner.slots.get(one))
-                    fields += (one,)
+            fields = tuple(self._integers_of(cls, plan.function.path, plan))
+            for one in fields:
+                self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
         plan.configurations[name] = (cls, fields)
+
+    def _class_named(self, annotation: str, function: Function) -> ClassValue | None:
+        """The class of the user's that an annotation names, also as one of several."""
+        for part in annotation.strip("'\"").removeprefix("Optional[").removesuffix("]").split("|"):
+            text = part.strip(" '\"")
+            if text.isidentifier():
+                found = self.member(Namespace("", function.globals), text)
+                if isinstance(found, ClassValue):
+                    return found
+        return None
+
+    def _integers_of(self, cls: ClassValue, path: str, plan: Plan) -> Iterator[str]:
+        """The integers that whoever makes a configuration chooses, as far as the file reads them."""
+        read = self._read_in(path)
+        made = self.class_attribute(cls, "__init__")
+        if isinstance(made, Function):
+            for argument, has_default in parameters_of(made, 1):
+                default = default_of(made, argument) if has_default else None
+                if argument.arg in read and _is_size(default) and not _NO_SIZES.fullmatch(argument.arg):
+                    yield argument.arg
+            return
+        for one, owner in records.fields(cls).items():
+            kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
+            default = owner.slots.get(one)
+            if kinds.get(one) == "int" or (_is_size(default) and "int" in kinds.get(one, "")):
+                if one in read and not _NO_SIZES.fullmatch(one):
+                    yield one
+
+    def _field_default(self, cls: ClassValue, name: str) -> Value:
+        made = self.class_attribute(cls, "__init__")
+        if isinstance(made, Function):
+            given = {argument.arg: argument for argument, has_default in parameters_of(made, 1) if has_default}
+            return default_of(made, given[name])
+        return records.fields(cls)[name].slots.get(name)
+
+    def _read_in(self, path: str) -> frozenset[str]:
+        """The attributes that the code of a file reads."""
+        known = self.attributes_read.get(path)
+        if known is None:
+            source = self.workspace.source(path)
+            nodes = ast.walk(parse(source)) if source is not None else ()
+            known = frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute))
+            self.attributes_read[path] = known
+        return known
 
     # -- a run -------------------------------------------------------------------------------------------
 
@@ -421,7 +467,8 @@ class InferredContracts(WrittenContracts):
                 if one not in given and one not in owner.slots:
                     kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
                     given[one] = Scalar(kinds[one]) if kinds.get(one) in ("float", "str", "bool") else UNKNOWN
-            return self.instantiate(cls, (), given, None, frame)
+            made = self.instantiate(cls, (), given, None, frame)
+            return made if isinstance(made, Instance) else UNKNOWN
         node = ast.ClassDef(name, [], [], [], [])
         ast.copy_location(node, plan.function.node)
         made = Instance(ClassValue(name, (), node, plan.function.path))
@@ -486,6 +533,9 @@ class InferredContracts(WrittenContracts):
 
     def is_inferring(self) -> bool:
         return self.inference is not None
+
+    def is_trusting(self) -> bool:
+        return self.document is not None
 
     def is_general(self) -> bool:
         return self.inference is not None or super().is_general()
@@ -615,6 +665,10 @@ class InferredContracts(WrittenContracts):
         if running is not None and completion == _RAISE and not frame.returns and not self.uncertain:
             running.raised = True
         return super()._result(frame, completion)
+
+
+def _is_forward(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "forward"
 
 
 def _lines(plan: Plan) -> tuple[int, int]:

@@ -364,6 +364,11 @@ class Interpreter(ABC):
         """Whether a contract is being inferred: what a caller chooses is symbols, whatever it is for."""
 
     @abstractmethod
+    def is_trusting(self) -> bool:
+        """Whether what is not seen is supposed to change nothing: decorators that are not known hand back what they decorate,
+        and tables of imported modules hold what is written in them."""
+
+    @abstractmethod
     def told(self, test: ast.expr, holds: bool, frame: Frame) -> None:
         """The code demands that a test holds, or does not."""
 

@@ -494,6 +494,8 @@ class ClassValue(Ref):
         self.node = node
         self.path = path
         self.is_dataclass = False
+        self.transforms = False
+        """Whether the classes derived from it are dataclasses (PEP 681)."""
         self.members: dict[str, Instance] | None = None
         self.annotations: list[tuple[str, ast.expr]] = []
         self.metaclass: ClassValue | None = None

@@ -55,6 +55,8 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
         _through_metaclass(interp, cls, metaclass, frame)
     if records.is_enum(cls):
         records.start_members(interp, cls, frame)
+    if any(base.transforms for base in cls.mro()[1:] if isinstance(base, ClassValue)):
+        cls.is_dataclass = True
     hook = next(
         (
             base.slots["__init_subclass__"]
@@ -358,6 +360,7 @@ def _subclasses(interp: Interpreter, cls: ClassValue) -> Value:
 _OF_CLASS: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
     "__mro__": lambda interp, cls: (*cls.mro(), _OBJECT),
     "mro": lambda interp, cls: Builtin("mro", lambda call: ListValue((*cls.mro(), _OBJECT))),
+    "__dict__": lambda interp, cls: DictValue({name: one for name, one in cls.slots.items() if isinstance(name, str)}),
     "__bases__": lambda interp, cls: cls.bases or (_OBJECT,),
     "__doc__": lambda interp, cls: ast.get_docstring(cls.node, clean=False) if cls.node.body else None,
     "__members__": lambda interp, cls: DictValue(dict(records.members(cls))),
@@ -393,6 +396,18 @@ def _unfollowed(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
     return UNKNOWN if isinstance(receiver, Instance) else special.ABSENT
 
 
+def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    """``super().__getattribute__(name)``: what the object has, whatever its own class does when an attribute is read."""
+    if not isinstance(receiver, Instance):
+        return special.ABSENT
+
+    def get(call: Arguments) -> Value:
+        name = call.get(0, "name")
+        return interp.attribute(receiver, name, call.node, call.frame) if isinstance(name, str) else UNKNOWN
+
+    return Builtin("__getattribute__", get)
+
+
 def _new(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
     is_metaclass = any(isinstance(base, Native) and base.path in ("builtins.type", "abc.ABCMeta") for base in cls.mro())
     return Builtin("super().__new__", lambda call: _made_by_metaclass(interp, call)) if is_metaclass else special.ABSENT
@@ -401,7 +416,7 @@ def _new(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
 _OF_OBJECT: dict[str, Callable[[Interpreter, Value, ClassValue], Value]] = {
     "__init_subclass__": _init_subclass,
     "__setattr__": _setattr,
-    "__getattribute__": _unfollowed,
+    "__getattribute__": _getattribute,
     "__delattr__": _unfollowed,
     "__new__": _new,
 }
@@ -434,6 +449,30 @@ _OF_CONTENTS: dict[str, Callable[[Interpreter, Value, Value], Value]] = {
     "__setitem__": _set_item_of_contents,
     "__getitem__": _get_item_of_contents,
 }
+
+
+_MAPPINGS = frozenset(
+    f"{module}.{name}" for module in ("collections.abc", "typing") for name in ("Mapping", "MutableMapping")
+)
+
+
+def of_mapping(interp: Interpreter, owner: Instance, name: str) -> Value:
+    """The method that a class has from ``collections.abc.Mapping``, whose items are those of its ``__getitem__``."""
+    if name != "get" or not any(isinstance(base, Native) and base.path in _MAPPINGS for base in owner.cls.mro()):
+        return UNKNOWN
+
+    def get(call: Arguments) -> Value:
+        interp.catching.levels.append(interp.uncertain)
+        try:
+            return special.call(interp, owner, "__getitem__", (call.get(0, "key"),), call.frame)
+        except exceptions.Thrown as thrown:
+            if exceptions.class_of(thrown.value) is not KeyError:
+                raise
+            return call.get(1, "default")
+        finally:
+            interp.catching.levels.pop()
+
+    return Builtin("get", get)
 
 
 def _with(call: Arguments, receiver: Value) -> Arguments:

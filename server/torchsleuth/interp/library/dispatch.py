@@ -9,6 +9,7 @@ from torchsleuth.interp import exceptions, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
+    classes,
     external,
     hierarchy,
     modules,
@@ -49,7 +50,7 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
             return interp.attribute(owner.native, name, node, frame)
         finally:
             interp.guarded -= 1
-    return UNKNOWN
+    return classes.of_mapping(interp, owner, name)
 
 
 def _has_of_its_own(owner: Instance, name: str) -> bool:

@@ -74,6 +74,8 @@ _OBJECTS = frozenset(
     {
         "dataclasses.dataclass",
         "dataclasses.field",
+        "typing.dataclass_transform",
+        "typing_extensions.dataclass_transform",
         "contextlib.nullcontext",
         "contextlib.suppress",
         "contextlib.closing",

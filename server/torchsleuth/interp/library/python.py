@@ -585,6 +585,8 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         return name.rpartition(".")[2] == value.type_name if known else None
     if isinstance(value, DictValue):
         return name.rpartition(".")[2] in ("dict", value.type_name)
+    if kind.kind == "builtin" and name not in ("type", "object", "callable") and _is_made_by_code(value):
+        return False
     if name in python:
         return isinstance(value, python[name]) if value is None or isinstance(value, _PLAIN) else None
     if name in ("bytes", "complex") and isinstance(value, _PLAIN):
@@ -594,6 +596,11 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if value is None or isinstance(value, _PLAIN):
         return False
     return None
+
+
+def _is_made_by_code(value: Value) -> bool:
+    """Whether a value is a function or a class, which is none of the plain values of Python."""
+    return isinstance(value, Function | ClassValue) or (isinstance(value, Native) and value.kind == "module-class")
 
 
 _PLAIN = (str, int, float, bool, tuple, bytes, complex)
@@ -898,7 +905,15 @@ def _path_of(value: Value) -> str:
 
 
 def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
-    """The function or class that a decorator makes of another; unknown decorators give an unknown value."""
+    """The function or class that a decorator makes of another; unknown decorators give an unknown value, unless they are
+    trusted to hand back what they decorate. Those of properties do not."""
+    made = _decorated(interp, decorator, value, node, frame)
+    if is_unknown(made) and interp.is_trusting() and "property" not in ast.unparse(node):
+        return value
+    return made
+
+
+def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
     path = _path_of(decorator)
     if isinstance(value, Function):
         if isinstance(node, ast.Attribute) and node.attr == "setter":
@@ -909,6 +924,9 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
     if path == "functools.total_ordering" and isinstance(value, ClassValue):
         value.slots[special.TOTAL] = True
     if path in _TRANSPARENT or path.startswith(("functools.lru_cache", "pytest.")):
+        return value
+    if path.rpartition(".")[2] == "dataclass_transform" and isinstance(value, ClassValue):
+        value.transforms = True
         return value
     if path in ("dataclasses.dataclass",) and isinstance(value, ClassValue):
         value.is_dataclass = True
