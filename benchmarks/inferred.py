@@ -136,6 +136,8 @@ def agrees(stated: ContractValue, value: Any, numbers: Numbers) -> bool:
         return right and stated.dtype in (None, str(value.dtype).removeprefix("torch."))
     if stated.kind in ("tuple", "list"):
         return len(stated.parts) == len(value) and all(agrees(*pair, numbers) for pair in zip(stated.parts, value))
+    if stated.kind == "record":
+        return all(agrees(part, getattr(value, name), numbers) for name, part in zip(stated.names, stated.parts))
     if stated.kind == "dict":
         return all(agrees(part, value[name], numbers) for name, part in zip(stated.names, stated.parts))
     return True

@@ -320,9 +320,9 @@ class Explanation:
 
 @dataclass(frozen=True)
 class ContractValue:
-    """A value in a contract. `kind`: tensor, tuple, list, dict, value or unknown. Of a tensor, `sizes` are the texts of its
-    sizes, "?" for one that is not known, None where the rank is not; of a dict or a named tuple, `names` are those of its `parts`;
-    `text` is a plain value. `causes`: why it is unknown."""
+    """A value in a contract. `kind`: tensor, tuple, list, dict, record, value or unknown. Of a tensor, `sizes` are the texts of
+    its sizes, "?" for one that is not known, None where the rank is not; of a dict, a named tuple or a record, `names` are those
+    of its `parts`; `text` is a plain value, or the class of a record. `causes`: why it is unknown."""
 
     kind: str
     sizes: tuple[str, ...] | None = None
@@ -336,7 +336,7 @@ class ContractValue:
         found: Json = {"kind": self.kind}
         if self.kind == "tensor":
             found |= {"sizes": None if self.sizes is None else list(self.sizes), "dtype": self.dtype}
-        if self.kind == "value":
+        if self.kind in ("value", "record"):
             found["text"] = self.text
         if self.names:
             found["names"] = list(self.names)
@@ -373,6 +373,8 @@ class ContractValue:
         shown = [part.describe() for part in self.parts]
         if self.kind == "dict":
             return f"{{{', '.join(f'{name!r}: {part}' for name, part in zip(self.names, shown))}}}"
+        if self.kind == "record":
+            return f"{self.text}({', '.join(f'{name}={part}' for name, part in zip(self.names, shown))})"
         if self.kind == "list":
             return f"[{', '.join(shown)}]"
         return f"({', '.join(shown)}{',' if len(shown) == 1 else ''})"

@@ -315,9 +315,11 @@ class Inference:
         """Try ranks for inputs of which nothing tells the rank."""
         known = tuple(dict.fromkeys(len(shape) for shape in plan.shapes.values()))
         demands = [outcome.demands[name] for name in lacking if name in outcome.demands]
-        ranks = known + (demands[0].ranks if demands else ()) + (2, 3, 4, 1)
+        ranks = tuple(dict.fromkeys(known + (demands[0].ranks if demands else ()) + (2, 3, 4, 1)))
         working: dict[int, tuple[Outcome, dict[str, tuple[Size, ...]]]] = {}
-        for rank in dict.fromkeys(ranks):
+        for rank, symbolic in ((rank, symbolic) for symbolic in (True, False) for rank in ranks):
+            if working and (not symbolic or not working.keys().isdisjoint(known)):
+                break
             called = next((tuple(one.names.split()) for one in demands if len(one.names.split()) == rank), ())
             names = {name: self._sizes(rank, called) for name in lacking}
             plan.shapes.update(names)
@@ -325,12 +327,10 @@ class Inference:
             while self._numbered(plan, found):
                 found = self._run(plan)
             found = self._of_other_kinds(plan, found)
-            if not found.works or not found.result.whole:
+            if not symbolic and not (found.works and found.result.whole):
                 found = self._without_symbols(plan, found)
             if found.works and found.result.whole:
                 working[rank] = found, names
-                if rank in known:
-                    break
         for name in lacking:
             plan.shapes.pop(name, None)
         if not working:

@@ -108,7 +108,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Part:
-    """A value that a function returns, as far as a contract tells it. `kind`: tensor, tuple, list, dict, value, unknown."""
+    """A value that a function returns, as far as a contract tells it. `kind`: tensor, tuple, list, dict, record, value, unknown."""
 
     kind: str
     shape: tuple[Size, ...] | None = None
@@ -225,7 +225,16 @@ class InferredContracts(WrittenContracts):
             tensor = annotation.strip("'\"").rpartition(".")[2] in ("Tensor", "Tensor | None", "Optional[Tensor]")
             if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
                 found[argument.arg] = argument
-        return found
+        return found or self._optional_tensor(function, owner)
+
+    @staticmethod
+    def _optional_tensor(function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
+        """The first tensor of a forward all of whose parameters have defaults: without any it has nothing to compute."""
+        for argument, has_default in parameters_of(function, 0 if owner is None else function.bound_parameters):
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            if owner is not None and has_default and re.search(r"\b(\w*Tensor|Tensor\w*)\b", annotation):
+                return {argument.arg: argument}
+        return {}
 
     def plan(self, owner: ClassValue | None, function: Function) -> Plan:
         """The first arguments of an entry, before anything is known of it."""
@@ -494,6 +503,8 @@ class InferredContracts(WrittenContracts):
         if isinstance(value, DictValue) and value.items is not None:
             names = tuple(map(str, value.items))
             return Part("dict", parts=tuple(map(self._part, value.items.values())), names=names)
+        if isinstance(value, Instance) and value.cls.is_dataclass:
+            return self._record(value)
         if is_int(value) and not isinstance(value, bool):
             return Part("value", text=dims.text(self.resolved(value)))
         if value is None or isinstance(value, bool | float | str):
@@ -501,6 +512,12 @@ class InferredContracts(WrittenContracts):
         if isinstance(value, Scalar):
             return Part("value", text=value.type)
         return Part("unknown", cause=value if isinstance(value, Unknown) else None)
+
+    def _record(self, value: Instance) -> Part:
+        """The fields of a dataclass that are not None."""
+        filled = {name: value.slots.get(name, UNKNOWN) for name in records.fields(value.cls)}
+        told = {name: one for name, one in filled.items() if one is not None}
+        return Part("record", parts=tuple(map(self._part, told.values())), names=tuple(told), text=value.cls.name)
 
     def _settled(self, running: Running) -> list[Condition]:
         """The conditions of a run, with everything put in that was found out later."""
@@ -663,7 +680,7 @@ class InferredContracts(WrittenContracts):
     def _result(self, frame: Frame, completion: int) -> Value:
         running = self.inference
         if running is not None and completion == _RAISE and not frame.returns and not self.uncertain:
-            running.raised = True
+            running.raised = running.raised or not self.catching.at(self.uncertain)
         return super()._result(frame, completion)
 
 
