@@ -414,6 +414,89 @@ def test_a_function_with_annotated_tensors() -> None:
     assert found.result.describe() == "[B, H, T, d]"  # the values may have other features than the keys
 
 
+CONFIGURED = """
+class Config:
+    def __init__(self, hidden_size=64, heads=4, act="gelu", eps=1e-6, pad_token_id=0, **rest):
+        self.hidden_size, self.heads, self.act, self.eps = hidden_size, heads, act, eps
+        self.head_dim = hidden_size // heads
+        self.pad_token_id = pad_token_id
+
+
+ACTIVATIONS = {"gelu": nn.GELU, "relu": nn.ReLU}
+
+
+class Attention(nn.Module):
+    def __init__(self, config: Config):
+        super().__init__()
+        self.config = config
+        self.qkv = nn.Linear(config.hidden_size, 3 * config.heads * config.head_dim)
+        self.act = ACTIVATIONS[config.act]()
+        self.out = nn.Linear(config.heads * config.head_dim, config.hidden_size)
+
+    @typechecked
+    def forward(self, hidden: torch.Tensor, mask: torch.Tensor | None = None, **kwargs) -> torch.Tensor:
+        batch, length, _ = hidden.shape
+        q, k, v = self.qkv(hidden).view(batch, length, 3, self.config.heads, -1).unbind(2)
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k).softmax(-1)
+        return self.act(self.out(torch.einsum("bhqk,bkhd->bqhd", scores, v).reshape(batch, length, -1)))
+"""
+
+
+def test_the_fields_of_a_configuration_and_a_decorator_that_is_not_known() -> None:
+    found = contracts("from typeguard import typechecked\n" + CONFIGURED)["Attention"]
+    assert found.sized
+    assert {setting.name for setting in found.settings} == {"config.hidden_size", "config.heads"}
+    assert found.inputs[0].value.describe() == "[batch, length, config.hidden_size]"
+    assert found.result.describe() == "[batch, length, config.hidden_size]"
+
+
+RECORD = """
+from collections import OrderedDict
+from collections.abc import MutableMapping
+from dataclasses import dataclass
+
+
+class Output(OrderedDict):
+    def __init__(self, *args):
+        raise TypeError
+
+
+@dataclass
+class Scores(Output):
+    loss: torch.Tensor | None = None
+    logits: torch.Tensor | None = None
+
+
+class Layers(MutableMapping):
+    def __init__(self):
+        self.own = {}
+
+    def __getitem__(self, key):
+        return self.own[key]
+
+
+LAYERS = Layers()
+
+
+class Classifier(nn.Module):
+    def __init__(self, features, classes):
+        super().__init__()
+        self.head = LAYERS.get("head", nn.Linear)(features, classes)
+
+    def forward(self, pixels: torch.Tensor | None = None, labels: torch.Tensor | None = None):
+        if pixels is None:
+            raise ValueError("no pixels")
+        return Scores(logits=self.head(pixels.flatten(1)))
+"""
+
+
+def test_a_record_is_given_for_an_input_that_has_a_default() -> None:
+    found = contracts(RECORD)["Classifier"]
+    assert [one.name for one in found.inputs] == ["pixels"]
+    assert found.result.describe().startswith("Scores(logits=[N, ")
+    assert found.ranked
+
+
 @pytest.mark.parametrize("form", ["text", "json", "markdown"])
 def test_the_command(form: str, tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(HEAD + textwrap.dedent(UNET.split("class Up")[0]), encoding="utf-8")

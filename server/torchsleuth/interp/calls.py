@@ -643,12 +643,12 @@ class Calls(Choices):
             instance = made
         if node is not None:
             instance.site = self.site(node, frame)
-        init = self.class_attribute(cls, "__init__")
+        init = MISSING if records.has_made_constructor(cls) else self.class_attribute(cls, "__init__")
         if isinstance(init, Function):
             if node is not None and cls.is_made_plainly():
                 misuse.misfits(self, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
             self.call_function(init, (instance, *args), kwargs, node, frame)
-        elif cls.is_dataclass:
+        elif cls.is_dataclass or records.has_made_constructor(cls):
             if not exact:
                 return UNKNOWN
             records.fill(self, instance, args, kwargs, frame)

@@ -35,8 +35,6 @@ from torchsleuth.values import (
     LibraryModule,
     ListValue,
     NamedResult,
-    Namespace,
-    OpenArguments,
     Scalar,
     Site,
     Tensor,
@@ -325,7 +323,7 @@ class InferredContracts(WrittenContracts):
         for part in annotation.strip("'\"").removeprefix("Optional[").removesuffix("]").split("|"):
             text = part.strip(" '\"")
             if text.isidentifier():
-                found = self.member(Namespace("", function.globals), text)
+                found = function.globals.get(text)
                 if isinstance(found, ClassValue):
                     return found
         return None
@@ -416,7 +414,7 @@ class InferredContracts(WrittenContracts):
         receiver: tuple[Value, ...] = ()
         if plan.owner is not None:
             made = self.class_attribute(plan.owner, "__init__")
-            kwargs = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else OpenArguments()
+            kwargs = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else {}
             instance = self.instantiate(plan.owner, (), kwargs, None, frame)
             receiver = (instance,)[: plan.function.bound_parameters]
             if not training:
@@ -437,9 +435,9 @@ class InferredContracts(WrittenContracts):
 
     def _given(
         self, plan: Plan, function: Function, skip: int, numbers: Mapping[Symbol, int], frame: Frame
-    ) -> OpenArguments:
-        """The arguments of a call."""
-        values = OpenArguments()
+    ) -> dict[str, Value]:
+        """The arguments of a call that passes nothing else."""
+        values: dict[str, Value] = {}
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""

@@ -378,3 +378,43 @@ batch = Step(*zip(*memory))
 states = batch.state
 total = sum(batch.reward)
 actions = {s.action for s in memory}
+
+# == the constructor of a dataclass in front of one that it inherits
+from dataclasses import dataclass, fields
+class Base:
+    def __init__(self, *args):
+        self.given = args
+@dataclass
+class Point(Base):
+    x: int = 1
+    y: int = 2
+p = Point(y=5)
+a = p.y
+b = hasattr(p, "given")
+c = [field.default for field in fields(p)]
+
+# == a mapping by its __getitem__
+from collections.abc import MutableMapping
+class Table(MutableMapping):
+    def __init__(self):
+        self.own = {"a": 1}
+    def __getitem__(self, key):
+        return self.own[key]
+    def __setitem__(self, key, value):
+        self.own[key] = value
+    def __delitem__(self, key):
+        del self.own[key]
+    def __iter__(self):
+        return iter(self.own)
+    def __len__(self):
+        return len(self.own)
+    def __getattribute__(self, name):
+        return super().__getattribute__(name)
+t = Table()
+a = t.get("a")
+b = t.get("b")
+c = t.get("b", 7)
+d = isinstance(Table, tuple)
+e = isinstance(len, dict)
+f = str(int)
+g = "own" in Table.__dict__

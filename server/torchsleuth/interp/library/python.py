@@ -368,6 +368,8 @@ def _bool(interp: Interpreter, call: Arguments) -> Value:
 @_model("str")
 def _str(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else ""
+    if isinstance(value, Native) and (value.kind == "builtin" or value.path == "torch.Tensor"):
+        return f"<class '{value.path.removeprefix('builtins.')}'>"
     return str(value) if isinstance(value, str | int | float | bool) else Scalar("str")
 
 

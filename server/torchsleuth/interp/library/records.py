@@ -63,6 +63,16 @@ def fill(
         interp.call_function(post, (instance, *(given[name] for name in passed)), {}, None, frame)
 
 
+def has_made_constructor(cls: ClassValue) -> bool:
+    """Whether the constructor is the one that ``@dataclass`` makes, of the class or of the nearest base that has any."""
+    for base in cls.mro():
+        if isinstance(base, ClassValue) and "__init__" in base.slots:
+            return False
+        if isinstance(base, ClassValue) and base.is_dataclass:
+            return base.options.get("init") is not False
+    return False
+
+
 def _annotation(cls: ClassValue, name: str) -> str:
     owner = fields(cls).get(name)
     found = {} if owner is None else {one: ast.unparse(annotation) for one, annotation in owner.annotations}
@@ -153,14 +163,16 @@ def replaced(interp: Interpreter, call: Arguments) -> Value:
 
 
 def described_fields(cls: Value) -> Value:
-    """``dataclasses.fields(record)``: objects that have the names of the fields."""
+    """``dataclasses.fields(record)``: objects that have the names of the fields, and their defaults."""
     cls = cls.cls if isinstance(cls, Instance) else cls
     if not isinstance(cls, ClassValue) or not cls.is_dataclass:
         return UNKNOWN
     made = []
-    for name in fields(cls):
+    for name, owner in fields(cls).items():
         field = LibraryObject("dataclasses.Field", (), {}, None)
         field.slots["name"] = name
+        default = owner.slots.get(name, UNKNOWN)
+        field.slots["default"] = UNKNOWN if isinstance(default, LibraryObject) else default
         made.append(field)
     return tuple(made)
 
