@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
@@ -54,7 +54,7 @@ def _without(accelerator: str) -> str:
     return f"{_WITHOUT}{accelerator}"
 
 
-def is_autocast(manager: Value) -> bool:
+def is_autocast(manager: Value) -> TypeGuard[LibraryObject]:
     return isinstance(manager, LibraryObject) and manager.path.startswith("torch.") and manager.type_name == "autocast"
 
 

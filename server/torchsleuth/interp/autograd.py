@@ -25,6 +25,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_module,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import (
@@ -288,7 +289,7 @@ class Autograd(Interpreter):
         """Freeze or unfreeze the parameter that a loop over those of a module is at: all of them, where each iteration
         does so."""
         some = not self._in_each_iteration(node)
-        for module in parameters.modules:
+        for module in filter(is_module, parameters.modules):
             modules.set_requires_grad(self, module, value, self.site(node, frame), some)
 
     def _in_each_iteration(self, node: ast.AST) -> bool:
@@ -444,12 +445,12 @@ class Autograd(Interpreter):
         places: list[tuple[str, Value]] = [(str(name), value) for name, value in frame.names.items()]
         if receiver is not None:
             places += [(f"self.{name}", value) for name, value in receiver.slots.items()]
-        seen: set[int] = set() if receiver is None else {receiver.identity}
+        seen: set[int] = {id(receiver)}
         for name, value in places:
             inner = _named_parts(name, value)
             if inner is not None:
-                if value.identity not in seen and len(places) < MAX_PLACES:
-                    seen.add(value.identity)
+                if id(value) not in seen and len(places) < MAX_PLACES:
+                    seen.add(id(value))
                     places += inner
                 continue
             nodes = [node_of(tensor) for tensor in hierarchy.tensors_in(value, 2)]

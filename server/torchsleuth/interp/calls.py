@@ -31,6 +31,7 @@ from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
+    AnyModule,
     Array,
     Bound,
     Builtin,
@@ -745,7 +746,7 @@ class Calls(Choices):
             value = self.mark_forward(module, value, call)
         return value
 
-    def mark_forward(self, module: Value, value: Value, call: Arguments) -> Value:
+    def mark_forward(self, module: AnyModule, value: Value, call: Arguments) -> Value:
         """Give the tensors of an outermost forward an identity, by which rules follow its graph."""
         forward_id = next(self.forward_ids)
         tensors = hierarchy.tensors_in(value)

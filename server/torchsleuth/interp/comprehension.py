@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TypeGuard
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arithmetic import MAX_SEQUENCE
@@ -14,7 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import UNKNOWN, Several, Tensor, Value
+from torchsleuth.values import UNKNOWN, Several, Tensor, Value, all_are
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MAX_KINDS, MISSING, alike, renewed
 from torchsleuth.values.names import Names
@@ -65,8 +66,14 @@ class Comprehension:
         plain = not generator.ifs and position == len(self._node.generators) - 1
         seen: dict[str, Value] | None = {} if plain and position == 0 and _is_function_of_names(self._element) else None
         for number, item in enumerate(items):
-            if number == 2 and iteration.alike and plain and self._exact and _are_alike(self._results[before:]):
-                second = self._results[-1]
+            if (
+                number == 2
+                and iteration.alike
+                and plain
+                and self._exact
+                and _are_alike(latest := self._results[before:])
+            ):
+                second = latest[-1]
                 self._results.extend(second.copy() for _ in items[2:])
                 break
             if seen is not None and type(item) is str and item in seen:
@@ -153,9 +160,9 @@ def _scope_in(frame: Frame, mark: int) -> Frame:
     return inner
 
 
-def _are_alike(results: Sequence[Value]) -> bool:
+def _are_alike(results: Sequence[Value]) -> TypeGuard[Sequence[Tensor]]:
     """Whether two results are tensors that differ in nothing, and that no gradient flows through."""
-    if len(results) != 2 or not all(isinstance(result, Tensor) for result in results):
+    if len(results) != 2 or not all_are(results, Tensor):
         return False
     first, second = results
     return first is not second and first.slots["node"] is None and alike(first, second)

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from typing import TypeGuard
 
 from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
 from torchsleuth.interp.inputs import argument_behind
@@ -705,7 +706,7 @@ def _module_name(source: SourceText) -> str:
     return re.split(r"[\\/]", source.path)[-1].removesuffix(".py")
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 

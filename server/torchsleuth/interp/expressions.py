@@ -63,6 +63,7 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
+    all_are,
     is_int,
     is_unknown,
 )
@@ -480,13 +481,14 @@ class Expressions(Calls):
     def _repeated(self, left: Value, right: Value) -> Value:
         """A list or text times a number that is not known."""
         sequence, count = (right, left) if isinstance(left, Dim) else (left, right)
-        counted = isinstance(count, Dim) and dims.positive(count) == 1
+        number = count if isinstance(count, Dim) and dims.positive(count) == 1 else None
         if isinstance(sequence, str):
-            return Scalar("str", length=dims.multiply(count, len(sequence)) if counted else None)
+            return Scalar("str", length=None if number is None else dims.multiply(number, len(sequence)))
         if not isinstance(sequence, ListValue) or not sequence.elements:
             return UNKNOWN
-        number = dims.multiply(count, len(sequence.items)) if counted and sequence.items is not None else None
-        return ListValue(Several.counted(self.heap.several(sequence.elements), number))
+        items = sequence.items
+        length = None if number is None or items is None else dims.multiply(number, len(items))
+        return ListValue(Several.counted(self.heap.several(sequence.elements), length))
 
     def _containers(self, name: str, left: Value, right: Value, inplace: bool) -> Value:
         if name == "add":
@@ -677,7 +679,7 @@ class Expressions(Calls):
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
-        if len(items) > 1 and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+        if len(items) > 1 and all_are(items, int) and not any(isinstance(item, bool) for item in items):
             return draws.between(self, min(items), max(items))
         one = self.heap.join_all(self.heap.several(items))
         if is_unknown(one):

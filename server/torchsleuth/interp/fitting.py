@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.dims import Size
@@ -35,7 +36,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
     ):
         return None
     name = module.path.removeprefix("torch.nn.")
-    wanted = list(shape)
+    wanted: list[Any] = list(shape)
     if name == "LayerNorm":
         sizes = _argument(module, 0, "normalized_shape")
         sizes = (sizes,) if isinstance(sizes, int) else sizes.items if isinstance(sizes, ListValue) else sizes

@@ -8,7 +8,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.interp import passed
 from torchsleuth.interp.fitting import divided_sizes, stated_size
@@ -617,7 +617,7 @@ class InferredContracts(WrittenContracts):
             return None
         first = module.kwargs.get("batch_first", False)
         shapes = [one.shape for one in given if one.shape is not None]
-        if not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
+        if not _is_size(size) or not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
             return None
         batch, length = (0, 1) if first else (1, 0)
         for shape in shapes:
@@ -763,8 +763,8 @@ def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
     return found
 
 
-def _is_size(value: Value) -> bool:
-    return is_int(value) and not isinstance(value, bool) and not is_unknown(value)
+def _is_size(value: Value) -> TypeGuard[Size]:
+    return is_int(value)
 
 
 def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:

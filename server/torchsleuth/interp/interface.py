@@ -10,7 +10,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, overload
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
@@ -266,6 +266,12 @@ class Interpreter(ABC):
         """Record a misuse of the autograd graph."""
 
     # -- questions to the oracle --------------------------------------------------------------------
+
+    @overload
+    def resolved(self, value: Size) -> Size: ...
+
+    @overload
+    def resolved(self, value: Value) -> Value: ...
 
     @abstractmethod
     def resolved(self, value: Value) -> Value:

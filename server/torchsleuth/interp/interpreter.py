@@ -1200,10 +1200,8 @@ class Execution(Importing):
 def _following(items: tuple[Value, ...], count: int) -> tuple[Value, ...]:
     """As many elements as stand for those of a loop, one after the other; with their numbers, where they are numbered."""
     first, second = items[0], items[-1]
-    numbered = all(
-        isinstance(item, tuple) and type(item) is tuple and item and is_int(item[0]) for item in (first, second)
-    )
-    if not numbered or not isinstance(first[0], int):
+    numbered = type(first) is tuple and type(second) is tuple and first and second and is_int(second[0])
+    if not numbered or not isinstance(first, tuple) or not isinstance(first[0], int):
         return (first,) * count
     return tuple((first[0] + number, *first[1:]) for number in range(count))
 

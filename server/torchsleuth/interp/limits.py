@@ -20,14 +20,13 @@ MAX_PARTS = 100_000
 
 def bounded(value: Value) -> Value:
     """A value that is small enough to go on with, and otherwise what is still known of it."""
-    kind = type(value)
-    if kind is int:
+    if type(value) is int:
         return value if value.bit_length() <= MAX_BITS else UNKNOWN
-    if kind is str:
+    if type(value) is str:
         return value if len(value) <= MAX_TEXT else Scalar("str")
-    if kind is bytes:
+    if type(value) is bytes:
         return value if len(value) <= MAX_TEXT else UNKNOWN
-    if kind is tuple:
+    if type(value) is tuple:
         return value if len(value) <= MAX_ELEMENTS else UNKNOWN
     return value
 

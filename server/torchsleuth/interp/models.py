@@ -147,6 +147,11 @@ class Model:
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
         """A call of the class."""
+        return cls.object(interp, call)
+
+    @staticmethod
+    def object(interp: Interpreter, call: Arguments) -> LibraryObject:
+        """An object with the arguments of a call."""
         return LibraryObject(call.path, call.args, call.kwargs, interp.site(call.node, call.frame))
 
     def get(self, node: ast.AST, frame: Frame) -> Value:

@@ -21,7 +21,7 @@ class Refusal:
 
     kind: str
     path: tuple[Any, ...]
-    values: tuple[Value, ...]
+    values: tuple[Any, ...]
     dims: tuple[int, ...] | None = None
 
 
@@ -41,8 +41,8 @@ class DataFault:
     kind: str
     at: Site
     loader: LibraryObject | None = None
-    dataset: Value = None
+    dataset: Any = None
     getitem: Function | None = None
     refusals: tuple[Refusal, ...] = ()
     sample: Value = None
-    values: tuple[Value, ...] = ()
+    values: tuple[Any, ...] = ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, overload
 
 from torchsleuth.interp import autocast, limits, selection
 from torchsleuth.interp.autograd import Autograd
@@ -70,6 +70,12 @@ class Questions(Autograd):
     """Symbols made for sizes that depend on data."""
 
     # -- from abstract values to specs -------------------------------------------------------------
+
+    @overload
+    def resolved(self, value: Size) -> Size: ...
+
+    @overload
+    def resolved(self, value: Value) -> Value: ...
 
     def resolved(self, value: Value) -> Value:
         """A symbolic size with everything that is known by now put in."""

@@ -30,15 +30,14 @@ MAX_VALUES = 4
 def explained(value: Value, node: ast.AST, frame: Frame, cause: Unknown | None) -> tuple[Value, Unknown | None]:
     """The value that an expression gave, and the unknown in it; both with a reason. `cause`: the first part of it that is
     unknown."""
-    kind = type(value)
-    if kind is Unknown:
+    if type(value) is Unknown:
         value = reasoned(value, node, frame, cause)
         return value, value
-    if kind is Tensor and is_obscure(value.spec):
+    if type(value) is Tensor and is_obscure(value.spec):
         if value.obscured is None:
             value.obscured = reasoned(UNKNOWN, node, frame, cause)
         return value, value.obscured
-    if kind is Bound and type(value.receiver) is Tensor and is_obscure(value.receiver.spec):
+    if type(value) is Bound and type(value.receiver) is Tensor and is_obscure(value.receiver.spec):
         return value, value.receiver.obscured
     return value, None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
@@ -20,7 +21,7 @@ COUNTS = {
 LONGEST_NAME = 20
 
 
-def is_mask(value: Value) -> bool:
+def is_mask(value: Value) -> TypeGuard[Tensor]:
     return isinstance(value, Tensor) and value.spec.dtype in ("bool", "uint8") and value.spec.rank != 0
 
 

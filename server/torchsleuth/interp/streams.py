@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.interp import demands, exceptions
 from torchsleuth.interp.exceptions import Thrown
@@ -90,7 +90,7 @@ class Stream(ListValue):
 # -- what a loop goes through ------------------------------------------------------------------------
 
 
-def is_live(value: Value) -> bool:
+def is_live(value: Value) -> TypeGuard[ListValue]:
     """Whether a loop over a value sees what its body does to it: an iterator, a list that grows."""
     if isinstance(value, Stream):
         return True

@@ -106,8 +106,9 @@ class TensorOperations(Questions):
         }
         operation = self.operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
-        if isinstance(kwargs.get("dtype"), Native) and kwargs["dtype"].path.startswith("numpy."):
-            text = f"{target}(): argument 'dtype' must be torch.dtype, not {kwargs['dtype'].name}"
+        asked = kwargs.get("dtype")
+        if isinstance(asked, Native) and asked.path.startswith("numpy."):
+            text = f"{target}(): argument 'dtype' must be torch.dtype, not {asked.name}"
             self.report(operation, Failure("TypeError", text, confirmed=True))
             return self._failed(operation, place)
         out = kwargs.get("out")

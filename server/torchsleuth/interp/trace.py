@@ -143,7 +143,7 @@ class Event:
     kind: str
     index: int
     site: Site
-    subject: Value
+    subject: Any
     loops: tuple[LoopPoint, ...]
     certain: bool
     grad: bool | None = True
@@ -171,7 +171,7 @@ class Misuse:
 
     kind: str
     site: Site
-    value: Value
+    value: Any
     first: Site | None = None
 
 
@@ -243,7 +243,7 @@ class Switch:
     events came before it."""
 
     site: Site
-    module: Value
+    module: LibraryModule | Instance
     value: bool
     some: bool
     certain: bool

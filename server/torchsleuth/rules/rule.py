@@ -18,7 +18,7 @@ from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, index
-from torchsleuth.values import Value, is_module
+from torchsleuth.values import AnyModule, is_module
 
 
 @dataclass(frozen=True)
@@ -142,11 +142,11 @@ class Analysis:
         return found
 
     @cached_property
-    def wholes(self) -> dict[int, Value]:
+    def wholes(self) -> dict[int, AnyModule]:
         """The outermost module that is known to hold a part, by the identity of the part."""
         known = [event.subject for event in self.events("forward")] + [item.owner for item in self.trace.attributes]
         sizes: dict[int, int] = {}
-        found: dict[int, Value] = {}
+        found: dict[int, AnyModule] = {}
         for module in {id(module): module for module in known if is_module(module)}.values():
             size = sum(1 for _ in descendants(module))
             for part in parts_of(module):

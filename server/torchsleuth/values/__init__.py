@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size
@@ -23,7 +23,8 @@ from torchsleuth.values.unknown import Unknown as Unknown
 from torchsleuth.values.unknown import is_unknown as is_unknown
 from torchsleuth.values.unknown import owners as owners
 
-Value = Any
+Value = object
+"""Constants and tuples of Python, tensor specs and the like are values, too: each stands for itself."""
 Slots = dict[Any, Any]
 Tags = frozenset[Any]
 """Properties of the values of a tensor that survive its reshaping: words such as "softmax", and `Bounds`."""
@@ -279,7 +280,7 @@ class FactSlots(dict[Any, Value]):
     """Facts that were found out: where two states differ, neither is true of both."""
 
 
-class ContainerSlots(dict[Any, Value]):
+class ContainerSlots(dict[Any, Any]):
     """The slots of a list or dict. `stands_for`: those of the containers of which this is one."""
 
     stands_for: tuple[ContainerSlots, ...] = ()
@@ -338,6 +339,10 @@ class _Others:
 OTHERS = _Others()
 
 
+Entries = dict[Any, Any]
+"""Values by their known keys, some of which may be `Maybe`, and a pair of a key and a value under `OTHERS`."""
+
+
 class DictSlots(ContainerSlots):
     """The slots of a dict: ``items`` has its entries, or None."""
 
@@ -365,14 +370,16 @@ class DictValue(Ref):
         return entries
 
     @property
-    def entries(self) -> dict[Any, Value] | None:
+    def entries(self) -> Entries | None:
         items = self.slots["items"]
         return items if isinstance(items, dict) else None
 
     @property
     def elements(self) -> tuple[Value, ...]:
         """The values that are known."""
-        return tuple(value[1] if key is OTHERS else entry(value) for key, value in (self.entries or {}).items())
+        entries = dict(self.entries or {})
+        others = entries.pop(OTHERS, None)
+        return (*map(entry, entries.values()), *(() if others is None else others[1:]))
 
     @property
     def is_counter(self) -> bool:
@@ -388,7 +395,7 @@ class AttributesView(DictValue):
         self._first = self.slots["items"]
 
     @property
-    def entries(self) -> dict[Any, Value] | None:
+    def entries(self) -> Entries | None:
         # What is written to it is not followed.
         unchanged = self.slots["items"] is self._first
         names = {name: value for name, value in self.owner.slots.items() if isinstance(name, str)}
@@ -616,6 +623,11 @@ class LibraryModule(Ref):
         return self.path.rpartition(".")[2]
 
     @property
+    def state(self) -> Slots:
+        """Mode, device and the like, as an `Instance` has them."""
+        return self.slots
+
+    @property
     def device(self) -> Device | None:
         """Where the parameters are, None where that is not known."""
         place = self.slots["device"]
@@ -696,7 +708,28 @@ class Parameters:
     made: Site | None = field(default=None, compare=False)
 
 
-def is_int(value: Value) -> bool:
+AnyModule = LibraryModule | Instance
+T = TypeVar("T")
+
+
+def all_are(values: Iterable[Value], kind: type[T]) -> TypeGuard[Sequence[T]]:
+    """Whether all of these are values of one class."""
+    return all(isinstance(value, kind) for value in values)
+
+
+def numbers_of(values: Iterable[Value]) -> tuple[float, ...] | None:
+    """Values that are all numbers, None where one of them is none."""
+    given = tuple(values)
+    return given if all(isinstance(value, int | float) for value in given) else None  # type: ignore[return-value]
+
+
+def sizes_of(values: Iterable[Value]) -> tuple[Size, ...] | None:
+    """Values that are all sizes, None where one of them is none."""
+    given = tuple(values)
+    return given if all(map(is_int, given)) else None  # type: ignore[return-value]
+
+
+def is_int(value: Value) -> TypeGuard[Size]:
     return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Dim)
 
 
@@ -705,7 +738,7 @@ def unwrapped(value: Value) -> Value:
     return value.inner if isinstance(value, Wrapped) else value
 
 
-def is_module(value: Value) -> bool:
+def is_module(value: Value) -> TypeGuard[AnyModule]:
     return isinstance(value, LibraryModule) or (isinstance(value, Instance) and value.is_module)
 
 

@@ -110,7 +110,7 @@ class Conditions:
     """The assumptions that hold, and the values under them."""
 
     def __init__(self) -> None:
-        self.assumed = FactSlots()
+        self.assumed: dict[Any, Any] = FactSlots()
         """Conditions, and whether they hold here: slots of the heap, so that they end with the branch that they hold in."""
         self._splits: dict[int, _Split] = {}
         self._told: dict[int, tuple[Value, Fact]] = {}
@@ -308,7 +308,7 @@ def _state(value: Value) -> dict[Any, Value] | None:
 
 def _is_state(state: dict[Any, Value] | None, value: Value) -> bool:
     """Whether what was noted of a value is still so: what is done to one of two is not done to each of them."""
-    if state is None:
+    now = _state(value)
+    if state is None or now is None:
         return True
-    now = {**value.slots, "version": value.storage.slots["version"]}
     return now.keys() == state.keys() and all(now[key] is state[key] for key in now)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
-from torchsleuth.values import LibraryModule, Ref, Site, Tensor, Value
+from torchsleuth.values import LibraryModule, Ref, Site, Tensor
 
 SAVES_RESULT = frozenset(
     "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
@@ -190,7 +191,7 @@ class AutogradFault:
 
     kind: str
     at: Site
-    tensor: Value
+    tensor: Any
     cut: Cut | None = None
     cause: Site | None = None
     node: GraphNode | None = None

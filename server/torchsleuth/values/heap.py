@@ -212,9 +212,9 @@ class Heap(Joins):
         """One of those that a list or dict stands for: what is done to it is not done to all of them."""
         one: ListValue | DictValue
         if isinstance(value, ListValue) and value.once is None:
-            one = ListValue(value.slots["items"], value.type_name)
+            one = ListValue(value.elements, value.type_name)
         elif isinstance(value, DictValue):
-            one = DictValue(value.slots["items"], value.type_name, value.factory)
+            one = DictValue(value.entries, value.type_name, value.factory)
             one.from_file = value.from_file
         else:
             return value

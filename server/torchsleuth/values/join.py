@@ -182,8 +182,9 @@ class Joins:
         return joined
 
     def _least(self, left: Value, right: Value) -> Value:
-        if isinstance(left, Unknown) or isinstance(right, Unknown):
-            return Unknown(Reason.JOIN, cause=left if isinstance(left, Unknown) else right)
+        for side in (left, right):
+            if isinstance(side, Unknown):
+                return Unknown(Reason.JOIN, cause=side)
         join = _PARTS.get(type(left))
         if join is not None and type(left) is type(right):
             return join(self, left, right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from torchsleuth.values.sites import Site
 
@@ -126,13 +126,13 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
-def owners(value: Any) -> Iterator[Unknown]:
+def owners(value: object) -> Iterator[Unknown]:
     """The unknown values that an unknown value is an attribute of, and attributes of those in turn."""
     while isinstance(value, Unknown) and value.cause is not None and value.is_attribute:
         value = value.cause
         yield value
 
 
-def is_unknown(value: Any) -> bool:
+def is_unknown(value: object) -> TypeGuard[Unknown]:
     """Whether nothing is known of a value."""
     return type(value) is Unknown

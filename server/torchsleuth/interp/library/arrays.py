@@ -28,6 +28,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    sizes_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -84,9 +85,10 @@ def given_shape(interp: Interpreter, value: Value, call: Arguments) -> Shape:
     if is_int(value):
         return (value,)
     if isinstance(value, tuple | ListValue):
-        items = tuple(plain(interp, item) for item in interp.sequence(value, call.node, call.frame) or (None,))
-        if all(is_int(item) for item in items):
-            return items
+        items = interp.sequence(value, call.node, call.frame) or (None,)
+        sizes = sizes_of(plain(interp, item) for item in items)
+        if sizes is not None:
+            return sizes
     return None
 
 

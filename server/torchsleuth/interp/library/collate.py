@@ -123,7 +123,8 @@ class Collation:
         return ListValue((Scalar("str"),) * self.batch if known and isinstance(self.batch, int) else None)
 
     def _tensors(self, samples: list[Value], path: Path) -> Value:
-        tensors = [arrays.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
+        made = [arrays.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
+        tensors = [one for one in made if isinstance(one, Tensor)]
         specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
         differences = [draws.differences(self.interp, specs[0], other) for other in specs[1:]]
         found = [difference for difference in differences if difference != ()]
@@ -139,10 +140,11 @@ class Collation:
         return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, plain(tags) | _SAMPLES)
 
     def _dicts(self, samples: list[Value], path: Path) -> Value:
-        dicts = [sample.items for sample in samples]
-        first = dicts[0]
-        if first is None or any(items is None for items in dicts):
+        given = [sample.items for sample in samples if isinstance(sample, DictValue)]
+        dicts = [items for items in given if items is not None]
+        if len(dicts) < len(samples):
             return UNKNOWN
+        first = dicts[0]
         missing = next((key for key in first for items in dicts if key not in items), None)
         if missing is not None:
             self._refuse("keys", (*path, missing), tuple(samples[:2]))
@@ -162,7 +164,7 @@ class Collation:
                 return UNKNOWN
         for sample in samples:
             items = sample.items if isinstance(sample, ListValue) else sample
-            if items is None:
+            if not isinstance(items, tuple):
                 return UNKNOWN
             columns.append(items)
         other = next((index for index, items in enumerate(columns) if len(items) != len(columns[0])), None)

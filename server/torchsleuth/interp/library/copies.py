@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from torchsleuth.values import (
     ClassValue,
     DictValue,
     Instance,
     LibraryModule,
+    LibraryObject,
     ListValue,
     Ref,
     Tensor,
@@ -19,11 +20,15 @@ from torchsleuth.values import (
 )
 from torchsleuth.values.graph import node_of
 
+R = TypeVar("R", bound=Ref)
+
 
 def shallow(value: Value) -> Value:
     """An object of its own that holds the same things."""
-    if not isinstance(value, Ref) or isinstance(value, ClassValue):
-        return value
+    return value if not isinstance(value, Ref) or isinstance(value, ClassValue) else _again(value)
+
+
+def _again(value: R) -> R:
     made = copy.copy(value)
     made.identity = new_identity()
     made.slots = type(value.slots)(value.slots)
@@ -43,11 +48,12 @@ def deep(value: Value, memo: dict[int, Value] | None = None) -> Value:
     if not isinstance(value, Ref) or isinstance(value, ClassValue):
         return value
     if value.identity not in memo:
-        made = memo[value.identity] = shallow(value)
+        made = memo[value.identity] = _again(value)
         for name, item in value.slots.items():
             made.slots[name] = deep(item, memo)
         if isinstance(made, Instance):
-            made.native = deep(made.native, memo)
+            native = deep(made.native, memo)
+            made.native = native if isinstance(native, LibraryModule | LibraryObject) else None
         elif isinstance(made, Tensor):
             made.storage = Ref()
     return memo[value.identity]

@@ -36,6 +36,8 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    numbers_of,
+    sizes_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -439,7 +441,7 @@ class TensorDataset(Dataset):
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
-        made = super().made(interp, call)
+        made = cls.object(interp, call)
         _check_tensors(interp, made, interp.site(call.node, call.frame))
         return made
 
@@ -603,7 +605,7 @@ class DataLoader(Model):
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
-        made = super().made(interp, call)
+        made = cls.object(interp, call)
         _check_loader(interp, made, interp.site(call.node, call.frame))
         return made
 
@@ -748,18 +750,19 @@ def _random_split(interp: Interpreter, call: Arguments) -> Value:
 
 def split_sizes(interp: Interpreter, parts: tuple[Value, ...], total: Size | None) -> list[Size | None]:
     """The sizes of the parts that random_split makes; fractions as it rounds them."""
-    parts = tuple(interp.resolved(part) for part in parts)
-    if all(is_int(part) for part in parts):
-        return list(parts)
-    if not all(isinstance(part, int | float) for part in parts) or not isinstance(total, int):
+    given = tuple(interp.resolved(part) for part in parts)
+    sizes, fractions = sizes_of(given), numbers_of(given)
+    if sizes is not None:
+        return list(sizes)
+    if fractions is None or not isinstance(total, int):
         return [None for _ in parts]
-    if not math.isclose(sum(parts), 1) or sum(parts) > 1:
+    if not math.isclose(sum(fractions), 1) or sum(fractions) > 1:
         # No fractions, then, but numbers of samples.
-        return [math.floor(part) for part in parts]
-    sizes = [int(total * part) for part in parts]
-    for index in range(total - sum(sizes)):
-        sizes[index % len(sizes)] += 1
-    return list(sizes)
+        return [math.floor(part) for part in fractions]
+    counts = [int(total * part) for part in fractions]
+    for index in range(total - sum(counts)):
+        counts[index % len(counts)] += 1
+    return list(counts)
 
 
 _ANY_INPUT = frozenset("Identity DataParallel DistributedDataParallel".split())
@@ -822,7 +825,7 @@ def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iterat
     method = interp.class_attribute(iterator.cls, "__next__")
     items: list[Value] = []
     decided = True
-    while len(items) < (interp.budget.unroll if decided else 2):
+    while isinstance(method, Function) and len(items) < (interp.budget.unroll if decided else 2):
         undecided, interp.outcomes = interp.undecided_raises, ()
         item = interp.call_function(method, (iterator,), {}, None, frame)
         if is_unknown(item) and not interp.outcomes:

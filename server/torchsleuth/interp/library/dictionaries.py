@@ -17,6 +17,7 @@ from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
     DictValue,
+    Entries,
     Function,
     Instance,
     ListValue,
@@ -27,11 +28,11 @@ from torchsleuth.values import (
     entry,
     is_int,
     is_unknown,
+    numbers_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
-Entries = dict[Any, Value]
 _PLAIN = (str, int, float, bool, bytes, type(None), DType, Native, ClassValue, Function)
 
 
@@ -141,7 +142,7 @@ def _any_item(interp: Interpreter, container: DictValue, key: Value, node: ast.A
     if isinstance(one, ListValue | DictValue):
         if isinstance(one, ListValue) and one.items is not None:
             one = ListValue(interp.heap.several(one.items), one.type_name)
-        kept = {
+        kept: Entries = {
             name: Maybe(one) if isinstance(old, Maybe) else one for name, old in entries.items() if name is not OTHERS
         }
         others = entries.get(OTHERS)
@@ -253,9 +254,10 @@ def _sum(interp: Interpreter, left: Value, right: Value) -> Value:
 
 def _most_common(interp: Interpreter, counter: DictValue, count: Value) -> ListValue:
     pairs = iteration(counter, "items")
-    if pairs.exact and all(isinstance(number, int) for _, number in pairs.items):
-        if count is None or isinstance(count, int):
-            return ListValue(tuple(sorted(pairs.items, key=lambda pair: -pair[1])[:count]))
+    numbers = numbers_of(iteration(counter, "values").items)
+    if pairs.exact and numbers is not None and (count is None or isinstance(count, int)):
+        ordered = sorted(range(len(numbers)), key=lambda place: -numbers[place])
+        return ListValue(tuple(pairs.items[place] for place in ordered[:count]))
     return ListValue(None if UNKNOWN in pairs.items else interp.heap.several(pairs.items))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -33,5 +34,5 @@ class Distribution(Model):
         return value
 
 
-def is_distribution(value: Value) -> bool:
+def is_distribution(value: Value) -> TypeGuard[LibraryObject]:
     return isinstance(value, LibraryObject) and of_class(value.path) is Distribution

@@ -9,7 +9,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int
+from torchsleuth.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int, sizes_of
 
 MAX_SYMBOLS = 4
 """Draws in one size that are followed."""
@@ -31,8 +31,8 @@ def computed(interp: Interpreter, name: str, left: Value, right: Value, result: 
     """Remember which integer the result of an operator on single integers holds."""
     operator = _SUMS.get(name)
     if operator is not None and isinstance(result, Tensor | Array) and result.spec.shape == ():
-        sides = [plain_number(interp, interp.resolved(side)) for side in (left, right)]
-        if (result.spec.dtype or "").startswith("int") and all(map(is_int, sides)):
+        sides = sizes_of(plain_number(interp, interp.resolved(side)) for side in (left, right))
+        if (result.spec.dtype or "").startswith("int") and sides is not None:
             version = result.storage.slots["version"] if isinstance(result, Tensor) else 0
             interp.numbers[result.identity, version] = operator(sides[0], sides[1])
     return result
@@ -107,8 +107,8 @@ def at_least(interp: Interpreter, size: Size) -> float:
         (atom, power), *more = monomial
         if more or power != 1 or not isinstance(atom, Symbol):
             return -math.inf
-        low = 1 if atom.positive else -math.inf
-        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (low, math.inf)
+        least = 1 if atom.positive else -math.inf
+        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (least, math.inf)
         least += min(coefficient * end for end in ends)
     return least
 
@@ -144,7 +144,7 @@ def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:
     if isinstance(size, int) and not isinstance(size, bool):
         return Bounds(size, size, True, True)
     symbols = dims.symbols(size) if isinstance(size, dims.Dim) else []
-    if len(symbols) != 1 or symbols[0] not in interp.draws:
+    if not isinstance(size, dims.Dim) or len(symbols) != 1 or symbols[0] not in interp.draws:
         return None
     low, high = interp.draws[symbols[0]]
     first, next_, last = (dims.substitute(size, {symbols[0]: value}) for value in (low, low + 1, high))

@@ -13,7 +13,18 @@ from torchsleuth.interp.models import FunctionModel, models
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
-from torchsleuth.values import UNKNOWN, DictValue, LibraryModule, ListValue, Several, Tensor, Value, is_int, is_unknown
+from torchsleuth.values import (
+    UNKNOWN,
+    DictValue,
+    LibraryModule,
+    ListValue,
+    Several,
+    Tensor,
+    Value,
+    all_are,
+    is_unknown,
+    sizes_of,
+)
 
 LAYERS = ("einops.layers.torch.Rearrange", "einops.layers.torch.Reduce")
 _REDUCTIONS = ("min", "max", "sum", "mean", "prod", "any", "all")
@@ -162,7 +173,8 @@ def _axes(interp: Interpreter, kwargs: dict[str, Value]) -> dict[str, Size] | No
     sizes = {
         name: interp.fresh_size(name) if is_unknown(value) else interp.resolved(value) for name, value in kwargs.items()
     }
-    return sizes if all(is_int(size) for size in sizes.values()) else None
+    known = sizes_of(sizes.values())
+    return None if known is None else dict(zip(sizes, known))
 
 
 def _asked(interp: Interpreter, pattern: str, given: dict[str, Size]) -> tuple[Size, ...] | None:
@@ -182,7 +194,7 @@ def _source(interp: Interpreter, value: Value) -> TensorSpec | None:
     if isinstance(value, Tensor):
         return interp.resolved_spec(value.spec)
     elements = value.elements if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
-    if not elements or not all(isinstance(element, Tensor) for element in elements):
+    if not elements or not all_are(elements, Tensor):
         return None
     specs = [interp.resolved_spec(element.spec) for element in elements]
     if any(spec.shape is None or spec.shape != specs[0].shape or spec.dtype != specs[0].dtype for spec in specs):

@@ -48,8 +48,10 @@ from torchsleuth.values import (
     Several,
     Unknown,
     Value,
+    all_are,
     is_int,
     is_unknown,
+    sizes_of,
 )
 from torchsleuth.values.graph import REDUCES_LISTS, TAKES_ARRAYS, AutogradFault
 
@@ -163,7 +165,7 @@ def _logger(interp: Interpreter, call: Arguments) -> Value:
 @models("collections.ChainMap")
 def _chained(interp: Interpreter, call: Arguments) -> Value:
     """``ChainMap(one, two)``, as long as neither is changed."""
-    made: Value = DictValue({})
+    made = DictValue({})
     for one in reversed(call.args):
         entries = one.entries if isinstance(one, DictValue) else None
         made = DictValue(dictionaries.merge(interp, made.entries, entries), "ChainMap")
@@ -297,9 +299,10 @@ def _bounds(interp: Interpreter, call: Arguments) -> list[Value]:
 
 def _drawn(interp: Interpreter, bounds: list[Value], inclusive: bool) -> Value:
     """An integer between bounds, of which the lower one is 0 where there is only one."""
-    if not 0 < len(bounds) <= 2 or not all(map(is_int, bounds)):
+    sizes = sizes_of(bounds)
+    if sizes is None or not 0 < len(sizes) <= 2:
         return interp.fresh_size("?", positive=False)
-    low, high = (0, bounds[0]) if len(bounds) == 1 else bounds
+    low, high = sizes if len(sizes) == 2 else (0, sizes[0])
     if isinstance(low, int) and isinstance(high, int):
         return draws.draw(interp, low, high if inclusive else high - 1)
     return draws.limited(interp, low, high if inclusive else dims.subtract(high, 1))
@@ -376,7 +379,7 @@ models(*(f"random.{name}" for name in Random.methods if f"random.{name}" not in 
 def _one_of(interp: Interpreter, iteration: Iteration) -> Value:
     """An element drawn at random: a number between the least and the greatest, or what they have in common."""
     items = iteration.items
-    if iteration.exact and all(isinstance(item, int) and not isinstance(item, bool) for item in items):
+    if iteration.exact and all_are(items, int) and not any(isinstance(item, bool) for item in items):
         return draws.draw(interp, min(items), max(items))
     return interp.any_of(items)
 
@@ -406,8 +409,7 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
     limit = interp.resolved(call.get(1, "maxlen"))
     made.slots["maxlen"] = limit if isinstance(limit, int) else None
     iteration = interp.iterate(first, call.node, call.frame)
-    known = limit is None or isinstance(limit, int)
-    if iteration.exact and known:
+    if iteration.exact and (limit is None or isinstance(limit, int)):
         made.slots["items"] = iteration.items[-limit:] if limit else iteration.items
     else:
         made.slots["items"] = None if UNKNOWN in iteration.items else Several(iteration.items)
@@ -418,7 +420,7 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
 def _count(interp: Interpreter, call: Arguments) -> Value:
     start, step = interp.resolved(call.get(0, "start", 0)), interp.resolved(call.get(1, "step", 1))
     examples = (start, interp.fresh_size("?", positive=False))
-    if all(isinstance(one, int | float) for one in (start, step)):
+    if isinstance(start, int | float) and isinstance(step, int | float):
         return streams.made_of(itertools.count(start, step), examples)
     return ListValue(Several(examples), "iterator")
 

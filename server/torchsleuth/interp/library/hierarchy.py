@@ -9,6 +9,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
+    AnyModule,
     Bound,
     Builtin,
     Choice,
@@ -105,8 +106,8 @@ def stands_for_any(module: Value) -> bool:
     return isinstance(module, Instance) and isinstance(module.cls.slots.get("forward"), Builtin)
 
 
-def training_of(module: Value) -> bool | None:
-    mode: bool | None = module.slots["training"] if isinstance(module, LibraryModule) else module.state["training"]
+def training_of(module: AnyModule) -> bool | None:
+    mode: bool | None = module.state["training"]
     return mode
 
 
@@ -165,7 +166,7 @@ def named_children(module: Value) -> list[tuple[str, Value]]:
         set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
         return [*(module.children or ()), *set_on_it]
     if isinstance(module, Instance):
-        own = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
+        own: list[tuple[str, Value]] = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
         if isinstance(module.native, LibraryModule):
             inner = named_children(module.native)
             own = [*inner, *(pair for pair in own if pair not in inner)]
@@ -173,7 +174,7 @@ def named_children(module: Value) -> list[tuple[str, Value]]:
     return []
 
 
-def descendants(module: Value, seen: set[int] | None = None) -> Iterator[Value]:
+def descendants(module: Value, seen: set[int] | None = None) -> Iterator[AnyModule]:
     """The module and every module below it, once each."""
     seen = set() if seen is None else seen
     if not isinstance(module, LibraryModule | Instance) or module.identity in seen:

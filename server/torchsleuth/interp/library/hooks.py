@@ -13,11 +13,11 @@ from torchsleuth.interp.models import Result, method, models
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.values import (
     UNKNOWN,
+    AnyModule,
     DictValue,
     Instance,
     LibraryModule,
     LibraryObject,
-    Slots,
     Tensor,
     Value,
 )
@@ -29,7 +29,7 @@ MAX_PENDING = 32
 """Hooks that wait for a backward pass; those of the latest forward calls."""
 
 
-def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> LibraryObject:
+def register(interp: Interpreter, module: AnyModule, kind: str, call: Arguments) -> LibraryObject:
     """``module.register_forward_hook(hook)`` and its like."""
     handle = LibraryObject(HANDLE, (module,), {}, interp.site(call.node, call.frame))
     with_kwargs = interp.truth(call.kwargs.get("with_kwargs", False))
@@ -38,7 +38,7 @@ def register(interp: Interpreter, module: Value, kind: str, call: Arguments) -> 
         misuse.takes(interp, call, (*given[:2], "kwargs", *given[2:]) if with_kwargs else given)
     entry = (kind, call.get(0, "hook", UNKNOWN), with_kwargs, handle)
     interp.hooked = True
-    interp.heap.set(_state(module), "hooks", (*_of(module), entry))
+    interp.heap.set(module.state, "hooks", (*_of(module), entry))
     return handle
 
 
@@ -51,19 +51,15 @@ class Handle(Result):
         module = self.value.argument(0, "module")
         if isinstance(module, LibraryModule | Instance):
             kept = tuple(entry for entry in _of(module) if entry[3] is not self.value)
-            self.interp.heap.set(_state(module), "hooks", kept)
+            self.interp.heap.set(module.state, "hooks", kept)
         return None
 
     def other(self, call: Arguments) -> Value:
         return UNKNOWN
 
 
-def _state(module: Value) -> Slots:
-    return module.slots if isinstance(module, LibraryModule) else module.state
-
-
-def _of(module: Value) -> tuple[tuple[str, Value, bool | None, LibraryObject], ...]:
-    found = _state(module).get("hooks", ())
+def _of(module: AnyModule) -> tuple[tuple[str, Value, bool | None, LibraryObject], ...]:
+    found = module.state.get("hooks", ())
     return found if isinstance(found, tuple) else ()
 
 
@@ -74,7 +70,7 @@ def functions(value: Value) -> Iterator[Value]:
             yield function
 
 
-def before(interp: Interpreter, module: Value, call: Arguments) -> Arguments:
+def before(interp: Interpreter, module: AnyModule, call: Arguments) -> Arguments:
     """The arguments that a module is called with, after its forward_pre_hooks."""
     for kind, function, with_kwargs, _ in _of(module):
         if kind != BEFORE:
@@ -90,7 +86,7 @@ def before(interp: Interpreter, module: Value, call: Arguments) -> Arguments:
     return call
 
 
-def after(interp: Interpreter, module: Value, call: Arguments, value: Value) -> Value:
+def after(interp: Interpreter, module: AnyModule, call: Arguments, value: Value) -> Value:
     """The result of a call of a module, after its forward hooks."""
     for kind, function, with_kwargs, _ in _of(module):
         if kind == AFTER:

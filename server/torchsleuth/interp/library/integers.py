@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -57,9 +58,10 @@ def _of_randint(interp: Interpreter, call: Arguments, given: list[Value]) -> Bou
 
 
 def _of_arange(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
-    if not 0 < len(given) < 3 or not all(map(_plain, given)):
+    bounds = list(filter(_plain, given))
+    if not 0 < len(bounds) == len(given) < 3:
         return None
-    around = None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*given))
+    around = None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*bounds))
     return None if around is None else replace(around, rising=True)
 
 
@@ -91,11 +93,11 @@ def of_reals(name: str, call: Arguments) -> Reals | Points | None:
         return _DRAWN[name]
     if name in ("tensor", "as_tensor") and call.args:
         numbers = _elements(call.args[0])
-        known = [number for number in numbers if isinstance(number, float) or _plain(number)]
+        known = _reals(numbers)
         return Points(min(known), max(known)) if numbers and len(known) == len(numbers) else None
     if name == "linspace":
         start, end = call.get(0, "start"), call.get(1, "end")
-        known = [number for number in (start, end) if isinstance(number, float) or _plain(number)]
+        known = _reals((start, end))
         return Points(min(known), max(known)) if len(known) == 2 else None
     return None
 
@@ -167,15 +169,13 @@ def _clamped(
 ) -> Bounds | None:
     held = [next((tag for tag in tensor.tags if isinstance(tag, Bounds)), None) for tensor in tensors]
     low, high = (kwargs.get(key, args[at] if len(args) > at else None) for at, key in ((1, "min"), (2, "max")))
-    if len(tensors) != 1 or not all(end is None or _plain(end) for end in (low, high)):
-        return None
-    around = held[0]
+    around = held[0] if len(tensors) == 1 else None
     if around is None:
         return None
-    ends = [
-        min(max(end, around.low if low is None else low), around.high if high is None else high)
-        for end in (around.low, around.high)
-    ]
+    low, high = around.low if low is None else low, around.high if high is None else high
+    if not _plain(low) or not _plain(high):
+        return None
+    ends = [min(max(end, low), high) for end in (around.low, around.high)]
     return Bounds(ends[0], ends[1], around.anywhere, around.whole)
 
 
@@ -265,10 +265,11 @@ def _around(numbers: list[Value] | range) -> Bounds | None:
     if isinstance(numbers, range):
         ends = sorted((numbers[0], numbers[-1])) if numbers else []
         return Bounds(ends[0], ends[1], ends[0] == ends[1], abs(numbers.step) == 1) if ends else None
-    if not numbers or not all(_plain(number) for number in numbers):
+    known = list(filter(_plain, numbers))
+    if not numbers or len(known) < len(numbers):
         return None
-    low, high = min(numbers), max(numbers)
-    return Bounds(low, high, low == high, len(set(numbers)) == high - low + 1)
+    low, high = min(known), max(known)
+    return Bounds(low, high, low == high, len(set(known)) == high - low + 1)
 
 
 def _of_draws(interp: Interpreter, numbers: list[Value]) -> Bounds | None:
@@ -285,7 +286,7 @@ def computed(name: str, args: Sequence[Value], held: Callable[[Value], Bounds | 
         return None
     number, other = (args[0], args[1]) if _plain(args[0]) else (args[1], args[0])
     around = held(other)
-    if around is None:
+    if around is None or not _plain(number):
         return None
     if name in ("mod", "remainder"):
         return _remainder(around, number) if other is args[0] else None
@@ -426,9 +427,10 @@ def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds |
     if not isinstance(part, SliceValue):
         return None
     ends = (part.start, part.stop, part.step)
-    if part.step not in (None, 1) or not all(end is None or _plain(end) for end in ends):
+    known = [end for end in ends if end is None or _plain(end)]
+    if part.step not in (None, 1) or len(known) < len(ends):
         return None
-    left = range(around.low, around.high + 1)[slice(*ends)]
+    left = range(around.low, around.high + 1)[slice(*known)]
     return Bounds(left[0], left[-1], rising=True) if left else None
 
 
@@ -464,5 +466,10 @@ def _elements(data: Value, depth: int = 4) -> list[Value]:
     return [element for item in items for element in _elements(item, depth - 1)]
 
 
-def _plain(value: Value) -> bool:
+def _reals(values: Iterable[Value]) -> list[float]:
+    """The numbers among these values."""
+    return [value for value in values if isinstance(value, float) or _plain(value)]
+
+
+def _plain(value: Value) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)

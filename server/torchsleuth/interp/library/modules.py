@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arguments import Arguments, device_of
@@ -30,6 +30,7 @@ from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
 from torchsleuth.values import (
     UNKNOWN,
+    AnyModule,
     Bound,
     Choice,
     DictValue,
@@ -58,6 +59,10 @@ _SETTABLE = frozenset({"name", "training"})
 # -- containers ------------------------------------------------------------------------------------
 
 
+def _is_named(value: Value) -> TypeGuard[tuple[str, Value]]:
+    return isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str)
+
+
 def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
     """Fill the children of a Sequential, ModuleList or ModuleDict from its constructor's arguments."""
     children: list[tuple[str, Value]] | None = []
@@ -70,8 +75,8 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         items = interp.sequence(first, call.node, call.frame)
         if items is None:
             children = None
-        elif all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in items) and items:
-            children = list(items)
+        elif items and len(pairs := list(filter(_is_named, items))) == len(items):
+            children = pairs
         else:
             children = [(str(index), value) for index, value in enumerate(items)]
     if not call.exact:
@@ -128,9 +133,14 @@ def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
         return next((value for name, value in children if name == key), UNKNOWN)
     if isinstance(key, int):
         return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
-    if isinstance(key, SliceValue) and all(isinstance(b, int | None) for b in (key.start, key.stop, key.step)):
+    ends = (
+        [end for end in (key.start, key.stop, key.step) if isinstance(end, int | None)]
+        if isinstance(key, SliceValue)
+        else []
+    )
+    if len(ends) == 3:
         part = LibraryModule(module.path, (), {}, module.site)
-        selected = children[slice(key.start, key.stop, key.step)]
+        selected = children[slice(*ends)]
         part.slots["children"] = tuple((str(index), value) for index, (_, value) in enumerate(selected))
         part.slots["training"] = module.slots["training"]
         return part
@@ -197,7 +207,7 @@ def _listed(interp: Interpreter, module: Value, parts: list[Any], whole: bool) -
     return ListValue(interp.heap.several((*parts, UNKNOWN)))
 
 
-def _undecided(module: Value) -> Iterator[Value]:
+def _undecided(module: Value) -> Iterator[AnyModule]:
     """The modules that are below a module only if an attribute is one of the values that it may be."""
     for part in descendants(module):
         for value in part.slots.values() if isinstance(part, Instance) else ():
@@ -208,7 +218,7 @@ def _undecided(module: Value) -> Iterator[Value]:
 def move(interp: Interpreter, module: Value, device: Device | None, dtype: str | None) -> None:
     """``module.to(…)``: changes the module in place. `device` None with no dtype means not known."""
     for part in descendants(module):
-        slots = part.slots if isinstance(part, LibraryModule) else part.state
+        slots = part.state
         if dtype is None or device is not None:
             interp.heap.set(slots, "device", device)
         if dtype is not None and isinstance(part, LibraryModule):
@@ -221,7 +231,7 @@ def move(interp: Interpreter, module: Value, device: Device | None, dtype: str |
                 spec = spec.with_(device=device)
             interp.heap.set(tensor.slots, "spec", spec)
     for part in list(_undecided(module)):
-        slots = part.slots if isinstance(part, LibraryModule) else part.state
+        slots = part.state
         interp.heap.set(slots, "device", None)
         if dtype is not None and isinstance(part, LibraryModule):
             interp.heap.set(slots, "dtype", UNKNOWN)
@@ -236,13 +246,13 @@ def move_somewhere(interp: Interpreter, module: Value) -> None:
 
 def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
     for part in _undecided(module):
-        interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", None)
+        interp.heap.set(part.state, "training", None)
     for part in descendants(module):
-        interp.heap.set(part.slots if isinstance(part, LibraryModule) else part.state, "training", mode)
+        interp.heap.set(part.state, "training", mode)
 
 
 def set_requires_grad(
-    interp: Interpreter, module: Value, value: bool | None, site: Site | None = None, some: bool = False
+    interp: Interpreter, module: AnyModule, value: bool | None, site: Site | None = None, some: bool = False
 ) -> None:
     """Freeze or unfreeze the parameters of a module, all or `some` of them, at a place in the source."""
     if value is not None and site is not None:

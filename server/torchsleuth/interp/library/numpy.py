@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
@@ -28,6 +27,8 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    numbers_of,
+    sizes_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -171,8 +172,7 @@ def _eye(interp: Interpreter, call: Arguments) -> Value:
     columns = interp.resolved(call.get(1, "M"))
     columns = rows if columns is None else columns
     dtype = call.kwargs.get("dtype")
-    known = is_int(rows) and is_int(columns)
-    return arrays.make((rows, columns) if known else None, "float64" if dtype is None else array_dtypes.dtype_of(dtype))
+    return arrays.make(sizes_of((rows, columns)), "float64" if dtype is None else array_dtypes.dtype_of(dtype))
 
 
 def _arange(interp: Interpreter, call: Arguments) -> Value:
@@ -182,14 +182,15 @@ def _arange(interp: Interpreter, call: Arguments) -> Value:
     natural = None if None in kinds else "float64" if "float" in kinds else "int64"
     name = natural if dtype is None else array_dtypes.dtype_of(dtype)
     size: Size = interp.fresh_size("?", positive=False)
+    numbers, ends = numbers_of(values), sizes_of(values)
     if len(values) == 1 and is_int(values[0]):
         size = values[0]
-    elif all(isinstance(value, int | float) for value in values) and values and len(call.kwargs) <= (dtype is not None):
-        start, stop, step = (0, *values, 1) if len(values) == 1 else (*values, 1)[:3]
+    elif numbers and len(call.kwargs) <= (dtype is not None):
+        start, stop, step = (0, *numbers, 1) if len(numbers) == 1 else (*numbers, 1)[:3]
         if step:
             size = max(0, math.ceil((stop - start) / step))
-    elif len(values) == 2 and all(is_int(value) for value in values):
-        size = dims.subtract(values[1], values[0])
+    elif ends is not None and len(ends) == 2:
+        size = dims.subtract(ends[1], ends[0])
     return arrays.make((size,), name)
 
 
@@ -205,22 +206,26 @@ def _linspace(interp: Interpreter, call: Arguments) -> Value:
     )
 
 
-def _arrays(interp: Interpreter, call: Arguments) -> Iteration | None:
-    """The arrays of a sequence argument."""
+def _arrays(interp: Interpreter, call: Arguments) -> tuple[list[Array], bool]:
+    """The arrays of a sequence argument, none where they are not known, and whether those are all."""
     value = call.get(0, "arrays", call.get(0, "tup", call.get(0, "seq")))
     if isinstance(value, Array):
         iteration = arrays.iterate(interp, value)
     elif isinstance(value, tuple | ListValue):
         iteration = interp.iterate(value, call.node, call.frame)
     else:
-        return None
-    parts = tuple(arrays.as_array(interp, item, call.frame) for item in iteration.items)
-    if not parts or not all(isinstance(part, Array) for part in parts):
-        return None
-    return Iteration(parts, iteration.exact)
+        return [], False
+    return _as_arrays(interp, call, iteration.items), iteration.exact
 
 
-def _common_dtype(parts: tuple[Value, ...]) -> str | None:
+def _as_arrays(interp: Interpreter, call: Arguments, values: Sequence[Value]) -> list[Array]:
+    """Values as arrays, none where one of them is not."""
+    parts = [arrays.as_array(interp, value, call.frame) for value in values]
+    known = [part for part in parts if part is not None]
+    return known if len(known) == len(parts) else []
+
+
+def _common_dtype(parts: Sequence[Array]) -> str | None:
     dtype: str | None = parts[0].spec.dtype
     for part in parts[1:]:
         dtype = array_dtypes.promoted(dtype, part.spec.dtype)
@@ -228,34 +233,28 @@ def _common_dtype(parts: tuple[Value, ...]) -> str | None:
 
 
 def _stack(interp: Interpreter, call: Arguments) -> Value:
-    iteration = _arrays(interp, call)
-    axis = interp.resolved(call.get(1, "axis", 0))
-    if iteration is None or not isinstance(axis, int):
+    (parts, exact), axis = _arrays(interp, call), interp.resolved(call.get(1, "axis", 0))
+    if not parts or not isinstance(axis, int):
         return UNKNOWN
-    shape = arrays.shape_of(interp, iteration.items[0])
-    shapes = {arrays.shape_of(interp, part) for part in iteration.items}
-    dtype = _common_dtype(iteration.items)
+    shape = arrays.shape_of(interp, parts[0])
+    shapes = {arrays.shape_of(interp, part) for part in parts}
+    dtype = _common_dtype(parts)
     if shape is None or len(shapes) != 1:
         return arrays.make(None, dtype)
     axis = axis + len(shape) + 1 if axis < 0 else axis
-    count = iteration.count
-    if count is None or iteration.exact:
-        count = len(iteration.items) if iteration.exact else interp.fresh_size("?")
+    count: Size = len(parts) if exact else interp.fresh_size("?")
     return arrays.make((*shape[:axis], count, *shape[axis:]) if 0 <= axis <= len(shape) else None, dtype)
 
 
 def _concatenate(interp: Interpreter, call: Arguments) -> Value:
-    iteration = _arrays(interp, call)
-    axis = interp.resolved(call.get(1, "axis", 0))
-    if iteration is None or not isinstance(axis, int):
-        return UNKNOWN
-    return _catenated(interp, iteration, axis)
+    (parts, exact), axis = _arrays(interp, call), interp.resolved(call.get(1, "axis", 0))
+    return _catenated(interp, parts, exact, axis) if parts and isinstance(axis, int) else UNKNOWN
 
 
-def _catenated(interp: Interpreter, iteration: Iteration, axis: int) -> Value:
-    dtype = _common_dtype(iteration.items)
-    shapes = [arrays.shape_of(interp, part) for part in iteration.items]
-    if not iteration.exact:
+def _catenated(interp: Interpreter, parts: list[Array], exact: bool, axis: int) -> Value:
+    dtype = _common_dtype(parts)
+    shapes = [arrays.shape_of(interp, part) for part in parts]
+    if not exact:
         shape = shapes[0]
         if shape is None or any(other != shape for other in shapes) or not -len(shape) <= axis < len(shape):
             return arrays.make(None, dtype)
@@ -270,15 +269,15 @@ def _catenated(interp: Interpreter, iteration: Iteration, axis: int) -> Value:
 
 def _stacked(target: str) -> Callable[[Interpreter, Arguments], Value]:
     def model(interp: Interpreter, call: Arguments) -> Value:
-        iteration = _arrays(interp, call)
-        if iteration is None:
+        parts, exact = _arrays(interp, call)
+        if not parts:
             return UNKNOWN
-        dtype = _common_dtype(iteration.items)
-        shapes = [arrays.shape_of(interp, part) for part in iteration.items]
+        dtype = _common_dtype(parts)
+        shapes = [arrays.shape_of(interp, part) for part in parts]
         known = [arrays.spec_of(shape) for shape in shapes if shape is not None]
         if len(known) != len(shapes) or len(known) > 64:
             return arrays.make(None, dtype)
-        if not iteration.exact:
+        if not exact:
             shape = shapes[0] or ()
             if any(other != shape for other in shapes) or target != "torch.vstack" or not shape:
                 return arrays.make(None, dtype)
@@ -432,13 +431,14 @@ def _pad(interp: Interpreter, call: Arguments) -> Value:
     if shape is None:
         return arrays.make(None, array.spec.dtype)
     width = interp.resolved(width)
-    pairs: list[tuple[Value, ...]] = []
+    pairs: list[tuple[Size, ...]] = []
     if is_int(width):
         pairs = [(width, width)] * len(shape)
     elif isinstance(width, tuple | ListValue):
         items = interp.sequence(width, call.node, call.frame) or ()
-        if len(items) == 2 and all(is_int(item) for item in items):
-            pairs = [tuple(items)] * len(shape)
+        both = sizes_of(items) if len(items) == 2 else None
+        if both is not None:
+            pairs = [both] * len(shape)
         else:
             inner = [arrays.given_shape(interp, item, call) for item in items]
             pairs = [pair for pair in inner if pair is not None and len(pair) == 2]
@@ -461,12 +461,12 @@ def _dot(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _outer(interp: Interpreter, call: Arguments) -> Value:
-    parts = [arrays.as_array(interp, value, call.frame) for value in call.args[:2]]
-    shapes = [None if part is None else arrays.shape_of(interp, part) for part in parts]
+    parts = _as_arrays(interp, call, call.args[:2])
+    shapes = [arrays.shape_of(interp, part) for part in parts]
     if len(parts) != 2 or any(shape is None for shape in shapes):
         return UNKNOWN
     sizes = tuple(dims.product(shape) for shape in shapes if shape is not None)
-    return arrays.make(sizes, _common_dtype(tuple(parts)))
+    return arrays.make(sizes, _common_dtype(parts))
 
 
 def _indices(interp: Interpreter, call: Arguments) -> Value:
@@ -549,17 +549,17 @@ def _split(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _append(interp: Interpreter, call: Arguments) -> Value:
-    parts = [arrays.as_array(interp, value, call.frame) for value in call.args[:2]]
+    parts = _as_arrays(interp, call, call.args[:2])
     axis = interp.resolved(call.get(2, "axis"))
-    if len(parts) != 2 or parts[0] is None or parts[1] is None:
+    if len(parts) != 2:
         return UNKNOWN
     if isinstance(axis, int):
-        return _catenated(interp, Iteration(tuple(parts), True), axis)
-    shapes = [arrays.shape_of(interp, part) for part in parts if part is not None]
+        return _catenated(interp, parts, True, axis)
+    shapes = [arrays.shape_of(interp, part) for part in parts]
     if any(shape is None for shape in shapes):
-        return arrays.make(None, _common_dtype(tuple(parts)))
+        return arrays.make(None, _common_dtype(parts))
     sizes = [dims.product(shape) for shape in shapes if shape is not None]
-    return arrays.make((dims.add(*sizes),), _common_dtype(tuple(parts)))
+    return arrays.make((dims.add(*sizes),), _common_dtype(parts))
 
 
 def _like_first(interp: Interpreter, call: Arguments) -> Value:
@@ -576,16 +576,16 @@ def _counted(interp: Interpreter, call: Arguments) -> Value:
     """``bincount``: as many as the greatest number, or more; as many as are asked for where no number is greater."""
     first, least = call.get(0, "x"), interp.resolved(call.get(2, "minlength", 0))
     bounds = first.slots["bounds"] if isinstance(first, Array) else None
-    enough = bounds is not None and isinstance(least, int) and 0 <= bounds.low and bounds.high < least
+    enough = isinstance(least, int) and bounds is not None and 0 <= bounds.low and bounds.high < least
     return arrays.make(
-        (least if enough else interp.fresh_size("?"),),
+        (least if enough and isinstance(least, int) else interp.fresh_size("?"),),
         "int64" if len(call.args) == 1 and "weights" not in call.kwargs else "float64",
     )
 
 
 def _convolved(interp: Interpreter, call: Arguments) -> Value:
-    parts = [arrays.as_array(interp, value, call.frame) for value in call.args[:2]]
-    shapes = [None if part is None else arrays.shape_of(interp, part) for part in parts]
+    parts = _as_arrays(interp, call, call.args[:2])
+    shapes = [arrays.shape_of(interp, part) for part in parts]
     mode = call.get(2, "mode", "full")
     if len(shapes) != 2 or any(shape is None or len(shape) != 1 for shape in shapes):
         return UNKNOWN
@@ -593,16 +593,16 @@ def _convolved(interp: Interpreter, call: Arguments) -> Value:
     long, short = dims.extremum("max", first, second), dims.extremum("min", first, second)
     both = dims.subtract(dims.add(long, short), 1)
     sizes = {"full": both, "same": long, "valid": dims.add(dims.subtract(long, short), 1)}
-    return arrays.make((sizes[mode],), _common_dtype(tuple(parts))) if mode in sizes else UNKNOWN
+    return arrays.make((sizes[mode],), _common_dtype(parts)) if mode in sizes else UNKNOWN
 
 
 def _einsum(interp: Interpreter, call: Arguments) -> Value:
-    parts = [arrays.as_array(interp, value, call.frame) for value in call.args[1:]]
+    parts = _as_arrays(interp, call, call.args[1:])
     equation = call.args[0] if call.args else None
-    shapes = [None if part is None else arrays.shape_of(interp, part) for part in parts]
+    shapes = [arrays.shape_of(interp, part) for part in parts]
     if not isinstance(equation, str) or not shapes or any(shape is None for shape in shapes) or call.kwargs:
         return UNKNOWN
-    dtype = _common_dtype(tuple(parts))
+    dtype = _common_dtype(parts)
     return arrays.make(
         arrays.asked_shape(
             interp, "torch.einsum", equation, *(arrays.spec_of(shape) for shape in shapes if shape is not None)
@@ -770,8 +770,7 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name in ("seed", "shuffle"):
         return None
     if name in ("rand", "randn"):
-        sizes = tuple(interp.resolved(value) for value in call.args)
-        return arrays.make(sizes if all(is_int(size) for size in sizes) else None, "float64")
+        return arrays.make(sizes_of(map(interp.resolved, call.args)), "float64")
     if name in ("randint", "integers", "random_integers"):
         value = call.get(2, "size")
         dtype = _asked(call, 3, "int64")
@@ -948,5 +947,5 @@ def _listed(interp: Interpreter, array: Array) -> Value:
     count = dims.product(shape)
     if isinstance(count, int) and isinstance(shape[0], int) and count <= MAX_LISTED:
         elements = (arrays.element_of(interp, array, shape[1:], index) for index in range(shape[0]))
-        return ListValue(tuple(_listed(interp, element) for element in elements))
+        return ListValue(tuple(_listed(interp, one) if isinstance(one, Array) else one for one in elements))
     return ListValue(Several((_listed(interp, arrays.make(shape[1:], array.spec.dtype)),)))

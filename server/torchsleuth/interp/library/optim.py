@@ -70,7 +70,7 @@ class Optimizer(Model):
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
-        made = super().made(interp, call)
+        made = cls.object(interp, call)
         given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
         kinds.trained(interp, given, call)
         _give(interp, made, given)
@@ -197,8 +197,8 @@ class Scaler(Model):
 def model_of(value: LibraryObject) -> type[Model]:
     """The model of an object, which may be a schedule of another package."""
     model = of_class(value.path)
-    foreign = model is Model and bool(value.args) and isinstance(value.args[0], LibraryObject)
-    return ForeignScheduler if foreign and is_optimizer(value.args[0]) else model
+    first = value.args[0] if model is Model and value.args else None
+    return ForeignScheduler if isinstance(first, LibraryObject) and is_optimizer(first) else model
 
 
 def is_optimizer(value: LibraryObject) -> bool:
@@ -219,7 +219,8 @@ def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
 def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...]:
     """The same by the library modules that hold the parameters, as far as they are known."""
     trained = optimizer.slots.get("trained")
-    return trained.parts if isinstance(trained, Trained) else ()
+    parts = trained.parts if isinstance(trained, Trained) else ()
+    return tuple(part for part in parts if isinstance(part, LibraryModule | Tensor))
 
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:

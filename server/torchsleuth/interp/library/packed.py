@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from typing import Any, TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -41,7 +42,7 @@ def _or_operator(model: FunctionModel) -> FunctionModel:
     return called
 
 
-def is_packed(value: Value) -> bool:
+def is_packed(value: Value) -> TypeGuard[LibraryObject]:
     return isinstance(value, LibraryObject) and value.path == PATH and "batch" in value.slots
 
 
@@ -84,7 +85,13 @@ def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...], call: Ar
 def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     padded, lengths, first = call.get(0, "input"), call.get(1, "lengths"), call.get(2, "batch_first", False)
     spec = interp.resolved_spec(padded.spec) if isinstance(padded, Tensor) else None
-    if spec is None or spec.shape is None or len(spec.shape) < 2 or not isinstance(first, bool):
+    if (
+        not isinstance(padded, Tensor)
+        or spec is None
+        or spec.shape is None
+        or len(spec.shape) < 2
+        or not isinstance(first, bool)
+    ):
         return None
     rank = interp.resolved_spec(lengths.spec).rank if isinstance(lengths, Tensor) else 1
     if isinstance(lengths, Tensor) and rank is not None and rank > 1 and call.get(3, "enforce_sorted", True) is True:
@@ -132,13 +139,21 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
     return _packed(interp, _data(interp, elements[0], (total, *shapes[0][1:]), call), batch, longest, call)
 
 
+def _parts(interp: Interpreter, sequence: Any) -> tuple[Tensor, Size, Size]:
+    """The data of a packed sequence, the size of the batch and the greatest length."""
+    data: Tensor = sequence.slots["data"]
+    batch: Size = sequence.slots["batch"]
+    longest: Size = sequence.slots["longest"]
+    return data, interp.resolved(batch), interp.resolved(longest)
+
+
 @models("torch.nn.utils.rnn.pad_packed_sequence")
 @_or_operator
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
     sequence, first = call.get(0, "sequence"), call.get(1, "batch_first", False)
     if not is_packed(sequence):
         return None
-    data, batch, longest = (interp.resolved(sequence.slots[name]) for name in ("data", "batch", "longest"))
+    data, batch, longest = _parts(interp, sequence)
     total = interp.resolved(call.get(3, "total_length"))
     longest = total if is_int(total) else longest if total is None else interp.fresh_size("?")
     if data.spec.shape is None or not isinstance(first, bool):
@@ -150,8 +165,7 @@ def _unpack(interp: Interpreter, call: Arguments) -> Value:
 
 def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     """A recurrent module called with a packed sequence: as with a padded one, with the outputs packed again."""
-    sequence = call.args[0]
-    data, batch, longest = (interp.resolved(sequence.slots[name]) for name in ("data", "batch", "longest"))
+    data, batch, longest = _parts(interp, call.args[0])
     if module.path in _OF_TENSORS:
         name = module.type_name.lower()
         text = f"{name}(): argument 'input' (position 1) must be Tensor, not PackedSequence"

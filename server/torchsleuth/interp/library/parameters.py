@@ -50,8 +50,8 @@ def _held(interp: Interpreter, module: Value) -> dict[str, Value] | None:
         return None
     held: dict[str, Value] = {}
     for name, tensor in pairs:
-        held[name] = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False))
-        held[name].storage = tensor.storage
+        held[name] = copy = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False))
+        copy.storage = tensor.storage
     return held
 
 
@@ -76,10 +76,11 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> 
     """Adds the parameters of a module and of those below it; whether they are all known."""
     if isinstance(module, LibraryModule):
         if module.path in hierarchy.PARAMETER_CONTAINERS:
-            children = module.children or ()
-            for name, value in children:
-                found.add(getattr(value, "identity", None), f"{prefix}{name}", value)
-            return module.children is not None and all(isinstance(value, Tensor) for _, value in children)
+            for name, value in module.children or ():
+                if not isinstance(value, Tensor):
+                    return False
+                found.add(value.identity, f"{prefix}{name}", value)
+            return module.children is not None
         if module.children is None or module.built is not None:
             if not _own(interp, module, prefix, found):
                 return False

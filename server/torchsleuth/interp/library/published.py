@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -75,7 +75,7 @@ def build(interp: Interpreter, call: Arguments) -> Value:
     return parts[""]
 
 
-def is_configuration(value: Value) -> bool:
+def is_configuration(value: Value) -> TypeGuard[LibraryObject]:
     """Whether a value is a configuration of transformers, of which models are built."""
     return isinstance(value, LibraryObject) and value.path.startswith("transformers.")
 
@@ -121,8 +121,9 @@ def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Val
         raise NotASpec("a part of the model is missing")
     for name, value in present.items():
         path = f"{built.part}.{name}".lstrip(".")
-        own = isinstance(value, LibraryModule) and value.built is not None and value.built.is_part(built.model, path)
-        if own and not value.slots.get("hooks"):
+        part = value.built if isinstance(value, LibraryModule) else None
+        own = part is not None and part.is_part(built.model, path)
+        if own and isinstance(value, LibraryModule) and not value.slots.get("hooks"):
             yield from _changed(value, f"{prefix}{name}.")
         elif name in built.names:
             if not is_module(value):

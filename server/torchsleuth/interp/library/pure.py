@@ -382,7 +382,7 @@ def method(interp: Interpreter, receiver: Value, name: str, call: Arguments) -> 
     return tried(interp, call, run)
 
 
-def _is_short(receiver: Value, name: str, call: Arguments) -> bool:
+def _is_short(receiver: Any, name: str, call: Arguments) -> bool:
     """Whether what a method makes of a text is not too long, and asks for no attributes."""
     if name not in ("format", "replace", "join", "center", "ljust", "rjust", "zfill", "expandtabs", "translate"):
         return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,8 +57,11 @@ from torchsleuth.values import (
     Tensor,
     Value,
     Wrapped,
+    all_are,
     is_int,
     is_unknown,
+    numbers_of,
+    sizes_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -118,7 +122,7 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
         if made is not special.ABSENT and not is_unknown(made):
             return made
     tensor = isinstance(value, Tensor)
-    if tensor and interp.resolved_spec(value.spec).shape == ():
+    if isinstance(value, Tensor) and interp.resolved_spec(value.spec).shape == ():
         interp.operate("Tensor.__len__", (value,), {}, call.node, call.frame)
     length = data.measured(interp, value, call.node, call.frame)
     return interp.fresh_size("?", positive=tensor) if length is None else length
@@ -130,7 +134,7 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
         demands.as_number(interp, given, "index", call.node, call.frame)
     kinds.numbers(interp, (Parameter("range", "place", True),) * len(call.args), call)
     bounds = [draws.plain_number(interp, interp.resolved(value)) for value in call.args]
-    if all(isinstance(bound, int) for bound in bounds) and bounds:
+    if all_are(bounds, int) and bounds:
         try:
             numbers = range(*bounds)
         except (TypeError, ValueError):
@@ -144,7 +148,8 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
         interp.goes_around(bound)
     start = bounds[0] if len(bounds) > 1 else 0
     elements = (start if is_int(start) else 0, interp.fresh_size("?", positive=False))
-    count = dims.subtract(bounds[-1], start) if all(map(is_int, bounds)) and 0 < len(bounds) < 3 else None
+    sizes = sizes_of((start, *bounds[-1:]))
+    count = dims.subtract(sizes[-1], sizes[0]) if sizes is not None and 0 < len(bounds) < 3 else None
     counted = count is not None and dims.positive(count) == 1
     return ListValue(Several.counted(elements, count if counted else None), "range")
 
@@ -230,9 +235,10 @@ def _sorted(interp: Interpreter, call: Arguments) -> Value:
     if not iteration.exact:
         return ListValue(None if UNKNOWN in items else Several.counted(interp.heap.several(items), iteration.count))
     keyed(interp, call, items)
-    if "key" not in call.kwargs and all(isinstance(item, str | int | float) for item in items):
+    known: list[Any] = [item for item in items if isinstance(item, str | int | float)]
+    if "key" not in call.kwargs and len(known) == len(items):
         try:
-            return ListValue(tuple(sorted(items, reverse=call.kwargs.get("reverse") is True)))
+            return ListValue(tuple(sorted(known, reverse=call.kwargs.get("reverse") is True)))
         except TypeError:
             return ListValue(None)
     return ListValue((interp.any_of(items),) * len(items))
@@ -470,21 +476,19 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
             keyed(interp, call, values)
             return interp.any_of(values) if UNKNOWN not in values else UNKNOWN
         values = tuple(interp.resolved(value) for value in values)
-        if all(isinstance(value, int | float) for value in values):
-            return max(values) if name == "max" else min(values)
-        if all(is_int(value) for value in values):
-            values = tuple(dict.fromkeys(values))
-            if len(values) > MAX_COMPARED:
+        numbers, given = numbers_of(values), sizes_of(values)
+        if numbers is not None:
+            return max(numbers) if name == "max" else min(numbers)
+        if given is not None:
+            sizes = tuple(dict.fromkeys(given))
+            if len(sizes) > MAX_COMPARED:
                 # The longest of a batch of sequences: a size of its own, the same for the same lengths.
-                positive = name == "max" and any(isinstance(value, int) and value > 0 for value in values)
-                key = (name, frozenset(values))
+                positive = name == "max" and any(isinstance(size, int) and size > 0 for size in sizes)
+                key = (name, frozenset(sizes))
                 if key not in interp.extrema:
                     interp.extrema[key] = interp.fresh_size("?", positive)
                 return interp.extrema[key]
-            result = values[0]
-            for value in values[1:]:
-                result = dims.extremum(name, result, value)
-            return result
+            return functools.reduce(functools.partial(dims.extremum, name), sizes)
         if not all(isinstance(value, int | float | Scalar) for value in values):
             return UNKNOWN
         return Scalar("float", arrays.left_graph(values))
@@ -671,7 +675,7 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
 def _getattr(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) < 2 or not isinstance(call.args[1], str):
         return UNKNOWN
-    owner, name = call.args[:2]
+    owner, name = call.args[0], call.args[1]
     if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
         return call.args[2]
     interp.guarded += len(call.args) > 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
@@ -23,6 +24,7 @@ from torchsleuth.values import (
     NamedResult,
     Ref,
     Value,
+    all_are,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -130,14 +132,15 @@ def _default(interp: Interpreter, field: LibraryObject) -> Value:
 def attributes(owner: Value) -> Value:
     """The attributes of an object as a dict, as ``vars(owner)`` shows them at that moment."""
     # A parser may have been given more arguments than are known.
-    names = isinstance(owner, LibraryObject) and owner.path in ("types.SimpleNamespace", "argparse.Namespace")
-    plain = names and not owner.slots.get(("open",))
+    plain = (
+        isinstance(owner, LibraryObject)
+        and owner.path in ("types.SimpleNamespace", "argparse.Namespace")
+        and not owner.slots.get(("open",))
+    )
     known = (
         isinstance(owner, Instance) and owner.native is None and not owner.state.get("open") and not owner.cls.opaque
     )
-    if not plain and not known:
-        return UNKNOWN
-    return AttributesView(owner)
+    return AttributesView(owner) if isinstance(owner, Ref) and (plain or known) else UNKNOWN
 
 
 def as_dict(record: Value) -> Value:
@@ -236,10 +239,10 @@ def make_named_tuple(
 def named_tuple(interp: Interpreter, call: Arguments) -> Value:
     """``collections.namedtuple(name, fields)``, as a class with these fields."""
     name, given = call.get(0, "typename"), call.get(1, "field_names")
-    names = tuple(given.replace(",", " ").split()) if isinstance(given, str) else None
+    names: tuple[Value, ...] | None = tuple(given.replace(",", " ").split()) if isinstance(given, str) else None
     if names is None:
         names = interp.sequence(given, call.node, call.frame)
-    if not isinstance(name, str) or names is None or not all(isinstance(one, str) for one in names):
+    if not isinstance(name, str) or names is None or not all_are(names, str):
         return UNKNOWN
     node = ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[])
     made = ClassValue(name, (NAMED_TUPLE,), node, call.frame.path)
@@ -301,7 +304,7 @@ def is_enum(cls: ClassValue) -> bool:
     return any(isinstance(base, Native) and base.path.startswith("enum.") for base in cls.mro())
 
 
-def is_member(value: Value) -> bool:
+def is_member(value: Value) -> TypeGuard[Instance]:
     return isinstance(value, Instance) and is_enum(value.cls)
 
 
@@ -354,7 +357,9 @@ def canonical(cls: ClassValue) -> list[Instance]:
 def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
     """Call the constructor of an enum for each of its members."""
     init = interp.class_attribute(cls, "__init__")
-    for one in canonical(cls) if isinstance(init, Function) else ():
+    if not isinstance(init, Function):
+        return
+    for one in canonical(cls):
         value = one.slots["value"]
         interp.call_function(init, (one, *(value if isinstance(value, tuple) else (value,))), {}, None, frame)
 

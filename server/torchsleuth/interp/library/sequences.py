@@ -14,7 +14,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Failure, ListSpec, Result, TensorSpec
-from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, is_int
+from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, sizes_of
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
 _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
@@ -88,8 +88,8 @@ def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec |
     items = given.items if isinstance(given, ListValue) else given
     if not isinstance(items, tuple) or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
         return None
-    amounts = [draws.plain_number(interp, interp.resolved(item)) for item in items]
-    if not all(is_int(amount) for amount in amounts):
+    amounts = sizes_of(draws.plain_number(interp, interp.resolved(item)) for item in items)
+    if amounts is None:
         return None
     if all(isinstance(amount, int) for amount in amounts) or call.get(2, "mode", "constant") != "constant":
         return None
@@ -164,10 +164,10 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
-    dim = call.get(1, "dim", 0)
+    dim = 0 if path in ("torch.hstack", "torch.vstack") else call.get(1, "dim", 0)
+    if not isinstance(dim, int):
+        return None
     if path not in ("torch.hstack", "torch.vstack"):
-        if not isinstance(dim, int):
-            return None
         arguments = (*arguments, dim)
     outcome = interp.oracle.call(path, arguments, {}, interp.fresh_symbol, False)
     if not isinstance(outcome, Result) or not isinstance(outcome.value, TensorSpec) or not outcome.value.shape:

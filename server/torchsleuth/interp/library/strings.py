@@ -10,7 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
-from torchsleuth.values.join import text_sizes
+from torchsleuth.values.join import kind_of, text_sizes
 
 _TEXTS = frozenset(
     "lower upper strip lstrip rstrip replace join title capitalize casefold swapcase format format_map removeprefix "
@@ -73,9 +73,10 @@ def _reaches(template: str) -> bool:
 def _joined(interp: Interpreter, between: str, call: Arguments) -> Value:
     """A text of which the number of its parts is known: of characters, or of words with a space between them."""
     parts = interp.iterate(call.args[0], call.node, call.frame)
-    if parts.count is None or not all(isinstance(part, str) or part == Scalar("str") for part in parts.items):
+    texts = [part for part in parts.items if isinstance(part, str | Scalar) and kind_of(part) == ("str",)]
+    if parts.count is None or len(texts) < len(parts.items):
         return Scalar("str")
-    sizes = [text_sizes(part) for part in parts.items]
+    sizes = [text_sizes(part) for part in texts]
     length = parts.count if not between and all(length == 1 for length, _ in sizes) else None
     words = parts.count if between.isspace() and all(words == 1 for _, words in sizes) else None
     return Scalar("str", length=length, words=words)

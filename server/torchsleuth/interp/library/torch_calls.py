@@ -6,6 +6,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeGuard
 
 from torchsleuth.interp import demands, kinds, limits, misuse
 from torchsleuth.interp.arguments import Arguments, device_of
@@ -41,9 +42,9 @@ from torchsleuth.values import (
     Tensor,
     Value,
     Wrapped,
-    is_int,
     is_module,
     is_unknown,
+    sizes_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import Cut, cut_of
@@ -340,8 +341,9 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
     values = [number(interp.resolved(value)) for value in call.args]
     if name == "prod" and len(values) == 1:
         items = interp.sequence(values[0], call.node, call.frame)
-        if items is not None and all(is_int(item) for item in items):
-            return dims.product(list(items))
+        sizes = None if items is None else sizes_of(items)
+        if sizes is not None:
+            return dims.product(sizes)
         return UNKNOWN
     if name == "fsum" and len(values) == 1:
         elements = tuple(map(number, interp.iterate(values[0], call.node, call.frame).items))
@@ -400,11 +402,11 @@ def _legacy(interp: Interpreter, call: Arguments) -> Value:
     if converted is not None:
         return converted
     dtype = "int64" if call.name == "LongTensor" else "float32"
-    sizes = [interp.resolved(value) for value in call.args]
-    if sizes and all(is_int(size) for size in sizes):
-        return Tensor(TensorSpec(tuple(sizes), dtype, CPU, False))
+    sizes = sizes_of(map(interp.resolved, call.args))
+    if sizes:
+        return Tensor(TensorSpec(sizes, dtype, CPU, False))
     if len(call.args) == 1 and isinstance(call.args[0], ListValue):
-        kwargs = {"dtype": DType(dtype)}
+        kwargs: dict[str, Value] = {"dtype": DType(dtype)}
         made = interp.operate("torch.tensor", call.args, kwargs, call.node, call.frame, CPU)
         if isinstance(made, Tensor):
             _rewrapped(interp, made, call)
@@ -509,7 +511,7 @@ def _elements(data: Value, depth: int = 3) -> Iterator[Value]:
             yield from _elements(item, depth - 1)
 
 
-def _left_graph(value: Value) -> bool:
+def _left_graph(value: Value) -> TypeGuard[Tensor | Scalar]:
     """Whether a value is, or was computed from, one that required grad."""
     if isinstance(value, Tensor):
         return value.spec.requires_grad is True or cut_of(value) is not None
@@ -523,9 +525,9 @@ def _any_integers(value: Value) -> Value:
     if limits.is_large(value):
         return UNKNOWN
     if isinstance(value, tuple):
-        return tuple(_any_integers(item) for item in value)
+        return tuple(map(_any_integers, value))
     if isinstance(value, ListValue) and value.items is not None:
-        return ListValue(_any_integers(value.items), value.type_name)
+        return ListValue(tuple(map(_any_integers, value.items)), value.type_name)
     return value
 
 

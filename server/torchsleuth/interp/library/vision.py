@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -32,6 +32,7 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
+    all_are,
     is_int,
     is_unknown,
 )
@@ -39,6 +40,7 @@ from torchsleuth.values.frames import Frame
 
 DATASETS = "torchvision.datasets."
 TRANSFORMS = "torchvision.transforms."
+Pictured = Image | Tensor | Array
 Shape = tuple[Size | None, ...]
 
 
@@ -117,7 +119,7 @@ def sample(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Fr
     if dataset.type_name == "FakeData":
         shape = interp.resolved(option(dataset, "image_size", (3, 224, 224)))
         items = interp.sequence(shape, node, frame) if isinstance(shape, tuple | ListValue) else None
-        if items is None or len(items) != 3 or not all(isinstance(item, int) for item in items):
+        if items is None or len(items) != 3 or not all_are(items, int):
             return UNKNOWN
         image = Image(*items)
     label: Value = interp.fresh_size("label", positive=False)
@@ -160,7 +162,7 @@ def kind_of(value: Value) -> str | None:
     return "array" if isinstance(value, Array) else None
 
 
-def _extent(interp: Interpreter, value: Value) -> Shape:
+def _extent(interp: Interpreter, value: Pictured) -> Shape:
     """Channels, height and width, as far as they are known."""
     if isinstance(value, Image):
         return (value.channels, value.height, value.width)
@@ -172,7 +174,11 @@ def _extent(interp: Interpreter, value: Value) -> Shape:
     return (None, None, None) if shape is None or len(shape) < 3 else shape[-3:]
 
 
-def _like(interp: Interpreter, value: Value, extent: Shape, dtype: str | None = "") -> Value:
+def _origin(value: Tensor | Array) -> Origin | None:
+    return value.origin if isinstance(value, Tensor) else None
+
+
+def _like(interp: Interpreter, value: Pictured, extent: Shape, dtype: str | None = "") -> Value:
     """The value with other channels, height and width; a tensor possibly with another dtype."""
     if isinstance(value, Image):
         channels, height, width = extent
@@ -182,7 +188,7 @@ def _like(interp: Interpreter, value: Value, extent: Shape, dtype: str | None = 
     batch = spec.shape[:-3] if spec.shape is not None and len(spec.shape) > 3 else ()
     known = spec.shape is not None and len(spec.shape) >= 3
     changed = spec.with_(shape=(*batch, *sizes) if known else None, strides=None, requires_grad=False)
-    return Tensor(changed if dtype == "" else changed.with_(dtype=dtype), value.origin)
+    return Tensor(changed if dtype == "" else changed.with_(dtype=dtype), _origin(value))
 
 
 def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
@@ -234,7 +240,7 @@ _FUNCTIONAL = {
 }  # fmt: skip
 
 
-def is_transform(value: Value) -> bool:
+def is_transform(value: Value) -> TypeGuard[LibraryObject]:
     return isinstance(value, LibraryObject) and of_class(value.path) is Transform
 
 
@@ -264,7 +270,7 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
         return _any_of(interp, transform, value, node, frame)
     if name == "Lambda":
         return _called(interp, transform.argument(0, "lambd", UNKNOWN), value, node, frame)
-    if kind_of(value) is None:
+    if kind_of(value) is None or not isinstance(value, Image | Tensor | Array):
         return UNKNOWN
     if refuses(interp, transform, value):
         _fault(interp, "transform", transform, value, node, frame)
@@ -350,7 +356,7 @@ def _fault(
 # -- one model each --------------------------------------------------------------------------------
 
 
-def _to_tensor(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _to_tensor(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     if isinstance(value, Tensor):
         return value
     dtype: str | None = "float32"
@@ -362,37 +368,37 @@ def _to_tensor(interp: Interpreter, transform: LibraryObject, value: Value) -> V
     return Tensor(TensorSpec(shape if known else None, dtype, CPU, False))
 
 
-def _to_bytes(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _to_bytes(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     made = _to_tensor(interp, transform, value)
-    if isinstance(value, Image) and isinstance(made, Tensor):
-        return Tensor(made.spec.with_(dtype="uint8"))
-    return Tensor(made.spec.with_(dtype=value.spec.dtype)) if isinstance(value, Array) else made
+    if not isinstance(made, Tensor) or isinstance(value, Tensor):
+        return made
+    return Tensor(made.spec.with_(dtype=value.spec.dtype if isinstance(value, Array) else "uint8"))
 
 
-def _to_image(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _to_image(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     return _image_like(interp, value)
 
 
-def _image_like(interp: Interpreter, value: Value) -> Image:
+def _image_like(interp: Interpreter, value: Pictured) -> Image:
     channels, height, width = _extent(interp, value)
     return Image(channels if isinstance(channels, int) else None, height, width)
 
 
-def _converted(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     asked = transform.argument(0, "dtype", DType("float32"))
     if isinstance(value, Image):
         return value
-    return Tensor(value.spec.with_(dtype=asked.name if isinstance(asked, DType) else None), value.origin)
+    return Tensor(value.spec.with_(dtype=asked.name if isinstance(asked, DType) else None), _origin(value))
 
 
-def _normalized(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     given, (channels, height, width) = statistics(interp, transform), _extent(interp, value)
     if given is not None and given > 1 and channels == 1:
         channels = given
     return _like(interp, value, (channels, height, width))
 
 
-def _resized(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     asked = interp.resolved(transform.argument(0, "size", UNKNOWN))
     channels, height, width = _extent(interp, value)
     items = asked.items if isinstance(asked, ListValue) else asked
@@ -410,13 +416,13 @@ def _resized(interp: Interpreter, transform: LibraryObject, value: Value) -> Val
     return _like(interp, value, (channels, side, other) if height <= width else (channels, other, side))
 
 
-def _cropped(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _cropped(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     pair = _pair(interp, transform.argument(0, "size", UNKNOWN))
     channels = _extent(interp, value)[0]
     return _like(interp, value, (channels, *pair) if pair else (channels, None, None))
 
 
-def _gray(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _gray(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     count = transform.argument(0, "num_output_channels", 1)
     channels, height, width = _extent(interp, value)
     if isinstance(value, Tensor) and channels == 1 and not is_v2(transform):
@@ -424,7 +430,7 @@ def _gray(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
     return _like(interp, value, (count if isinstance(count, int) else None, height, width))
 
 
-def _padded(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _padded(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     padding = interp.resolved(transform.argument(0, "padding", UNKNOWN))
     channels, height, width = _extent(interp, value)
     items = padding.items if isinstance(padding, ListValue) else padding
@@ -441,21 +447,21 @@ def _padded(interp: Interpreter, transform: LibraryObject, value: Value) -> Valu
     )
 
 
-def _same(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _same(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     if transform.argument(99, "expand", False) is not False:
         channels = _extent(interp, value)[0]
         return _like(interp, value, (channels, None, None))
     return value
 
 
-def _crops(count: int) -> Callable[[Interpreter, LibraryObject, Value], Value]:
-    def model(interp: Interpreter, transform: LibraryObject, value: Value) -> Value:
+def _crops(count: int) -> Callable[[Interpreter, LibraryObject, Pictured], Value]:
+    def model(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
         return (_cropped(interp, transform, value),) * count
 
     return model
 
 
-_MODELS: dict[str, Callable[[Interpreter, LibraryObject, Value], Value]] = {
+_MODELS: dict[str, Callable[[Interpreter, LibraryObject, Pictured], Value]] = {
     "ToTensor": _to_tensor,
     "PILToTensor": _to_bytes,
     "ToImage": _to_bytes,

@@ -84,9 +84,10 @@ def _leaving_one(analysis: Analysis) -> list[LibraryObject]:
     """The loaders whose last batch has one sample."""
     found: list[LibraryObject] = []
     for call in analysis.calls.get(LOADER, ()):
-        plan = call.result.slots.get("plan") if isinstance(call.result, LibraryObject) else None
-        if isinstance(plan, Plan) and plan.last == 1 and call.result not in found:
-            found.append(call.result)
+        loader = call.result
+        plan = loader.slots.get("plan") if isinstance(loader, LibraryObject) else None
+        if isinstance(loader, LibraryObject) and isinstance(plan, Plan) and plan.last == 1 and loader not in found:
+            found.append(loader)
     return found
 
 

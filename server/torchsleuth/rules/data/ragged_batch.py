@@ -76,7 +76,7 @@ def _size_text(value: Value) -> str:
     if isinstance(value, Tensor | Array):
         return shape_text(value.spec)
     items = value.elements if isinstance(value, ListValue) else value
-    return str(items.length if isinstance(items, Several) else len(items or ()))
+    return str(items.length if isinstance(items, Several) else len(items) if isinstance(items, tuple) else 0)
 
 
 def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
@@ -200,7 +200,8 @@ class _Writer:
             return [result.format(f"{pad}({tensors}, batch_first=True)")]
         lines = [] if tensors == name else [f"{name} = {tensors}"]
         pad, stack = self._name("torch.nn.functional.pad"), self._name("torch.stack")
-        rank = len(value.spec.shape or ())
+        shape = value.spec.shape if isinstance(value, Tensor | Array) else None
+        rank = len(shape or ())
         amounts: list[str] = []
         for dim in range(rank - 1, min(refusal.dims or (0,)) - 1, -1):
             if dim in (refusal.dims or ()):

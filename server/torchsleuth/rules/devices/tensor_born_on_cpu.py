@@ -81,7 +81,8 @@ def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], h
 
 def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterator[Candidate]:
     frame = alike[0].site.scene
-    names = [name for name in tensors_above(frame, alike[0].call) if frame.names[name].spec.device == home]
+    tensors = ((name, frame.names[name]) for name in tensors_above(frame, alike[0].call))
+    names = [name for name, one in tensors if isinstance(one, Tensor) and one.spec.device == home]
     expressions = [f"{name}.device" for name in names[:1]]
     named = device_expression(frame, home)
     expressions += [named] if named is not None else []

@@ -25,7 +25,7 @@ def averages(analysis: Analysis) -> Iterator[Finding]:
     for call in (call for path in _CALLS for call in analysis.calls.get(path, ())):
         if call.grad is not True or not call.certain or not call.loops or not _learns(call.receiver):
             continue
-        again = (call.site.span, call.receiver.identity, call.loops[-1].execution)
+        again = (call.site.span, id(call.receiver), call.loops[-1].execution)
         loop = loop_over(analysis, call) if again in before and _is_trained(analysis, call) else None
         before.add(again)
         if loop is None:

@@ -32,8 +32,9 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for call in calls:
         kind, _, name = call.path.rpartition(".")
-        smooth = kind.rpartition(".")[2] in _REPARAMETRIZED and isinstance(call.receiver, LibraryObject)
-        if name != "sample" or not smooth or call.grad is not True or call.site.span in seen:
+        if kind.rpartition(".")[2] not in _REPARAMETRIZED or not isinstance(call.receiver, LibraryObject):
+            continue
+        if name != "sample" or call.grad is not True or call.site.span in seen:
             continue
         nodes = [
             node_of(part) for part in (*call.receiver.args, *call.receiver.kwargs.values()) if isinstance(part, Tensor)

@@ -296,7 +296,7 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
 
 def _number(node: ast.expr, frame: Scene) -> int | None:
     """The value of a literal or a variable."""
-    value = node.value if isinstance(node, ast.Constant) else None
+    value: Value = node.value if isinstance(node, ast.Constant) else None
     if isinstance(node, ast.Name):
         value = frame.names.get(node.id, frame.globals.get(node.id))
     return value if isinstance(value, int) else None

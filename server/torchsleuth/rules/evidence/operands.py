@@ -481,7 +481,8 @@ def _axis_of(shape: Shape, wanted: Size) -> int | None:
 def size_texts(frame: Scene, wanted: Size, before: ast.AST) -> Iterator[str]:
     """Sizes of tensors that are at hand above an expression, as expressions: ``x.size(0)``."""
     for name in tensors_above(frame, before):
-        shape = frame.names[name].spec.shape
+        tensor = frame.names[name]
+        shape = tensor.spec.shape if isinstance(tensor, Tensor) else None
         index = next((index for index, size in enumerate(shape or ()) if same(size, wanted)), None)
         if index is not None:
             yield f"{name}.size({index})"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
 from typing import TypeGuard
 
@@ -15,7 +15,7 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Function, LibraryObject, Site, is_int
+from torchsleuth.values import Function, LibraryObject, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
 
@@ -144,7 +144,7 @@ def iterations(point: LoopPoint) -> Size | None:
     return getattr(plan, "count", None)
 
 
-def product(sizes: list[Size | None]) -> Size | None:
+def product(sizes: Sequence[Value]) -> Size | None:
     result: Size = 1
     for size in sizes:
         if not is_int(size) or size is None:

@@ -106,8 +106,9 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
             given = used.tensor if used is not None else None
         elif name == "einsum" and len(operation.operands) == 2 and _is_batch_of_product(operation):
             given = operation.operands[0]
-        elif _chooses(operation):
-            given = operation.args[0].argument(0, "probs")
+        elif (chosen := _chosen(operation)) is not None:
+            probabilities = chosen.argument(0, "probs")
+            given = probabilities if isinstance(probabilities, Tensor) else None
         else:
             continue
         weighs = name in _WEIGHTED
@@ -177,7 +178,7 @@ def _proof(
         if (
             name in ("bmm", "einsum")
             or (name == "matmul" and _is_batched(use))
-            or (used.spec.rank == 2 and (name == "multinomial" or _chooses(use)))
+            or (used.spec.rank == 2 and (name == "multinomial" or _chosen(use) is not None))
         ):
             return use
     return None
@@ -224,9 +225,10 @@ def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> 
     return axis == 0
 
 
-def _chooses(use: Operation) -> bool:
+def _chosen(use: Operation) -> LibraryObject | None:
+    """The distribution over classes that an operation samples from."""
     chosen = use.args[0] if use.args else None
-    return isinstance(chosen, LibraryObject) and chosen.type_name in _CHOICES
+    return chosen if isinstance(chosen, LibraryObject) and chosen.type_name in _CHOICES else None
 
 
 def _picked(use: Operation, name: str) -> Value:

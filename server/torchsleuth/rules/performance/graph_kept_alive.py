@@ -141,7 +141,9 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             if holder is None or term is None or holder in term.members:
                 continue
             into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
-            tensor: Tensor = operation.args[other]
+            tensor = operation.args[other]
+            if not isinstance(tensor, Tensor):
+                continue
             yield _Kept(operation.site.span, operation.site.scene, tensor, term, parts[other], into, point, holder)
             break
 
@@ -152,12 +154,12 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
     for call in analysis.calls.get("list.append", ()):
         if not call.loops or not call.certain or len(call.args) != 1:
             continue
-        node = call.site.node
+        node, grown = call.site.node, call.receiver
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
-        if call.receiver.identity in analysis.trace.emptied:
+        if not isinstance(grown, ListValue) or grown.identity in analysis.trace.emptied:
             continue
-        key = (node, call.receiver.identity)
+        key = (node, grown.identity)
         last, before[key] = before.get(key), call
         point = next_iteration(last.loops, call.loops) if last is not None else None
         written = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None

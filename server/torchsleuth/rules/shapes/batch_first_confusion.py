@@ -155,8 +155,9 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
     seen: set[object] = set()
     for call in analysis.calls.get(_PACKING, ()):
         padded, first = call.get(0, "input"), call.get(2, "batch_first", False)
-        shape = padded.spec.shape if isinstance(padded, Tensor) else None
-        axis = batch_of(padded) if isinstance(padded, Tensor) else None
+        if not isinstance(padded, Tensor):
+            continue
+        shape, axis = padded.spec.shape, batch_of(padded)
         if shape is None or axis is None or not isinstance(first, bool) or axis == (0 if first else 1) or axis > 1:
             continue
         if call.site.span in seen or 1 in shape[:2] or not isinstance(call.site.node, ast.Call):

@@ -52,8 +52,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     others: set[tuple[ast.AST | None, Shape, Shape]] = set()
     for call in (call for path in _VIEWS for call in analysis.calls.get(path, ())):
         node = call.site.node
-        origin = call.result.origin if isinstance(call.result, Tensor) else None
-        if not isinstance(node, ast.Call) or origin is None or origin.operator != call.path:
+        if not isinstance(node, ast.Call) or not isinstance(call.result, Tensor):
+            continue
+        origin = call.result.origin
+        if origin is None or origin.operator != call.path:
             continue
         start = call.site.span.start
         key = (call.site.span.path, start.line, start.column)

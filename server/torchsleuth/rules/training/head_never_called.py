@@ -27,7 +27,7 @@ from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import ClassValue, Instance, LibraryModule, Value
+from torchsleuth.values import ClassValue, Instance, LibraryModule, Value, is_module
 
 CODE = "TS522"
 
@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         # The parts of a model of another package are called as one.
         whole = isinstance(item, PartSet) and id(item.owner) in called
         lasts = [pair for pair in _parts(item.owner, item.value) if whole or id(pair[1]) in called]
-        escaped = {part.identity for part in (item.owner, item.value)} & analysis.trace.escaped
+        escaped = {part.identity for part in (item.owner, item.value) if is_module(part)} & analysis.trace.escaped
         if own or not lasts or escaped:
             continue
         source = analysis.source_of(item.site.span.path)

@@ -59,6 +59,7 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Parameters,
+    Ref,
     Site,
     Tensor,
     Value,
@@ -83,7 +84,7 @@ class _Missed:
     optimizer: LibraryObject
     backward: Event
     part: LibraryModule | Tensor
-    whole: Value
+    whole: Ref
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -142,7 +143,7 @@ def _trainable(part: LibraryModule | Tensor) -> bool:
     return part.requires_grad is True and part.slots["training"] is True and has_own_parameters(part)
 
 
-def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Value:
+def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Ref:
     """The outermost module that is known to hold a part."""
     return analysis.wholes.get(id(part), part)
 
