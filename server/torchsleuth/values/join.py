@@ -51,7 +51,7 @@ MAX_KINDS = 4
 
 _OBJECTS = (Tensor, Array, ListValue, DictValue, Instance, LibraryModule, LibraryObject, Function, ClassValue, Bound)
 _PLAIN = (tuple, str, bool, int, float, Scalar, Dim, type(None))
-_REMEMBER = (Unknown, Scalar, Choice, Tensor, Array, ListValue, DictValue)
+_REMEMBER = (Unknown, Scalar, Choice, Tensor, Array, ListValue, DictValue, Device)
 """Kinds of values that remember which two they were joined from."""
 _ACCELERATORS = ("cuda", "mps", "xpu")
 
@@ -101,9 +101,14 @@ def join_texts(left: str | Scalar, right: str | Scalar) -> Value:
     return Scalar("str", length=length, words=words)
 
 
+def same_constant(left: Value, right: Value) -> bool:
+    """Whether two constants are the same: zeros of different signs are not, and one that is not a number is."""
+    return type(left) is type(right) and (repr(left) == repr(right) if isinstance(left, float) else left == right)
+
+
 def join_floats(left: float | Scalar, right: float | Scalar) -> Value:
     """One of two floats: where one of them left the autograd graph is worth knowing."""
-    if isinstance(left, float) and isinstance(right, float) and repr(left) == repr(right):
+    if isinstance(left, float) and same_constant(left, right):
         return left
     return Scalar("float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None))
 
@@ -115,8 +120,7 @@ def alike(left: Value, right: Value) -> bool:
         return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
     if isinstance(left, tuple) and isinstance(right, tuple):
         return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
-    plain = (bool, int, float, str, type(None))
-    return left is right or (isinstance(left, plain) and type(left) is type(right) and left == right)
+    return left is right or (isinstance(left, bool | int | float | str) and same_constant(left, right))
 
 
 def _distinct(elements: Sequence[Value]) -> list[Value]:
