@@ -576,8 +576,9 @@ class _Wrapper(_Object):
             return self.type()
         unset.of_wrapper(interp, self.value, name, node, frame)
         found = interp.attribute(inner, name, node, frame)
-        own = isinstance(found, Bound) and found.receiver is inner and isinstance(found.function, str)
-        return Bound(self.value, found.function) if own else found
+        if isinstance(found, Bound) and found.receiver is inner and isinstance(found.function, str):
+            return Bound(self.value, found.function)
+        return found
 
 
 @_of_kind(Bound)

@@ -473,7 +473,7 @@ class Wrapped:
     Only names, containers and objects of the user's hold one: whatever else is given it sees the module.
     """
 
-    inner: Value
+    inner: AnyModule
     path: str
     site: Site
 

@@ -230,8 +230,9 @@ def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
         if not isinstance(node, ast.Name) or not isinstance(given, Tensor) or given.spec.requires_grad is not False:
             continue
         for name, other in names.items():
-            trained = isinstance(other, Tensor) and other.spec.requires_grad is True and not other.parameter
-            if trained and other.spec.shape == given.spec.shape:
+            if not isinstance(other, Tensor) or other.spec.requires_grad is not True or other.parameter:
+                continue
+            if other.spec.shape == given.spec.shape:
                 title = message("fix.replace", old=node.id, new=str(name))
                 yield Candidate(title, (edits.replace(source, node, str(name)),), safe=False)
 
