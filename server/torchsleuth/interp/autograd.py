@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, hooks, modules, optim
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import TensorSpec, is_differentiable
 from torchsleuth.values import (
     DictValue,
     Instance,
@@ -76,7 +76,7 @@ class Autograd(Interpreter):
     def recorded(self, spec: TensorSpec, operation: Operation, tensors: Sequence[Tensor]) -> bool | None:
         """Whether the result of an operation requires grad. `spec`: what the oracle makes of it, which takes modules of
         unknown state for trainable, tensors of unknown state for constants and an unknown grad mode for on."""
-        if self.grad is False or not _is_differentiable(spec.dtype):
+        if self.grad is False or not is_differentiable(spec.dtype):
             return spec.requires_grad
         grads = [tensor.spec.requires_grad for tensor in tensors]
         module = operation.module
@@ -581,10 +581,6 @@ def _is_basic_index(key: Value) -> bool:
     """Whether indexing gives a view: not so with tensors and lists of positions."""
     parts = key if isinstance(key, tuple) else (key,)
     return all(part is None or part is ... or is_int(part) or isinstance(part, SliceValue) for part in parts)
-
-
-def _is_differentiable(dtype: str | None) -> bool:
-    return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
 
 
 def _is_over_parameters(iterated: ast.expr) -> bool:

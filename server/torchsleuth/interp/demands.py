@@ -38,6 +38,17 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
     return interp.truth(value)
 
 
+def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript, frame: Frame) -> None:
+    """``x.shape[key]``: a dimension that there is, as for ``x.size(key)``. `shape`: what ``x.shape`` has given."""
+    if not isinstance(shape, tuple) or not isinstance(key, int) or -len(shape) <= key < len(shape):
+        return
+    taken = node.value
+    if isinstance(taken, ast.Attribute) and taken.attr == "shape" and isinstance(taken.value, ast.Name):
+        tensor = interp.eval(taken.value, frame)
+        if isinstance(tensor, Tensor):
+            interp.operate("Tensor.size", (tensor, key), {}, node, frame)
+
+
 def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
     """``x[key] = value``, with an index of integers and slices: the value has to fit into that part."""
     spec = interp.resolved_spec(container.spec)

@@ -663,6 +663,7 @@ class Expressions(Calls):
     def on_Subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         container = self.eval(node.value, frame)
         key = self.eval(node.slice, frame)
+        demands.of_shape(self, container, key, node, frame)
         return self.get_item(container, key, node, frame)
 
     def on_Slice(self, node: ast.Slice, frame: Frame) -> Value:

@@ -27,6 +27,7 @@ from torchsleuth.tensors.spec import (
     NotASpec,
     Result,
     TensorSpec,
+    is_differentiable,
 )
 from torchsleuth.values import (
     UNKNOWN,
@@ -77,6 +78,7 @@ _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tup
 _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
     "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
+    "only implemented on integer",
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""
 
@@ -636,7 +638,8 @@ class TensorOperations(Questions):
         self.heap.set(container.slots, "rest", left)
         if isinstance(value, Tensor):
             self.heap.set(container.slots, "history", container.history | value.history)
-            if value.spec.requires_grad is not False and container.spec.requires_grad is False:
+            passes = value.spec.requires_grad is not False and is_differentiable(container.spec.dtype)
+            if passes and container.spec.requires_grad is False:
                 grad = value.spec.requires_grad if self.grad else False
                 self.heap.set(container.slots, "spec", container.spec.with_(requires_grad=grad))
 
@@ -660,8 +663,10 @@ class TensorOperations(Questions):
             if shape is not None:
                 self.operate("Tensor.__iter__", (value,), {}, node, frame)
             return Iteration((UNKNOWN,), exact=False)
-        element = self.tensor_get_item(value, 0, node, frame)
         count = shape[0]
+        if count == 0:
+            return Iteration((), exact=True)
+        element = self.tensor_get_item(value, 0, node, frame)
         if isinstance(count, int) and count <= 64:
             items = [element, *(self._next_item(value, element, index, node, frame) for index in range(1, count))]
             return Iteration(tuple(items[:count]), exact=True, alike=True)

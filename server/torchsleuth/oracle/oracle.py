@@ -877,7 +877,18 @@ def _is_internal(error: BaseException) -> bool:
 
 def _about_types(error: BaseException | str) -> bool:
     message = str(error)
-    words = ("dtype", "type", "Long", "Float", "Double", "Half", "Int", "bool tensor", "not implemented for")
+    words = (
+        "dtype",
+        "type",
+        "Long",
+        "Float",
+        "Double",
+        "Half",
+        "Int",
+        "bool tensor",
+        "Boolean inputs",
+        "not implemented for",
+    )
     return any(word in message for word in words) and "CUDA" not in message
 
 

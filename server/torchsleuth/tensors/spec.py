@@ -88,8 +88,27 @@ class TensorSpec(Value):
             self.strides if strides is KEPT else strides,
         )
 
+    @property
+    def is_dense(self) -> bool:
+        """Whether no element of the memory is left out or used twice, in whatever order. Only then does a copy keep the order."""
+        if self.strides is None:
+            return True
+        pairs = [(stride, size) for stride, size in zip(self.strides, self.shape or ()) if size != 1]
+        known = [(stride, size) for stride, size in pairs if isinstance(stride, int) and isinstance(size, int)]
+        step = 1
+        for stride, size in sorted(known):
+            if stride != step:
+                return False
+            step *= size
+        return len(known) == len(pairs)
+
 
 UNKNOWN_TENSOR = TensorSpec(None, None, None, None)
+
+
+def is_differentiable(dtype: str | None) -> bool:
+    """Whether tensors of a dtype may require grad; those of an unknown one may."""
+    return dtype is None or dtype.startswith(("float", "bfloat", "complex"))
 
 
 @dataclass(frozen=True)

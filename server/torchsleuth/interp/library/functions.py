@@ -8,7 +8,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Result, method, models
-from torchsleuth.tensors.spec import Failure, Native
+from torchsleuth.tensors.spec import Failure, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -85,7 +85,7 @@ def _recorded(value: Value, recorded: bool | None, node: GraphNode, history: fro
     if not isinstance(value, Tensor):
         return value
     dtype = value.spec.dtype
-    integral = dtype is not None and not dtype.startswith(("float", "bfloat", "complex"))
+    integral = not is_differentiable(dtype)
     grad = False if integral else recorded
     made = Tensor(
         value.spec.with_(requires_grad=grad), value.origin, value.tags, history if grad is not False else frozenset()

@@ -15,7 +15,7 @@ from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -32,7 +32,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.graph import AutogradFault, Cut, is_leaf, node_of
+from torchsleuth.values.graph import AutogradFault, Cut, node_of
 
 CASTS = {
     "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64",
@@ -193,7 +193,7 @@ class TensorMethods(Model):
     @method
     def contiguous(self, call: Arguments) -> Value:
         tensor = self.tensor
-        if is_leaf(tensor) and self.spec.strides is None and self.spec.shape is not None:
+        if self.spec.strides is None and self.spec.shape is not None:
             return tensor
         made = Tensor(self.spec.with_(strides=None), tensor.origin, tensor.tags, tensor.history)
         return self.interp.same_graph(tensor, made)
@@ -253,7 +253,14 @@ class TensorMethods(Model):
     def placed(self, call: Arguments) -> Value:
         return self.tensor
 
-    @method("is_contiguous", "data_ptr", "get_device", "is_floating_point", "storage", "untyped_storage")
+    @method("is_floating_point", "is_complex")
+    def is_of_family(self, call: Arguments) -> Value:
+        dtype = self.spec.dtype
+        return (
+            Scalar("bool") if dtype is None else self.interp.attribute(DType(dtype), self.name, call.node, call.frame)
+        )
+
+    @method("is_contiguous", "data_ptr", "get_device", "storage", "untyped_storage")
     def unknown(self, call: Arguments) -> Value:
         return UNKNOWN
 
@@ -361,9 +368,9 @@ def to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value
 
 
 def _is_already(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None) -> bool:
-    """Whether a leaf has the dtype, and is on the device, that it is asked for: PyTorch then gives the tensor itself."""
+    """Whether a tensor has the dtype, and is on the device, that it is asked for: PyTorch then gives the tensor itself."""
     spec = interp.resolved_spec(tensor.spec)
-    return is_leaf(tensor) and None not in (dtype, device) and (spec.dtype, spec.device) == (dtype, device)
+    return None not in (dtype, device) and (spec.dtype, spec.device) == (dtype, device)
 
 
 def converted(interp: Interpreter, tensor: Tensor, dtype: str | None, device: Device | None, call: Arguments) -> Tensor:
@@ -371,11 +378,11 @@ def converted(interp: Interpreter, tensor: Tensor, dtype: str | None, device: De
 
     spec = interp.resolved_spec(tensor.spec)
     grad = spec.requires_grad
-    if dtype is not None and not dtype.startswith(("float", "bfloat", "complex")):
+    if not is_differentiable(dtype):
         grad = False
     origin = tensor.origin or Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
     converted = Tensor(
-        spec.with_(dtype=dtype, device=device, requires_grad=grad),
+        spec.with_(dtype=dtype, device=device, requires_grad=grad, strides=spec.strides if spec.is_dense else None),
         origin,
         integers.converted(tensor.tags, dtype),
         tensor.history if grad is not False else frozenset(),

@@ -29,7 +29,7 @@ from torchsleuth.oracle.limits import grows
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
     Availability,
@@ -381,7 +381,7 @@ def _parameter(interp: Interpreter, call: Arguments) -> Value:
     source = call.get(0, "data")
     grad = call.get(1, "requires_grad", call.name == "Parameter")
     spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
-    whole = spec.dtype is not None and not spec.dtype.startswith(("float", "bfloat", "complex"))
+    whole = not is_differentiable(spec.dtype)
     if whole and grad is True and isinstance(source, Tensor):
         text = "Only Tensors of floating point and complex dtype can require gradients"
         made_of = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)

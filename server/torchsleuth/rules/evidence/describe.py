@@ -35,12 +35,17 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
     node = operation.site.node
     if isinstance(node, ast.BinOp):
         return [node.left, node.right]
+    if isinstance(node, ast.UnaryOp):
+        return [node.operand]
     if isinstance(node, ast.AugAssign):
         return [node.target, node.value]
     if operation.target == "operator.setitem" or (operation.target == "Tensor.__bool__" and not _is_written_bool(node)):
         return [node] if isinstance(node, ast.expr) else []
     if isinstance(node, ast.Subscript):
-        return [node.value, node.slice]
+        whole = node.value
+        if operation.target == "Tensor.size" and isinstance(whole, ast.Attribute):
+            whole = whole.value  # x of x.shape[1]
+        return [whole, node.slice]
     if isinstance(node, ast.Compare):
         return [node.left, *node.comparators]
     if isinstance(node, ast.Subscript) and operation.target == "Tensor.__index__":

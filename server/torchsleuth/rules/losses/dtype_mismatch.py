@@ -48,7 +48,7 @@ from torchsleuth.schema import Span
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS301"
-_MASKED = re.compile(r"boolean|bitwise")
+_MASKED = re.compile(r"boolean|bitwise|integer and Boolean")
 _FLOATING = {"float64", "float32", "float16", "bfloat16"}
 _RANK = {
     "bool": 0,

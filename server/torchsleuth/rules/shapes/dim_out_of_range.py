@@ -112,6 +112,8 @@ def _where_written(analysis: Analysis, node: ast.expr, frame: Scene, high: int, 
 
 def _arguments(site: Site) -> list[ast.expr]:
     node = site.node
+    if isinstance(node, ast.Subscript):
+        return [node.slice]
     if not isinstance(node, ast.Call):
         return []
     found = [*node.args, *(keyword.value for keyword in node.keywords)]
