@@ -280,7 +280,10 @@ class Maker:
 def _state(value: Any) -> tuple[Any, ...] | None:
     if not isinstance(value, torch.Tensor):
         return None
-    return tuple(value.shape), value.dtype, value.requires_grad, value._version if not value.is_inference() else 0
+    version = None
+    with contextlib.suppress(RuntimeError):  # Those made in inference mode have none.
+        version = value._version
+    return tuple(value.shape), value.dtype, value.requires_grad, version
 
 
 def _execute(text: str, space: dict[str, Any]) -> str | None:
