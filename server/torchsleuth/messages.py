@@ -1201,6 +1201,7 @@ ENGLISH: dict[str, str] = {
     "cli.run.losses": ", loss {first} → {last}",
     "cli.run.time": ", {step} each ({shares})",
     "cli.run.smoke": "the run was ended after {steps} optimizer steps, as --smoke says",
+    "cli.damaged": "{path}: what process {process} left is damaged or of another version, and is left out",
     "cli.no_run": "{path}: no such folder; it is the one that TORCHSLEUTH_RUN named for the processes",
     "cli.cannot_start": "{python} cannot be started: {error}",
     "cli.cannot_write": "{path} cannot be written: {error}",

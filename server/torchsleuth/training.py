@@ -403,7 +403,7 @@ class Training:
 
     @staticmethod
     def of_json(found: Json) -> Training:
-        """Raises TypeError, ValueError or KeyError for what is no record."""
+        """Raises TypeError or ValueError for what is no record."""
         made = _decoder(Training)(found)
         assert isinstance(made, Training)
         return made
@@ -415,18 +415,35 @@ def _decoder(kind: Any) -> Callable[[Any], Any]:
     if dataclasses.is_dataclass(kind):
         hints = get_type_hints(kind)
         fields = {field.name: _decoder(hints[field.name]) for field in dataclasses.fields(kind)}
-        return lambda found: kind(**{name: fields[name](value) for name, value in found.items() if name in fields})  # type: ignore[operator]
+        return lambda found: kind(  # type: ignore[operator]
+            **{name: fields[name](value) for name, value in _of(found, dict).items() if name in fields}
+        )
     origin, arguments = get_origin(kind), get_args(kind)
     if origin is UnionType:
         inner = next(_decoder(part) for part in arguments if part is not type(None))
         return lambda found: None if found is None else inner(found)
     if origin is tuple and arguments[-1] is Ellipsis:
         item = _decoder(arguments[0])
-        return lambda found: tuple(item(part) for part in found)
+        return lambda found: tuple(item(part) for part in _of(found, list, tuple))
     if origin is tuple:
         items = [_decoder(part) for part in arguments]
-        return lambda found: tuple(decode(part) for decode, part in zip(items, found, strict=True))
+        return lambda found: tuple(decode(part) for decode, part in zip(items, _of(found, list, tuple), strict=True))
     if origin is dict:
         value = _decoder(arguments[1])
-        return lambda found: {name: value(part) for name, part in found.items()}
-    return lambda found: found
+        return lambda found: {name: value(part) for name, part in _of(found, dict).items()}
+    taken = _TAKEN.get(kind)
+    return (lambda found: found) if taken is None else lambda found: _of(found, *taken)
+
+
+_TAKEN: dict[Any, tuple[type, ...]] = {int: (int,), float: (int, float), bool: (int,), str: (str,)}
+"""The types in JSON of what a plain field may hold."""
+_MAX_NUMBER = 1 << 63
+
+
+def _of(found: Any, *kinds: type) -> Any:
+    """A value that is of one of some types. Raises TypeError, and ValueError for an integer that nothing counts."""
+    if not isinstance(found, kinds):
+        raise TypeError(f"{type(found).__name__} for {kinds[0].__name__}")
+    if isinstance(found, int) and abs(found) >= _MAX_NUMBER:
+        raise ValueError("a number out of range")
+    return found

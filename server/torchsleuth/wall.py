@@ -9,14 +9,15 @@ mistake in the first wall into an error message.
 from __future__ import annotations
 
 import contextlib
+import importlib._bootstrap
 import os
 import signal
 import site
 import sys
 import sysconfig
 import tempfile
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import types
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,22 +46,27 @@ _CHANGES = frozenset("os.mkdir os.rename os.remove os.chmod os.truncate os.utime
 """Events that change files and folders, by paths that are the first arguments; allowed in the store's folder."""
 
 
+_SEARCHED = tuple("PATH LD_LIBRARY_PATH DYLD_LIBRARY_PATH DYLD_FALLBACK_LIBRARY_PATH DYLD_FRAMEWORK_PATH".split())
+"""Variables with folders in which programs and libraries are looked for."""
+
+
+def environment() -> dict[str, str]:
+    """The environment of this process for one that reads the user's code: without the folders that depend on the working
+    folder, such as the empty one that ``LD_LIBRARY_PATH=$LD_LIBRARY_PATH:/usr/lib`` leaves."""
+    found = dict(os.environ)
+    for name in _SEARCHED:
+        if name in found:
+            found[name] = os.pathsep.join(filter(os.path.isabs, found[name].split(os.pathsep)))
+            if not found[name]:
+                del found[name]  # empty, it would be the working folder again
+    return found
+
+
 class Refused(PermissionError):
     """The process was asked for something that the analysis never needs."""
 
 
 _refusals: list[str] = []
-_this_thread = threading.local()
-
-
-@contextlib.contextmanager
-def importing() -> Iterator[None]:
-    """While this thread imports a package that is installed: its code may load libraries of the system by their names."""
-    _this_thread.imports = True
-    try:
-        yield
-    finally:
-        _this_thread.imports = False
 
 
 def refusals() -> tuple[str, ...]:
@@ -180,7 +186,8 @@ class _Guard:
 
     def _load_library(self, event: str, arguments: tuple[Any, ...]) -> None:
         name = arguments[0] if arguments else None
-        if isinstance(name, str) and os.path.basename(name) == name and getattr(_this_thread, "imports", False):
+        # Modules, all of them installed, may load libraries of the system while they are imported, by their names.
+        if isinstance(name, str) and os.path.basename(name) == name and _is_importing():
             return
         if name is not None and not _below(name, self._installed):
             _refuse(event, name)
@@ -202,6 +209,16 @@ class _Guard:
         """The process may end its own group."""
         if arguments != (self._own_group, signal.SIGKILL) or self._own_group != os.getpid():
             _refuse(event)
+
+
+def _is_importing() -> bool:
+    """Whether this thread is executing a module that is being imported."""
+    frame: types.FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals is vars(importlib._bootstrap):
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _refuse(event: str, *told: object) -> NoReturn:
@@ -242,4 +259,4 @@ def _address_space() -> int | None:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-__all__ = ["Refused", "close", "importing", "installed_folders", "is_installed", "refusals"]
+__all__ = ["Refused", "close", "environment", "installed_folders", "is_installed", "refusals"]

@@ -17,7 +17,9 @@ import pytest
 
 from torchsleuth.schema import FileAnalysis
 from torchsleuth.worker import client as client_module
-from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
+from torchsleuth.worker.bounded import Bounded
+from torchsleuth.worker.client import WorkerClient, WorkerUnavailable, is_overdue
+from torchsleuth.worker.progress import Progress, Record
 from torchsleuth.worker.request import Analyze
 
 States = list[tuple[str, str]]
@@ -119,6 +121,43 @@ def test_an_idle_death_is_announced(worker: WorkerClient, states: States) -> Non
     os.killpg(worker.pid, signal.SIGKILL)
     assert announced.wait(60)
     assert worker.analyze("/a.py", "fine").diagnostics
+
+
+@pytest.mark.parametrize(
+    ("seconds_used", "overdue"),
+    [
+        ([0.0], True),  # it never said anything
+        ([12.0, 24.0, 36.0], False),  # a busy machine: it is done when it has been waited for three times
+        ([12.0, 24.0, 61.0], True),
+        ([12.0, 12.1], True),  # it waits for something
+        ([], False),
+    ],
+)
+def test_what_hangs_is_told_from_what_is_slow(seconds_used: list[float], overdue: bool) -> None:
+    looks = iter(seconds_used)
+    done = iter([False] * len(seconds_used) + [True])
+    assert is_overdue(60.0, lambda: next(looks), lambda seconds: next(done)) is overdue
+
+
+def test_a_worker_says_how_long_it_has_worked(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("torchsleuth.worker.progress.time.process_time", lambda: clock[0])
+    record = Record()
+    progress = Progress(record._memory)
+    seen, said = [], threading.Event()
+
+    def beat() -> None:
+        progress.beat()
+        said.set()
+
+    with progress.request(1):
+        clock[0] = 104.5
+        assert Bounded(beat).run(said.wait)
+        seen.append(record.used)
+    with progress.request(2):
+        seen.append(record.used)
+    record.inherited()
+    assert seen == [4.5, 0.0]
 
 
 def test_an_analysis_over_its_budget_is_killed_with_its_children(worker: WorkerClient, tmp_path: Path) -> None:

@@ -40,6 +40,41 @@ def changed_parameter(training: Training, **changes: Any) -> Training:
     return replace(training, parameters=(replace(first, samples=samples, **changes), *training.parameters[1:]))
 
 
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("recorded",), "a record"),
+        (("recorded", "losses"), {"a": 1}),
+        (("recorded", "losses", 0), 3),
+        (("recorded", "losses", 0, "values", "points"), [[1, [2]]]),
+        (("recorded", "losses", 0, "values", "points"), [[1]]),
+        (("recorded", "steps"), 10**400),
+        (("recorded", "step_seconds"), {"points": [[1, "fast"]]}),
+        (("recorded", "phases"), [1]),
+        (("recorded", "device"), None),
+    ],
+)
+def test_a_record_of_another_form_is_told_in_a_line(
+    path: tuple[str | int, ...], value: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found: Any = json.loads(json.dumps(report(sound()).to_json()))
+    (tmp_path / "good.json").write_text(json.dumps(found))
+    inner = found
+    for name in path[:-1]:
+        inner = inner[name]
+    inner[path[-1]] = value
+    (tmp_path / "bad.json").write_text(json.dumps(found))
+    for pair in (("good.json", "bad.json"), ("bad.json", "good.json")):
+        assert compare(*(tmp_path / name for name in pair), "slower,memory,loss", "text") == 2
+        said = capsys.readouterr().err.splitlines()
+        assert len(said) == 1 and "bad.json" in said[0], said
+
+
+@pytest.mark.parametrize("value", [3, [1], {"libraries": 4, "devices": 5}, {"devices": [None, 1]}])
+def test_versions_of_another_form_are_none(value: object) -> None:
+    assert isinstance(versions({"versions": value}, {"versions": {"python": "3.11"}}), tuple)
+
+
 def test_a_run_like_the_last_one_breaks_nothing() -> None:
     assert broken(sound(), sound()) == ()
     assert broken(sound(), sound([value * 1.02 for value in falling()])) == ()

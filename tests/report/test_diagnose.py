@@ -129,6 +129,24 @@ def test_a_format_is_read(tmp_path: Path, name: str, capsys: pytest.CaptureFixtu
     assert found["signs"][0]["step"] == (2.0 if name == "plain.csv" else 20.0)
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "code"),
+    [
+        ("whole.jsonl", "\n".join(json.dumps({"loss": 10**400, "step": 10**400}) for _ in range(20)), "TS920"),
+        ("negative.json", json.dumps({"log_history": [{"loss": -(10**400)}] * 20}), "TS920"),
+        ("large.csv", "loss\n" + "\n".join(["1e308", "1.7e308"] * 50), ""),
+        ("mark.json", "\ufeff" + json.dumps([{"loss": 1.0 / (step + 1)} for step in range(50)]), ""),
+    ],
+)
+def test_numbers_may_be_as_large_as_they_like(
+    tmp_path: Path, name: str, text: str, code: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    assert diagnose(tmp_path / name, "json") == (1 if code else 0)
+    (found,) = json.loads(capsys.readouterr().out)
+    assert "".join(sign["code"] for sign in found["signs"]) == code
+
+
 def test_event_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     scalars = [Scalar("Loss/train", 10 * i, v, 1.5 * i) for i, v in enumerate([2.5, 0.125, -3.0])]
     data = written(scalars)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.runtime.test_runs import execute, write
+from torchsleuth.cli.run import collect
 from torchsleuth.runtime import page, together, where
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Json
@@ -194,6 +196,37 @@ def test_pages_and_lines_that_are_strange(tmp_path: Path) -> None:
     assert list(page.read(str(tmp_path))) == [page.Page(7, 1, 0, 0, 0)]
     assert list(where.read(str(tmp_path))) == [] and list(page.read("/nowhere")) == []
     where.ask(str(tmp_path))
+
+
+def test_what_other_versions_and_full_disks_leave_is_told_and_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def events(pid: int, *more: dict[str, Any]) -> str:
+        head = {
+            "event": "process",
+            "pid": pid,
+            "time": float(pid),
+            "parent": 1,
+            "how": "spawn",
+            "name": "x",
+            "rank": None,
+        }
+        return "\n".join(json.dumps(event) for event in (head, *more))
+
+    write(tmp_path / "1-1.events", events(1, {"event": "ended", "why": "exit"}))
+    write(tmp_path / "2-1.events", events(2, {"event": "crash", "frames": 7}))
+    write(tmp_path / "3-1.events", events(3, {"event": "lines", "completed": None, "files": [1]}))
+    write(tmp_path / "4-1.events", events(4, {"event": "recorded", "training": {"losses": 3}}))
+    write(tmp_path / "5-1.events", '{"event": "process", "time": "now"}\n' + "[" * 100_000)
+    (tmp_path / "6-1.events").mkdir()
+    write(tmp_path / "note.page", "none of ours")
+    write(tmp_path / "note.lines", "Thread 0x1 (most recent call first):\n")
+    if hasattr(os, "mkfifo"):
+        for name in ("7-1.events", "7.page", "7.lines"):
+            os.mkfifo(tmp_path / name)
+    assert collect(tmp_path, None, "text", None) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
+    assert [line.partition("process ")[2].partition(" ")[0] for line in said] == ["2", "3"]
 
 
 def test_a_recorder_that_the_environment_alone_starts(tmp_path: Path) -> None:

@@ -33,6 +33,14 @@ from torchsleuth.worker.bounded import Bounded
 from torchsleuth.worker.engine import Engine
 from torchsleuth.worker.times import Times
 
+REFUSED_BY_PYTHON = """
+import re, struct
+from collections import deque
+lines = deque([1, 2])
+TRY
+y = nn.Linear(8, 4)(torch.zeros(2, 9))
+"""
+"""A function that only computes is called with what it refuses, by an exception that is none of the builtin ones."""
 WRONG = "y = nn.Linear(8, 4)(torch.zeros(2, 9))\n"
 """One error, TS101."""
 TRAINED = """
@@ -486,3 +494,21 @@ def test_a_very_long_line_with_an_f_string_is_left_out_alone() -> None:
 def test_the_tree_of_a_long_text_is_kept() -> None:
     source = SourceText("a.py", "x = 1\n" * 50_000)
     assert parse_with_errors(source)[0] is parse_with_errors(source)[0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "struct.pack('i', 'text')",
+        "struct.unpack('i', b'12345')",
+        "struct.calcsize('nothing')",
+        "re.compile('(')",
+        "re.sub('a', '\\\\9', 'a')",
+        "sorted(lines, key=lambda item: lines.append(item) or item)",
+    ],
+)
+def test_what_python_refuses_in_its_own_way_is_no_internal_error(call: str) -> None:
+    for text in (call, f"try:\n    {call}\nexcept Exception:\n    pass"):
+        found = analyze("import torch\nfrom torch import nn\n" + REFUSED_BY_PYTHON.replace("TRY", text))
+        assert not found.stats["internal_errors"]
+        assert [item.code for item in found.diagnostics] == ["TS101"]

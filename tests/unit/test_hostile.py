@@ -14,6 +14,7 @@ import pytest
 
 from benchmarks import hostile
 from tests.check import PATIENT
+from torchsleuth.wall import environment
 from torchsleuth.worker.client import WorkerClient
 from torchsleuth.worker.engine import Engine
 
@@ -259,12 +260,35 @@ def test_no_door_of_the_command_line_runs_anything(folder: Path, door: str) -> N
     assert done.returncode in (0, 1, 2) and "Traceback" not in done.stderr, done.stderr
 
 
+def test_a_folder_that_the_environment_names_puts_nothing_in_the_place_of_a_library(folder: Path) -> None:
+    """``PYTHONPATH=.``, as people write who work on a repository: the command line looks there for itself alone."""
+    (folder / "train.py").write_text("import torch\ny = torch.zeros(3, 4) @ torch.zeros(3, 4)\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([".", str(folder), str(ROOT / "server")])}
+    program = "import sys; sys.argv[0] = 'torchsleuth'; from torchsleuth.__main__ import main; main()"
+    command = [sys.executable, "-P", "-c", program] if sys.version_info >= (3, 11) else [sys.executable, "-c", program]
+    done = subprocess.run(
+        [*command, "check", "train.py"], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert "TS101" in done.stdout and done.returncode == 1, done.stderr
+    assert not (folder / "canary").exists()
+
+
+def test_children_get_no_search_path_that_depends_on_the_working_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.pathsep.join(["", ".", "/usr/bin", "bin", "/bin"]))
+    monkeypatch.setenv("LD_LIBRARY_PATH", f"{os.pathsep}/usr/lib")
+    monkeypatch.setenv("DYLD_LIBRARY_PATH", ".")
+    found = environment()
+    assert found["PATH"].split(os.pathsep) == ["/usr/bin", "/bin"]
+    assert found["LD_LIBRARY_PATH"] == "/usr/lib" and "DYLD_LIBRARY_PATH" not in found
+
+
 WALLED = """
 import sys
 sys.path.insert(0, {server!r})
 import ctypes, os, pathlib, pickle, socket, sqlite3, subprocess, shutil, tempfile, threading, importlib, signal
 from torchsleuth import wall
 sys.path.insert(0, {folder!r})
+{before}
 wall.close(pathlib.Path({store!r}))
 def attempt():
     {action}
@@ -334,6 +358,20 @@ def test_the_second_wall_lets_the_analysis_work(tmp_path: Path, action: str) -> 
     assert walled(tmp_path, action) == "allowed"
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the name is that of a library of Linux")
+def test_a_package_that_is_imported_may_load_a_library_of_the_system(tmp_path: Path) -> None:
+    """As torchvision does, of which transformers imports parts when it builds a model: only while the module is executed."""
+    place = tmp_path / "installed" / "site-packages"
+    place.mkdir(parents=True)
+    (place / "loading.py").write_text(
+        "import ctypes\nctypes.CDLL('libc.so.6')\ndef later(): ctypes.CDLL('libc.so.6')\n"
+    )
+    head = "wall._PACKAGE_FOLDERS = (os.getcwd() + '/installed/site-packages',)\n"
+    import_it = f"sys.path.insert(0, {str(place)!r}); import loading"
+    assert walled(tmp_path, import_it, head) == "allowed"
+    assert walled(tmp_path, f"{import_it}; loading.later()", head) == "refused"
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the address space is limited on Linux")
 def test_a_value_that_is_too_large_is_a_memory_error(tmp_path: Path) -> None:
     action = "bytearray(wall.HEADROOM_BYTES + (1 << 30))"
@@ -341,12 +379,14 @@ def test_a_value_that_is_too_large_is_a_memory_error(tmp_path: Path) -> None:
     assert walled(tmp_path, program) == "allowed"
 
 
-def walled(folder: Path, action: str) -> str:
-    """Whether a process behind the wall may do something."""
+def walled(folder: Path, action: str, before: str = "") -> str:
+    """Whether a process behind the wall may do something. `before`: what is done before it is closed."""
     (folder / "beside.py").write_text("open('canary', 'w')\n")
     store = folder / "store"
-    store.mkdir()
-    program = WALLED.format(server=str(ROOT / "server"), folder=str(folder), store=str(store), action=action)
+    store.mkdir(exist_ok=True)
+    program = WALLED.format(
+        server=str(ROOT / "server"), folder=str(folder), store=str(store), action=action, before=before
+    )
     environment = {**os.environ, "TMPDIR": str(folder)}
     done = subprocess.run(
         [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, check=False

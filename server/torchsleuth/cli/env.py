@@ -75,7 +75,9 @@ def _run(command: list[str], program: bytes) -> tuple[bytes, bytes, int]:
     """The text that a command prints on its two outputs, and its exit status. Raises NoAnswer where it takes too long or prints
     without end; it is ended then, with all that it started."""
     pipe = subprocess.PIPE
-    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+    process = subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=bootstrap.environment()
+    )
     assert process.stdin is not None and process.stdout is not None and process.stderr is not None
     kept = [bytearray(), bytearray()]
     readers = [

@@ -80,7 +80,11 @@ def collect(folder: Path, report: Path | None, output_format: str, python: str |
         return 2
     if report is not None and not _can_write(report):
         return 2
-    result = collected(str(folder))
+
+    def damaged(process: str) -> None:
+        complain(message("cli.damaged", path=folder, process=process))
+
+    result = collected(str(folder), damaged)
     with Explainer(python or sys.executable) as explainer:
         result = explainer.explain(result)
     _show(str(folder), result, output_format)

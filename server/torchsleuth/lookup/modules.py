@@ -20,6 +20,7 @@ from typing import Any
 
 from torchsleuth import wall
 from torchsleuth.lifetime import end_with_parent
+from torchsleuth.wall import environment
 
 TIMEOUT_S = 60.0
 """Time after which a search is given up."""
@@ -68,7 +69,12 @@ def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str
     """Folders that the imports start from. None of them is found where jedi is not installed or takes too long."""
     try:
         done = subprocess.run(
-            command(), input=request(imports, search_path, roots), capture_output=True, timeout=TIMEOUT_S, check=False
+            command(),
+            input=request(imports, search_path, roots),
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=False,
+            env=environment(),
         )
     except (ImportError, OSError, subprocess.TimeoutExpired):
         return ()
@@ -143,3 +149,6 @@ def _folder(name: str, path: Path | None) -> str | None:
 
 def _is_below(path: str, root: str) -> bool:
     return Path(root) in Path(path).parents
+
+
+__all__ = ["TIMEOUT_S", "Import", "command", "environment", "find", "folders", "main", "request"]

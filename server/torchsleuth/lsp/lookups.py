@@ -7,7 +7,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from torchsleuth.lookup.modules import TIMEOUT_S, Import, command, folders, request
+from torchsleuth.lookup.modules import TIMEOUT_S, Import, command, environment, folders, request
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +52,9 @@ async def _answer(asked: bytes) -> bytes:
     """The output of the search; nothing where it cannot be started or takes too long."""
     pipe = asyncio.subprocess.PIPE
     try:
-        process = await asyncio.create_subprocess_exec(*command(), stdin=pipe, stdout=pipe, stderr=pipe)
+        process = await asyncio.create_subprocess_exec(
+            *command(), stdin=pipe, stdout=pipe, stderr=pipe, env=environment()
+        )
     except (ImportError, OSError) as error:
         logger.info("no lookup of modules: %s", error)
         return b""

@@ -74,10 +74,9 @@ def published(path: str) -> Any:
         raise LookupError(path)
     value = package_module(package)
     prefix = package
-    with wall.importing():
-        for part in parts:
-            prefix = f"{prefix}.{part}"
-            value = _part(value, part, prefix)
+    for part in parts:
+        prefix = f"{prefix}.{part}"
+        value = _part(value, part, prefix)
     if not (_defined_in(value, package) or isinstance(value, types.ModuleType)):
         raise LookupError(path)
     return value
@@ -131,8 +130,7 @@ def _try_import(package: str) -> None:
     with contextlib.suppress(BaseException):
         spec = importlib.util.find_spec(package)
         if spec is not None and spec.origin is not None and wall.is_installed(spec.origin):
-            with wall.importing():
-                importlib.import_module(package)
+            importlib.import_module(package)
 
 
 def _imported(path: str) -> Any:

@@ -243,16 +243,22 @@ _HELD: tuple[Callable[[Training, Training], Iterator[Broken]], ...] = (
 # what has changed
 
 
+def _mapping(found: object) -> Mapping[str, object]:
+    """What stands in a report, which may be of another version."""
+    return found if isinstance(found, Mapping) else {}
+
+
 def versions(before: Json, now: Json) -> tuple[tuple[str, str, str], ...]:
     """Names, versions before and now of what is another one: Python, libraries, devices, script and arguments aside."""
 
     def flat(report: Json) -> dict[str, str]:
-        found = report.get("versions") or {}
+        found = _mapping(report.get("versions"))
         plain = {name: found.get(name) for name in ("python", "platform", "threads", "cuda")}
-        devices = ", ".join(found.get("devices", ()))
+        devices = found.get("devices")
+        named = ", ".join(map(str, devices)) if isinstance(devices, list | tuple) else None
         return {
             name: str(value)
-            for name, value in {**plain, "devices": devices, **found.get("libraries", {})}.items()
+            for name, value in {**plain, "devices": named, **_mapping(found.get("libraries"))}.items()
             if value not in (None, "")
         }
 

@@ -3,6 +3,7 @@ Lightning, ``trainer_state.json`` of the Trainer, CSV and JSON lines."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
@@ -22,6 +23,9 @@ MAX_POINTS = 2_000_000
 _STEPS = ("global_step", "step", "iteration", "iter", "_step", "trainer/global_step", "batch", "epoch")
 """Columns that count, the finest first."""
 _COUNTERS = frozenset({*_STEPS, "_timestamp", "_runtime", "time", "timestamp", "wall_time", "total_flos"})
+
+_LARGEST_BITS = 1023
+"""Of an integer that is a number of floating point, too."""
 
 Points = list[tuple[float, float]]
 Logs = dict[str, Points]
@@ -94,7 +98,7 @@ def _read_file(path: Path) -> Logs:
 def _reader(path: Path, data: bytes) -> Callable[[bytes], Logs]:
     if _is_event_file(path):
         return _events
-    begin = data.lstrip()[:1]
+    begin = data.removeprefix(codecs.BOM_UTF8).lstrip()[:1]
     if path.suffix in (".jsonl", ".ndjson") or begin in (b"{", b"["):
         return _json
     return _csv
@@ -109,7 +113,7 @@ def _events(data: bytes) -> Logs:
 
 def _json(data: bytes) -> Logs:
     """``trainer_state.json``, a list of records, columns by name, or a record a line."""
-    text = data.decode("utf-8", "replace")
+    text = data.decode("utf-8-sig", "replace")
     try:
         whole = json.loads(text)
     except ValueError:
@@ -176,6 +180,8 @@ def _flat(record: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, fl
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
+    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
+        return math.inf if value > 0 else -math.inf  # as JSON has it with a point or an exponent
     if isinstance(value, int | float):
         return float(value)
     if isinstance(value, str) and value.strip():

@@ -89,4 +89,4 @@ def course(series: Series) -> Course:
 
 def mean(values: Iterable[float]) -> float:
     found = list(values)
-    return math.fsum(found) / len(found)
+    return math.fsum(value / len(found) for value in found)  # their sum may be larger than any number

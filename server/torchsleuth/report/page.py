@@ -9,9 +9,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from torchsleuth.escaping import escape
 from torchsleuth.messages import message
@@ -50,7 +52,12 @@ def page_of(data: Json) -> str:
         "base-uri 'none'; form-action 'none'"
     )
     # Neither "</script>" nor "<!--" is left in it.
-    text = json.dumps(data, allow_nan=False).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    text = (
+        json.dumps(_finite(data), allow_nan=False)
+        .replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+        .replace("&", "\\u0026")
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
@@ -60,6 +67,15 @@ def page_of(data: Json) -> str:
         f'<main id="report"></main>\n<noscript>{_text(message("page.noscript"))}</noscript>\n'
         f'<script type="application/json" id="data">{text}</script>\n<script>{script}</script>\n</body>\n</html>\n'
     )
+
+
+def _finite(data: Any) -> Any:
+    """The same, with None in the place of numbers that JSON does not have."""
+    if isinstance(data, Mapping):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _read(name: str) -> str:

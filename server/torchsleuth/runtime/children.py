@@ -301,17 +301,17 @@ def read_events(folder: str) -> Iterator[list[dict[str, Any]]]:
     except OSError:
         return
     found = []
-    for name in names:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+    for path in filter(os.path.isfile, (os.path.join(folder, name) for name in names)):
+        with open(path, encoding="utf-8", errors="replace") as file:
             events = [event for line in file if (event := _event(line)) is not None]
-        if events and events[0].get("event") == "process":
+        if events and events[0].get("event") == "process" and isinstance(events[0].get("time"), int | float):
             found.append(events)
-    yield from sorted(found, key=lambda events: float(events[0]["time"]))
+    yield from sorted(found, key=lambda events: events[0]["time"])
 
 
 def _event(line: str) -> dict[str, Any] | None:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None  # the process was killed while it wrote
     return event if isinstance(event, dict) else None

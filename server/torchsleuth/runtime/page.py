@@ -67,7 +67,9 @@ def read(folder: str) -> Iterator[Page]:
     except OSError:
         return
     for name in names:
-        slots = array.array("q")
-        with open(os.path.join(folder, name), "rb") as file:
+        slots, path = array.array("q"), os.path.join(folder, name)
+        if not name.removesuffix(SUFFIX).isdecimal() or not os.path.isfile(path):
+            continue
+        with open(path, "rb") as file:
             slots.frombytes(file.read(8 * _SLOTS).ljust(8 * _SLOTS, b"\0"))
         yield Page(int(name.partition(".")[0]), *slots)

@@ -304,10 +304,29 @@ class Run:
                 os.write(self._lifeline, bytes([number]))
 
 
-def collected(folder: str) -> RunReport:
-    """The report of processes that left theirs in a folder that ``TORCHSLEUTH_RUN`` named, without a run of ours around them."""
+def collected(folder: str, on_damaged: Callable[[str], None] = lambda process: None) -> RunReport:
+    """The report of processes that left theirs in a folder that ``TORCHSLEUTH_RUN`` named, without a run of ours around them.
+    `on_damaged`: told of each process whose events have another form than ours; they are left out."""
+    processes = list(read_events(folder))
+    sound = [events for events in processes if _is_sound(folder, events)]
+    for events in processes:
+        if events not in sound:
+            on_damaged(str(events[0].get("pid")))
+    return _collected(folder, sound)
+
+
+def _is_sound(folder: str, events: list[Json]) -> bool:
+    """Whether a report can be made of what a process left: it may be of another version, or of a disk that was full."""
+    try:
+        json.dumps(_collected(folder, [events]).to_json())
+    except Exception:
+        return False
+    return True
+
+
+def _collected(folder: str, processes: list[list[Json]]) -> RunReport:
     collector = Collector()
-    for events in read_events(folder):
+    for events in processes:
         collector.add_process(events)
     collector.look_together(folder, Project(os.path.join(os.getcwd(), "__main__.py")), 1, None)
     return collector.report(folder, 1, False, 0.0)

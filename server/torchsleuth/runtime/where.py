@@ -66,9 +66,12 @@ def read(folder: str) -> Iterator[dict[str, Any]]:
 
 def _names(folder: str) -> list[str]:
     try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIX))
+        names = sorted(name for name in os.listdir(folder) if name.endswith(_SUFFIX))
     except OSError:
         return []
+    return [
+        name for name in names if name.removesuffix(_SUFFIX).isdecimal() and os.path.isfile(os.path.join(folder, name))
+    ]
 
 
 def _listens(pid: int, number: int) -> bool:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from torchsleuth.wall import environment
+
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 INSTALLED = """\
@@ -41,3 +43,6 @@ def command(interpreter: str, module: str) -> list[str]:
     """The command line that runs `main` of a module of this package."""
     code = _CODE.format(installed=INSTALLED, file=str(_PACKAGE / "__init__.py"), folder=str(_PACKAGE), module=module)
     return [interpreter, "-I", "-c", code]
+
+
+__all__ = ["INSTALLED", "command", "environment"]

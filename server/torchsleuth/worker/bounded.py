@@ -27,6 +27,8 @@ SMALL_STACK = 16 << 20
 """The same where there is no room for that."""
 DEPTH = 30_000
 """Nested calls of Python functions, each of which takes some 500 bytes of the stack, or a few thousand."""
+BEAT_SECONDS = 0.25
+"""How often the clock is looked at, at least."""
 POLL_SECONDS = 0.02
 """How often the clock is looked at once a limit is near."""
 
@@ -37,7 +39,9 @@ _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
 class Bounded:
     """Runs one thing at a time. What runs may set limits to parts of itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, beat: Callable[[], None] = lambda: None) -> None:
+        """`beat`: called again and again while something runs."""
+        self._beat = beat
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
         self._end: float | None = None
@@ -61,6 +65,7 @@ class Bounded:
         try:
             while thread.is_alive():
                 thread.join(self._pause())
+                self._beat()
                 self._interrupt(thread)
         finally:
             sys.setrecursionlimit(depth)
@@ -89,7 +94,8 @@ class Bounded:
     def _pause(self) -> float:
         end = self._end
         # Where several threads compute, time of the processor passes faster than that of the clock.
-        return 0.25 if end is None else max(POLL_SECONDS, (end - time.process_time()) / 4)
+        near = BEAT_SECONDS if end is None else (end - time.process_time()) / 4
+        return min(max(POLL_SECONDS, near), BEAT_SECONDS)
 
     def _interrupt(self, thread: threading.Thread) -> None:
         """Raise the exception, if it is time, and the thread is not where it must not be interrupted."""

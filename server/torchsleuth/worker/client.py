@@ -32,6 +32,9 @@ LONGEST_PAUSE_SECONDS = 30.0
 """Pause before a restart: none after the first death in a row, then 1 s, 2 s, 4 s … up to this."""
 ENDING_SECONDS = 2.0
 """Time a worker has to end that has closed its pipe."""
+STILL = 0.02
+"""The part of the processor below which a worker is not working. It waits for something, or is kept from saying how long it has
+worked, which only what hangs does for so long."""
 _FROM_OUTSIDE = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 """Signals that somebody sends; others a program brings upon itself."""
 
@@ -197,7 +200,8 @@ class WorkerClient(Analyzer):
     def _ask(self, process: subprocess.Popen[bytes], request: Message, budget_s: float) -> Message | None:
         """The answer; None when the worker died or was killed for exceeding the budget."""
         assert process.stdin is not None
-        with self._budget(budget_s):
+        record = self._record
+        with self._budget(budget_s, lambda: 0.0 if record is None else record.used):
             self._busy = True
             try:
                 write(process.stdin, request)
@@ -208,15 +212,20 @@ class WorkerClient(Analyzer):
                 self._busy = False
 
     @contextlib.contextmanager
-    def _budget(self, seconds: float) -> Iterator[None]:
-        """Kill the worker after `seconds`: that ends a blocked write and a missing answer alike."""
-        timer = threading.Timer(seconds, self._signal)
-        timer.daemon = True
-        timer.start()
+    def _budget(self, seconds: float, used: Callable[[], float] = lambda: 0.0) -> Iterator[None]:
+        """Kill the worker when it has taken `seconds`: that ends a blocked write and a missing answer alike. On a busy machine it
+        has longer, as long as it works: `used` tells its seconds of the processor."""
+        done = threading.Event()
+
+        def watch() -> None:
+            if is_overdue(seconds, used, done.wait):
+                self._signal()
+
+        threading.Thread(target=watch, name="torchsleuth-budget", daemon=True).start()
         try:
             yield
         finally:
-            timer.cancel()
+            done.set()
 
     def _ensure(self) -> subprocess.Popen[bytes]:
         """A worker that is ready. Raises WorkerUnavailable; for a while after that, nothing is tried."""
@@ -323,6 +332,18 @@ class WorkerClient(Analyzer):
         process.wait()
 
 
+def is_overdue(seconds: float, used: Callable[[], float], wait: Callable[[float], bool]) -> bool:
+    """Whether something hangs: it has taken `seconds` of the processor, or next to nothing of it for so long. False when it is
+    done before. `wait`: waits until it is done, at most so many seconds, and says whether it is."""
+    before = 0.0
+    while not wait(seconds):
+        now = used()
+        if now >= seconds or now - before < STILL * seconds:
+            return True
+        before = now
+    return False
+
+
 def _keep(
     command: list[str],
     record: Record | None,
@@ -332,7 +353,9 @@ def _keep(
 ) -> None:
     """Start a worker and move its answers from the pipe to the queue; None when it is gone. On a thread of its own, for a
     worker ends with the thread that started it (see `lifetime`)."""
-    environment = {**os.environ, VARIABLE: record.name} if record is not None else None
+    environment = bootstrap.environment()
+    if record is not None:
+        environment[VARIABLE] = record.name
     try:
         process = subprocess.Popen(
             command,

@@ -64,7 +64,7 @@ class Engine(Served):
         """Those used last are the last."""
         self._inferring: Inferring | None = None
         """The document that was asked last for contracts, for the others of it."""
-        self._bounded = Bounded()
+        self._bounded = Bounded(self.progress.beat)
 
     def ask(self, request: Request) -> FileAnalysis:
         answer = _ANSWERS[type(request)]

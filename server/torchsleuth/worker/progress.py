@@ -1,7 +1,7 @@
 """The worker's progress, in memory that outlives it: after a death, the client reads what was running.
 
-A page of memory is shared by the two. The worker writes the number of the request, and the parts of the code that it
-follows, one inside of the other; the client reads it when there is no answer. The client writes the number of a request that
+A page of memory is shared by the two. The worker writes the number of the request, the time of the processor that it has
+taken, and the parts of the code that it follows, one inside of the other; the client reads it when there is no answer. The client writes the number of a request that
 it gives up for something more urgent; the worker looks there now and then.
 """
 
@@ -17,6 +17,7 @@ import secrets
 import struct
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Iterator
 from functools import cache
 
@@ -30,9 +31,10 @@ DEPTH = 100
 """Parts inside of one another that are written down."""
 _HEAD = struct.Struct("<II")  # number of the request, 0 between two; how many parts are being followed
 _WITHDRAWN = struct.Struct("<I")  # number of the request that was withdrawn last, behind the head
+_USED = struct.Struct("<f")  # seconds of the processor that the request has taken, behind that
 _PLACE = struct.Struct("<I")  # of a part's description; 0 where there was no room for it
 _LENGTH = struct.Struct("<H")
-_PLACES = _HEAD.size + _WITHDRAWN.size
+_PLACES = _HEAD.size + _WITHDRAWN.size + _USED.size
 _FIRST = _PLACES + DEPTH * _PLACE.size
 
 
@@ -66,6 +68,11 @@ class Record:
         if number != request:
             return None
         return tuple(part for level in range(min(depth, DEPTH)) if (part := self._part(level)) is not None)
+
+    @property
+    def used(self) -> float:
+        """Seconds of the processor that the request of now has taken, as far as the worker has said."""
+        return float(_USED.unpack_from(self._memory, _HEAD.size + _WITHDRAWN.size)[0])
 
     def withdraw(self, request: int) -> None:
         """Tell the worker that nobody waits any longer for the answer to a request."""
@@ -112,6 +119,11 @@ class Progress(Parts):
     def withdrawn(self) -> bool:
         return self._memory is not None and 0 != self._number == _WITHDRAWN.unpack_from(self._memory, _HEAD.size)[0]
 
+    def beat(self) -> None:
+        """Say how long the request has taken; called again and again while it is worked on."""
+        if self._memory is not None:
+            _USED.pack_into(self._memory, _HEAD.size + _WITHDRAWN.size, time.process_time() - self._began)
+
     def begin(self, source: SourceText, node: ast.AST, name: str = "") -> bool:
         if (self._in_step or self._memory is None) and not self._left_out:
             return True
@@ -142,12 +154,13 @@ class Progress(Parts):
 
     def _begin(self, number: int) -> None:
         self._depth, self._free, self._in_step = 0, _FIRST, False
-        self._number = number
+        self._number, self._began = number, time.process_time()
         self._parts.clear()
         self._places.clear()
         self.met = {}
         if self._memory is not None:
             _HEAD.pack_into(self._memory, 0, number, 0)
+            self.beat()
 
     def _entered(self, part: Part) -> bool:
         if part.identity in self._left_out:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import datetime
 import re
+import struct
 from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -355,7 +356,7 @@ def attempt(interp: Interpreter, bridge: Bridge) -> Iterator[None]:
         interp.heap.rollback(mark)
         throw(interp, of_python(error))
         raise NotPlain from None
-    except (TypeError, AttributeError, RecursionError, MemoryError) as error:
+    except (TypeError, AttributeError, RuntimeError, MemoryError, re.error, struct.error) as error:
         interp.heap.rollback(mark)
         if isinstance(error, TypeError | AttributeError) and not bridge.held:
             throw(interp, of_python(error))
