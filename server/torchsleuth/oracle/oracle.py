@@ -86,6 +86,7 @@ _LAX_FAKES = frozenset(
     "cross_entropy CrossEntropyLoss nll_loss NLLLoss index_add bucketize as_strided_scatter uniform_".split()
 )
 """Operators whose fake kernels accept dimensions and sizes that the real ones refuse, whatever the data is."""
+_CONCATENATES = frozenset({"cat", "concat", "concatenate"})
 _EXACT_ARGUMENTS = frozenset({"multinomial"})
 """Operators whose fake kernels do not compare their arguments with sizes, while the real ones look at the data, too."""
 _CTC = ("ctc_loss", "CTCLoss")
@@ -432,6 +433,8 @@ class Oracle:
                 outcome = self._confirm(target, args, kwargs, outcome)
             if isinstance(outcome, Failure) and symbolic:
                 outcome = self._unless_one(target, args, kwargs, outcome)
+            if isinstance(outcome, Failure) and _may_be_left_out(target, args, kwargs):
+                return Undecided("a vector without elements is left out")
             if isinstance(outcome, Failure):
                 return outcome
             if isinstance(outcome, Undecided) and symbolic:
@@ -873,6 +876,13 @@ def _is_internal(error: BaseException) -> bool:
     """Whether an error speaks of the machinery (or not at all) and says nothing about the user's code."""
     message = str(error)
     return not message.strip() or any(word in message for word in _ENGINE_WORDS)
+
+
+def _may_be_left_out(target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether cat is given a vector of unknown length beside tensors of other ranks: it leaves out one of length 0."""
+    given = _tensors((args, tuple(kwargs.values()))) if _name(target) in _CONCATENATES else []
+    ranks = {spec.rank for spec in given}
+    return len(ranks) > 1 and any(spec.rank == 1 and spec.symbolic for spec in given)
 
 
 def _about_types(error: BaseException | str) -> bool:

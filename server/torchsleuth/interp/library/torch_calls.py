@@ -202,7 +202,10 @@ def _clip(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.nn.init.*")
 def _initialize(interp: Interpreter, call: Arguments) -> Value:
     """Those that fill a tensor return it; the others compute numbers."""
-    return call.args[0] if call.args and call.name.endswith("_") else UNKNOWN
+    filled = call.args[0] if call.args and call.name.endswith("_") else UNKNOWN
+    if isinstance(filled, Tensor):
+        interp.retag(filled)
+    return filled
 
 
 @models("torch.autograd.Variable")
