@@ -32,7 +32,7 @@ from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import Tensor
 from torchsleuth.worker.engine import Engine
 
-HEAD = ["import torch", "import torch.nn.functional as F", "from torch import nn", ""]
+HEAD = ["import torch", "import torch.nn.functional as F", "from torch import nn", "torch.manual_seed(0)", ""]
 BINARY = "+ - * / // % ** @ & | ^ == != < <= > >=".split()
 IN_PLACE = "+= -= *= /= //= %= &= |= ^=".split()
 DTYPES = "float32 float64 int64 int32 bool float16".split()
