@@ -46,10 +46,10 @@ class Script:
     faults: set[tuple[int, str]] = field(default_factory=set)
 
 
-def scripts(wanted: list[str]) -> list[Script]:
+def scripts(wanted: list[str], folder: Path = SCRIPTS) -> list[Script]:
     found = [
-        read(str(path.relative_to(SCRIPTS).with_suffix("")), path.read_text(encoding="utf-8"))
-        for path in sorted(SCRIPTS.rglob("*.py"))
+        read(str(path.relative_to(folder).with_suffix("")), path.read_text(encoding="utf-8"))
+        for path in sorted(folder.rglob("*.py"))
     ]
     return [script for script in found if not wanted or any(part in script.name for part in wanted)]
 
@@ -72,7 +72,9 @@ def read(name: str, text: str) -> Script:
     return script
 
 
-def findings(text: str, name: str, warm: bool, reports: Path | None) -> tuple[int, list[Json]]:
+def findings(
+    text: str, name: str, warm: bool, reports: Path | None, python: str = sys.executable
+) -> tuple[int, list[Json]]:
     """Exit status of a run, and its findings."""
     with tempfile.TemporaryDirectory() as folder:
         root = Path(os.path.realpath(folder)) / "project"
@@ -91,6 +93,8 @@ def findings(text: str, name: str, warm: bool, reports: Path | None) -> tuple[in
                 "json",
                 "--report",
                 str(kept),
+                "--python",
+                python,
                 main.name,
             ]
             environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "server")}
@@ -112,14 +116,18 @@ def main() -> int:
     parser.add_argument("--warm", action="store_true", help="start the runs as forks")
     parser.add_argument("--show", action="store_true", help="all that is said of every script")
     parser.add_argument("--reports", type=Path, help="keep the reports in this folder")
+    parser.add_argument(
+        "--scripts", type=Path, default=SCRIPTS, metavar="FOLDER", help="other scripts of the same form"
+    )
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs the scripts")
     options = parser.parse_args()
-    chosen = scripts(options.only)
+    chosen = scripts(options.only, options.scripts)
     if options.warm:
         warm_up()
     began, counts, sound = time.monotonic(), dict.fromkeys(("found", "named", "first"), 0), 0
     accused: list[str] = []
     for script in chosen:
-        code, said = findings(script.text, script.name, options.warm, options.reports)
+        code, said = findings(script.text, script.name, options.warm, options.reports, options.python)
         grave = [item for item in said if item["severity"] in GRAVE]
         hits = [(item["start"]["line"], item["code"]) in script.faults for item in grave]
         if script.faults:
@@ -127,7 +135,9 @@ def main() -> int:
             counts["named"] += any(hits)
             counts["first"] += bool(hits and hits[0])
             state = "named" if any(hits) else "found, not named" if grave else "MISSED"
-            twin_code, of_twin = findings(script.twin, f"{script.name}.twin", options.warm, options.reports)
+            twin_code, of_twin = findings(
+                script.twin, f"{script.name}.twin", options.warm, options.reports, options.python
+            )
         else:
             state, twin_code, of_twin = "healthy", code, said
         false = [item for item in of_twin if item["severity"] in GRAVE]

@@ -271,6 +271,10 @@ _ALL = (
     Fault("TS938", "scheduler-not-stepped", "warning"),
     Fault("TS941", "one-class-predicted", "warning"),
     Fault("TS943", "units-alike", "warning"),
+    Fault("TS944", "weights-decayed", "warning"),
+    Fault("TS945", "loss-without-bound", "warning"),
+    Fault("TS946", "samples-one-by-one", "warning"),
+    Fault("TS947", "evaluation-too-often", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -413,4 +413,68 @@ Fix safety
 References
     torch.nn.init
 """,
+    "TS944": """weights-decayed: a weight decay that takes the weights away.
+
+What it finds
+    An optimizer with weight decay shrinks all parameters to a small part of their size, and the loss does not fall.
+Why it hurts
+    The decay is stronger than the loss: the outputs come close to a constant.
+Example
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2, weight_decay=2.0)
+Use instead
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2, weight_decay=1e-2)
+Fix safety
+    None is offered.
+References
+    torch.optim.AdamW
+""",
+    "TS945": """loss-without-bound: a loss that falls below zero for ever.
+
+What it finds
+    A loss that is negative and ten thousand times larger than the first one: a term of it can be made as small as one likes.
+Why it hurts
+    The optimizer follows this term alone; what was meant is not learned, until the numbers overflow.
+Example
+    loss = reconstruction + 0.5 * (1 + logvar - mean**2 - logvar.exp()).sum()
+Use instead
+    loss = reconstruction - 0.5 * (1 + logvar - mean**2 - logvar.exp()).sum()
+Fix safety
+    None is offered.
+References
+    torch.nn.KLDivLoss
+""",
+    "TS946": """samples-one-by-one: a batch whose samples go through the network one after the other.
+
+What it finds
+    In each step a network is called once for each sample of a batch, by a loop over them.
+Why it hurts
+    Most of the time goes into starting small operators, on an accelerator nearly all of it; batch normalisation sees one sample.
+Example
+    outputs = torch.stack([model(inputs[i]) for i in range(len(inputs))])
+Use instead
+    outputs = model(inputs)
+Fix safety
+    None is offered.
+References
+    torch.utils.data.DataLoader
+""",
+    "TS947": """evaluation-too-often: a training that spends most of its time in evaluation.
+
+What it finds
+    The validation data go through the network after every few steps, which takes longer than the training itself.
+Why it hurts
+    The training takes several times as long as it has to.
+Example
+    for x, y in loader:
+        train(x, y)
+        validate()
+Use instead
+    for x, y in loader:
+        train(x, y)
+    validate()
+Fix safety
+    None is offered.
+References
+    torch.no_grad
+""",
 }

@@ -250,6 +250,8 @@ class BatchSample:
     labels: Json | None = None
     same: bool = False
     rows_equal: bool = False
+    spread: float | None = None
+    """Of an output: how far the samples of the batch are apart, relative to their size."""
     right: float | None = None
     """Of a prediction: the share of samples for which the class with the largest score is the right one; `labels` are these
     classes then."""
@@ -257,8 +259,8 @@ class BatchSample:
 
 @dataclass(frozen=True)
 class Batches:
-    """A tensor that goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``target`` or
-    ``prediction``; `place`: the call that gets it; `loss`: the kind of the loss that a target or prediction is for."""
+    """A tensor that goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``output`` (of a
+    module that the script calls), ``target`` or ``prediction``; `place`: the call that gets it; `loss`: the kind of the loss that a target or prediction is for."""
 
     role: str
     place: Place | None

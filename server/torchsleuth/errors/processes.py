@@ -30,4 +30,5 @@ ENTRIES = (
     entry("TS915", r"", "error.told", applies=_of("Signal"), related=_elsewhere),
     entry("TS916", r"", "error.told", applies=_of("Hang"), related=_elsewhere),
     entry("TS917", r"", "error.told", applies=_of("Ranks")),
+    entry("TS625", r"", "error.told", applies=_of("Batches")),
 )

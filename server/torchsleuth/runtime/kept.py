@@ -9,7 +9,7 @@ from __future__ import annotations
 import gc
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchsleuth.runtime.places import Places
@@ -51,6 +51,13 @@ class KeptGraphs:
             old = self._behind(value.grad_fn)
             if old:
                 self._old.setdefault(site, []).append((self._step, old))
+
+    def now(self) -> Iterator[tuple[int, Any]]:
+        """The values of this step that are still there, with their places."""
+        for site, made, reference in self._seen:
+            value = reference() if made == self._step else None
+            if value is not None:
+                yield site, value
 
     def _behind(self, root: Any) -> int:
         """Functions in a graph that were made before this step; at most `MAX_OLD`."""

@@ -201,7 +201,7 @@ class Modules:
 
     def index(self) -> None:
         """Look at all modules that there are: which are part of which, and the names of their parameters."""
-        made = self._made()
+        made = [one for one in self._made() if "_modules" in one.__dict__]  # no optimizers and loaders
         alive = {id(module): module for module in made}
         alive.update((key, module) for key, known in self.known.items() if (module := known.reference()) is not None)
         inner = {id(part) for module in alive.values() for part in _children(module)}

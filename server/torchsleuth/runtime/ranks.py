@@ -52,6 +52,8 @@ class Progress:
         self._sums: list[Any] | None = None
         self._summed = 0
         self._passes: dict[tuple[str, int], list[list[int]]] = {}
+        self._outputs: list[tuple[int, float]] = []
+        """Step and sum of what the model gave first in it."""
 
     def install(self, torch: Any, optimizers: Any, *, compare: bool) -> None:
         """`optimizers` is the module torch.optim.optimizer; `compare`: this process may be a rank."""
@@ -103,6 +105,7 @@ class Progress:
             complete=complete,
             summed=self._summed,
             sums=self._sums,
+            outputs=self._outputs,
         )
 
     def _stepped(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -117,7 +120,7 @@ class Progress:
             if self._forward is not None and self._forward > self._last:
                 self._local.append(self._forward - self._last)
         self._last, self._forward = now, None
-        if self._steps & (self._steps - 1) == 0 and self.rank() is not None:
+        if _compared(self._steps) and self.rank() is not None:
             try:
                 if self._place is None:
                     self._place = self._user_place(sys._getframe(1))
@@ -167,6 +170,27 @@ class Progress:
     def batch(self, count: int, batches: list[int]) -> None:
         self._slots()[BATCHES] = batches[0] = count
 
+    def _note_output(self, output: Any) -> None:
+        """What the model gives is the same in two ranks only if they were given the same."""
+        step, torch = self._steps + 1, self._torch
+        if not _compared(step) or self._outputs and self._outputs[-1][0] == step or self.rank() is None:
+            return
+        parts = (
+            output.values() if isinstance(output, dict) else output if isinstance(output, tuple | list) else (output,)
+        )
+        value = next((one for one in parts if type(one) is torch.Tensor), None)
+        if (
+            value is None
+            or not value.is_floating_point()
+            or self._untouchable(value)
+            or len(self._outputs) >= MAX_PASSES
+        ):
+            return
+        with torch._C.DisableTorchFunction(), torch.no_grad():
+            number = float(value.detach().float().sum())
+        if math.isfinite(number):
+            self._outputs.append((step, number))
+
     def _user_place(self, frame: FrameType | None) -> dict[str, Any] | None:
         while frame is not None:
             if self._owns(frame.f_code.co_filename):
@@ -184,6 +208,7 @@ class Progress:
         def _post_forward(model: Any, output: Any) -> Any:
             if not compiling():
                 self._forward = time.perf_counter()
+                self._note_output(output)
             return after(model, output)
 
         module.DistributedDataParallel._post_forward = _post_forward
@@ -215,6 +240,11 @@ class _Counter:
                 self._passes[iterator] = self._progress.begin_pass()
         except Exception:
             return
+
+
+def _compared(step: int) -> bool:
+    """Whether a step is one of 1, 2, 4, 8, …"""
+    return step & (step - 1) == 0
 
 
 def _median_ms(times: deque[float]) -> float | None:

@@ -97,13 +97,17 @@ def labels(torch: Any, value: Any) -> dict[str, int] | None:
 
 def rows_equal(torch: Any, value: Any) -> bool:
     """Whether all samples of a batch are one, but for rounding. False for fewer than four."""
+    found = spread(torch, value)
+    return found is not None and found <= 1e-5
+
+
+def spread(torch: Any, value: Any) -> float | None:
+    """How far the samples of a batch are from the first one at most, relative to the largest number; None for fewer than four."""
     if value.dim() < 1 or value.shape[0] < 4:
-        return False
+        return None
     value = value.detach().float().reshape(value.shape[0], -1)
-    spread = (value - value[:1]).abs().max()
-    size = value.abs().max()
-    spread, size = numbers(torch, [spread, size])
-    return math.isfinite(spread) and spread <= 1e-5 * size
+    apart, size = numbers(torch, [(value - value[:1]).abs().max(), value.abs().max()])
+    return apart / size if math.isfinite(apart) and size else 0.0 if apart == 0 else None
 
 
 def units(torch: Any, value: Any, axis: int) -> dict[str, Any]:

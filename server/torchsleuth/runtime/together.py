@@ -28,7 +28,7 @@ _COLLECTIVE = ("torch/distributed/", "torch/nn/parallel/distributed.py", "torch/
 
 def merged_ranks(processes: Sequence[Json], crashes: Sequence[Json], pages: Iterable[Page]) -> Json | None:
     """{world, ranks: [{rank, pid, steps, step_ms, local_ms, passes, complete, batches}], first_to_crash, slowest, apart,
-    unequal}; None where there are no ranks."""
+    unequal, alike}; None where there are no ranks."""
     told = {process["pid"]: process for process in processes if process.get("ranks")}
     if not told:
         return None
@@ -57,6 +57,7 @@ def merged_ranks(processes: Sequence[Json], crashes: Sequence[Json], pages: Iter
         "slowest": _slowest(ranks),
         "apart": _apart([process["ranks"] for process in told.values()]),
         "unequal": _unequal(ranks),
+        "alike": _alike([process["ranks"][-1] for process in told.values()]),
     }
 
 
@@ -135,6 +136,17 @@ def _unequal(ranks: list[Json]) -> Json | None:
     return None
 
 
+def _alike(ranks: list[Json]) -> Json | None:
+    """The loader that gives all ranks the same batches: in each step that was looked at, their models gave the same."""
+    first, *others = ({step: number for step, number in told.get("outputs") or ()} for told in ranks)
+    steps = [step for step in first if all(step in other for other in others)]
+    differ = any(abs(other[step] - first[step]) > 1e-6 * abs(first[step]) for step in steps for other in others)
+    place = next(iter(ranks[0]["passes"]), None)
+    if not others or len(steps) < 3 or differ or place is None or len({first[step] for step in steps}) == 1:
+        return None
+    return {"path": place["path"], "line": place["line"], "steps": len(steps), "world": len(ranks)}
+
+
 def summary(merged: Json) -> str:
     """One line about all ranks: their steps, and which one the others wait for."""
     steps = [rank["steps"] for rank in merged["ranks"]]
@@ -170,6 +182,10 @@ def rank_findings(merged: Json | None) -> Iterator[Json]:
         counts = ", ".join(f"{count} in rank {rank}" for rank, count in sorted(unequal["batches"].items()))
         said = message("run.ranks.unequal", number=unequal["pass"], counts=counts)
         yield _finding("Ranks", said, [{"path": unequal["path"], "line": unequal["line"], "function": ""}])
+    alike = merged.get("alike")
+    if alike is not None:
+        said = message("run.ranks.alike", steps=alike["steps"], world=alike["world"])
+        yield _finding("Batches", said, [{"path": alike["path"], "line": alike["line"], "function": ""}])
 
 
 def hang(

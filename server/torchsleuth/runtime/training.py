@@ -131,6 +131,8 @@ class TrainingRecorder:
         self._next = math.inf
         self._cost = self._all_cost = 0.0
         self._inputs = 0
+        self._entered: list[places.Key] = []
+        """Where modules were called, of which the inputs were looked at in this round."""
         self._norms = Series()
         self._scale = Series()
         self._step_seconds = Series()
@@ -468,6 +470,7 @@ class TrainingRecorder:
         for node in graph.losses():
             self._look_at_loss(loss, graph, node, step, entering)
         if self._round:
+            self._look_at_outputs(step)
             self._look_for_difference(graph, entering)
             self._look_at_activations(graph, step)
         if not finite and self._bad is None:
@@ -534,6 +537,18 @@ class TrainingRecorder:
         ]
         if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
             self._count_at("loss-broadcast", place, shape=list(predicted.shape))
+
+    def _look_at_outputs(self, step: int) -> None:
+        """What modules that the script calls gave in this step, as far as it is still there."""
+        entered = {
+            (place["path"], tuple(place["span"])) for key in self._entered if (place := places.to_json(key))["span"]
+        }
+        for site, value in self.kept.now() if entered else ():
+            place = self.site_place(site)
+            if place is None or not place["span"] or (place["path"], tuple(place["span"])) not in entered:
+                continue
+            if self._may_look_at(value) and value.dim() >= 2:
+                self._batch("output", value, step, ("output", place["path"], place["line"]), place)
 
     def _look_for_difference(self, graph: graphs.Graph, entering: Any) -> None:
         """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N). A prediction of shape (N,)
@@ -663,7 +678,8 @@ class TrainingRecorder:
         some = statistics.part(value)
         sample["same"] = known["last"] is not None and self._is_still(known["last"], some)
         if role != "target":
-            sample["rows_equal"] = statistics.rows_equal(torch, value)
+            sample["spread"] = statistics.spread(torch, value)
+            sample["rows_equal"] = sample["spread"] is not None and sample["spread"] <= 1e-5
         known["last"] = statistics.put_away(some)
         known["samples"].append(sample)
         thinned(known["samples"], MAX_SAMPLES)
@@ -687,6 +703,7 @@ class TrainingRecorder:
             if self._round and grad and self._inputs < MAX_GRAPHS:
                 began = time.perf_counter()
                 self._inputs += 1
+                self._entered.append(site.key)
                 self._batch("input", first, self._steps + 1, ("input", site.key[:2]), places.to_json(site.key))
                 self._spent(began)
 
@@ -703,9 +720,14 @@ class TrainingRecorder:
         known = self._optimizers.get(id(optimizer))
         if known is not None and known.reference() is optimizer:
             return known
+        if known is not None:  # another one was there before
+            del self._optimizers[id(optimizer)]
+            if len(self._optimizers) + 1 < MAX_OPTIMIZERS:
+                self._optimizers[-1 - known.number] = known
         if len(self._optimizers) >= MAX_OPTIMIZERS:
             return None
-        known = self._optimizers[id(optimizer)] = _Optimizer(optimizer, len(self._optimizers))
+        number = max((one.number for one in self._optimizers.values()), default=-1) + 1
+        known = self._optimizers[id(optimizer)] = _Optimizer(optimizer, number)
         found = self._constructor(optimizer)
         if found:
             known.place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")}
@@ -830,6 +852,8 @@ class TrainingRecorder:
             thinned(self._rounds, 200)
             self.kept.look(self._steps)
             self._describe()
+            if state.steps == 2:  # a script that trains in a function lets go of its scheduler before it ends
+                self._look_for_schedulers(state)
             if self._waiting:
                 self._read_losses()
             self._read_norms()
@@ -841,6 +865,7 @@ class TrainingRecorder:
         self.kept.begin(self._steps + 1, self._last_boundary, self._round)
         if self._round:
             self._inputs = 0
+            self._entered.clear()
             for loss in self._losses.values():
                 loss.in_round = 0
             if following < 8 or following & (following - 1) == 0:
@@ -1091,24 +1116,27 @@ class TrainingRecorder:
             },
         }
 
+    def _look_for_schedulers(self, state: _Optimizer) -> None:
+        """Find those of an optimizer that knows of one that nobody has seen."""
+        optimizer = state.reference()
+        wrapped = optimizer is not None and hasattr(getattr(optimizer, "step", None), "_wrapped_by_lr_sched")
+        if not wrapped or any(found["of"] == id(optimizer) for found in self._schedulers.values()):
+            return
+        import gc
+
+        for holder in gc.get_referrers(optimizer):
+            owner = (
+                next((one for one in gc.get_referrers(holder) if getattr(one, "__dict__", None) is holder), None)
+                if isinstance(holder, dict)
+                else holder
+            )
+            if owner is not None and is_a(owner, "LRScheduler"):
+                self._scheduler(owner)
+
     def _all_schedulers(self) -> list[dict[str, Any]]:
         """Those whose step was told, and those of optimizers that know of one that nobody has seen."""
         for state in self._optimizers.values():
-            optimizer = state.reference()
-            wrapped = optimizer is not None and hasattr(getattr(optimizer, "step", None), "_wrapped_by_lr_sched")
-            if wrapped and not any(found["of"] == id(optimizer) for found in self._schedulers.values()):
-                import gc
-
-                for holder in gc.get_referrers(optimizer):
-                    owner = (
-                        next(
-                            (one for one in gc.get_referrers(holder) if getattr(one, "__dict__", None) is holder), None
-                        )
-                        if isinstance(holder, dict)
-                        else holder
-                    )
-                    if owner is not None and is_a(owner, "LRScheduler"):
-                        self._scheduler(owner)
+            self._look_for_schedulers(state)
         inner: set[int] = set()
         for found in self._schedulers.values():
             scheduler = found["reference"]()

@@ -9,17 +9,16 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import BatchSample, Overlap, Place
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import calls, function_around, name_of, statements
+from torchsleuth.verdicts.text import HELD_OUT, calls, first_taken, function_around, name_of, statements
 
 LARGE = 30.0
 """Mean or standard deviation of what enters the first layer."""
-CHANCE = 0.97
-"""Of the loss of a guess, for a loss that is at chance level."""
+CHANCE = (0.97, 1.5)
+"""Of the loss of a guess, for a loss that is at chance level; what is higher is no loss of a guess, such as a weighted one."""
 WAITING_SHARE = 0.3
 WAITING_SECONDS = 0.5
 WAITING_MILLISECONDS = 4.0
 _CLASSES = frozenset(("cross_entropy", "nll"))
-_HELD_OUT = re.compile(r"val|test|dev|held|hold|eval|unseen", re.IGNORECASE)
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
@@ -58,7 +57,8 @@ def _same_batch(evidence: Evidence) -> Iterator[Finding]:
         for batches in evidence.batches("input"):
             if len(batches.samples) >= ENOUGH and all(one.same for one in batches.samples[1:]):
                 values = {"count": loader.batches, "batch": loader.batch_size, "size": loader.size}
-                yield Finding("TS931", batches.place or loader.place, message("run.same_batch", **values), 11)
+                place = first_taken(evidence, loader.place) or batches.place or loader.place
+                yield Finding("TS931", place, message("run.same_batch", **values), 11)
                 return
 
 
@@ -77,10 +77,11 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
         if batches.loss not in _CLASSES or len(samples) < ENOUGH or sum(math.prod(one.shape) for one in samples) < 24:
             continue
         shares = _shares(samples)
-        if len(shares) == 1 and not _made_here(evidence, batches.place):
+        place = batches.place or evidence.loss_place  # a library computes the loss
+        if len(shares) == 1 and not _made_here(evidence, place):
             (label,) = shares
             count = sum(math.prod(one.shape) for one in samples)
-            yield Finding("TS932", batches.place, message("run.constant_labels", label=label, count=count), 12)
+            yield Finding("TS932", place, message("run.constant_labels", label=label, count=count), 12)
             return
         own = [max(one.labels.values()) / sum(one.labels.values()) for one in samples if one.labels]
         if len(samples) >= 4 and len(shares) >= 2 and max(shares.values()) <= 0.8 and min(own) >= 0.9:
@@ -122,13 +123,14 @@ def _unrelated(evidence: Evidence) -> Iterator[Finding]:
     deviation = math.sqrt(relation.chance * (1 - relation.chance) / relation.samples)
     apart = relation.neighbours <= relation.chance + 4.5 * deviation
     features = 3 * math.log(max(relation.features, 2)) / max(1, min(len(shares) - 1, 4)) + 6
-    at_chance = course.late >= CHANCE * guess if relation.samples else False
+    at_chance = CHANCE[0] * guess <= course.late <= CHANCE[1] * guess
     if at_chance and apart and relation.spread < features and min(course.values) > 0.5 * guess:
         values = {
             "loss": course.late, "guess": guess, "share": relation.neighbours, "chance": relation.chance,
             "count": relation.samples,
         }  # fmt: skip
-        yield Finding("TS933", course.loss.place, message("run.unrelated", **values), 40)
+        place = next((one.place for one in evidence.batches("target") if one.place is not None), course.loss.place)
+        yield Finding("TS933", place, message("run.unrelated", **values), 40)
 
 
 def _one_class(evidence: Evidence) -> Iterator[Finding]:
@@ -163,12 +165,13 @@ def _overlaps(evidence: Evidence) -> Iterator[Finding]:
 
 def _is_validation(evidence: Evidence, overlap: Overlap) -> bool:
     """Whether the evaluation is named as one of other samples; of training samples, it may be meant."""
-    place = overlap.evaluation
-    if place is None or overlap.evaluation == overlap.train:
+    place, loader = overlap.evaluation, overlap.evaluation_loader
+    if place is None:
         return False
+    if overlap.evaluation == overlap.train:  # one loop for both
+        return loader is not None and loader != overlap.train_loader and bool(HELD_OUT.search(evidence.text(loader)))
     tree = evidence.tree(place.path)
     words = [evidence.sources(place.path).line(place.line)]
-    loader = overlap.evaluation_loader
     if loader is not None:
         words.append(evidence.sources(loader.path).line(loader.line))
     function = function_around(tree, place.line)
@@ -176,7 +179,7 @@ def _is_validation(evidence: Evidence, overlap: Overlap) -> bool:
         words.append(_statement(evidence, place))
     text = " ".join(words)
     called = re.sub(r"\.eval\(\)", "", text)
-    return bool(_HELD_OUT.search(called)) and not re.search(r"train", called.split("=")[0], re.IGNORECASE)
+    return bool(HELD_OUT.search(called)) and not re.search(r"train", called.split("=")[0], re.IGNORECASE)
 
 
 def _statement(evidence: Evidence, place: Place) -> str:

@@ -1,4 +1,4 @@
-"""Faults of the evaluation between the steps of a training: its mode, its graphs, and what it shows."""
+"""Faults in how a network is called: the mode, graphs and time of its evaluation, what that shows, and samples one by one."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import Call, Metric, Module
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import name_of, place_of
+from torchsleuth.verdicts.text import calls, function_around, is_held_out, loops_over, name_of, place_of
 
+MANY = 8
 RARE = 4
 """Steps for each call, at least, that an evaluation outside of a loop has."""
 _TARGET = re.compile(r"target|teacher|ema\b|_ema|momentum|frozen|reference|old", re.IGNORECASE)
@@ -21,6 +22,8 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     for root in evidence.roots:
         yield from _modes(evidence, root)
         yield from _same_network(evidence, root)
+        yield from _one_by_one(evidence, root)
+        yield from _too_often(evidence, root)
     yield from _functional_dropout(evidence)
     yield from _overfitting(evidence)
 
@@ -72,6 +75,46 @@ def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:
             other = _receiver(evidence, learns[0])
             yield Finding("TS540", site.place, message("run.same_network", target=receiver, name=other))
             return
+
+
+def _one_by_one(evidence: Evidence, root: Module) -> Iterator[Finding]:
+    """The samples of a batch go through the network alone, one after the other, before one backward()."""
+    for site in root.sites:
+        shapes = {
+            one.shape for batches in evidence.batches("input") if batches.place == site.place for one in batches.samples
+        }
+        single = len(shapes) == 1 and all(len(shape) == 1 or shape[0] == 1 for shape in shapes)
+        if not single or site.streak < MANY or not site.in_graph or site.calls < MANY * evidence.training.steps:
+            continue
+        if loops_over(evidence, site.place):
+            text = message("run.one_by_one", name=root.name, count=site.streak)
+            yield Finding("TS946", site.place, text, mild=True)
+            return
+
+
+def _too_often(evidence: Evidence, root: Module) -> Iterator[Finding]:
+    """The same validation data go through after every few steps, for most of the time."""
+    phases, steps = evidence.training.phases, evidence.training.steps
+    seconds = phases.get("evaluation", 0.0)
+    training = sum(phases.get(name, 0.0) for name in ("forward", "backward", "optimizer"))
+    if seconds < 1.0 or seconds < 2 * training:
+        return
+    for site in root.sites:
+        rounds = site.calls // max(site.streak, 1)
+        if (
+            site.grad
+            or site.streak < 2
+            or rounds < MANY
+            or steps > MANY * rounds
+            or not is_held_out(evidence, site.place)
+        ):
+            continue
+        function = function_around(evidence.tree(site.place.path), site.place.line)
+        calling = list(calls(evidence.tree(site.place.path), function.name)) if function is not None else []
+        place = place_of(site.place.path, calling[0]) if len(calling) == 1 else site.place
+        values = {"share": seconds / (seconds + training), "steps": max(1, steps // rounds)}
+        yield Finding("TS947", place, message("run.too_often", **values), mild=True)
+        return
 
 
 def _receiver(evidence: Evidence, site: Call) -> str:

@@ -31,9 +31,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Step:
-    """All parameters in one step that was looked at: the norm of their update and of their gradient, relative to their own."""
+    """All parameters in one step that was looked at: their norm, and those of their update and of their gradient, relative to
+    it."""
 
     number: int
+    norm: float
     update: float
     gradient: float
 
@@ -114,10 +116,15 @@ class Evidence:
                     found[1] += (sample.norm * min(sample.update, 1e12)) ** 2
                     found[2] += min(sample.gradient or 0.0, 1e100) ** 2
         return tuple(
-            Step(number, math.sqrt(update / norm), math.sqrt(gradient / norm))
+            Step(number, math.sqrt(norm), math.sqrt(update / norm), math.sqrt(gradient / norm))
             for number, (norm, update, gradient) in sorted(sums.items())
             if norm
         )
+
+    @property
+    def norms(self) -> list[float]:
+        """The norm of all parameters in the steps that were looked at."""
+        return [step.norm for step in self.steps]
 
     @property
     def largest_update(self) -> float:

@@ -30,8 +30,11 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _vanishing(evidence)
     yield from _too_small(evidence)
     yield from _not_finite(evidence)
+    yield from _decayed(evidence)
     yield from _same_output(evidence)
+    yield from _collapsed(evidence)
     yield from _rising(evidence)
+    yield from _without_bound(evidence)
 
 
 def _worse(course: Course) -> bool:
@@ -84,14 +87,19 @@ def _too_large(evidence: Evidence) -> Iterator[Finding]:
 def _died(activation: Activation) -> bool:
     """Whether units that worked in the first step are off at the end."""
     dead = [one.dead for one in activation.samples if one.dead is not None]
-    return len(dead) >= ENOUGH and dead[0] < 0.5 and min(dead[1:]) >= DEAD
+    return len(dead) > ENOUGH and dead[0] < 0.5 and _dead_at_the_end(dead)
+
+
+def _dead_at_the_end(dead: list[float]) -> bool:
+    """Whether most units are off in the last looks."""
+    return len(dead) >= ENOUGH and min(dead[-max(ENOUGH, len(dead) // 3) :]) >= DEAD
 
 
 def _dead(evidence: Evidence) -> Iterator[Finding]:
     for activation in evidence.training.activations:
         dead = [one.dead for one in activation.samples if one.dead is not None]
-        late = dead[len(dead) // 2 :]
-        if activation.function == "relu" and len(dead) >= ENOUGH and min(late) >= DEAD:
+        late = dead[-max(ENOUGH, len(dead) // 3) :]
+        if activation.function == "relu" and _dead_at_the_end(dead):
             values = {"share": min(late), "after": activation.after or "the layer before", "count": len(late)}
             yield Finding("TS925", activation.place or evidence.loss_place, message("run.dead", **values), rank=24)
             return
@@ -214,6 +222,49 @@ def _same_output(evidence: Evidence) -> Iterator[Finding]:
         if all(one.rows_equal for one in late):
             values = {"count": late[-1].shape[0], "looks": len(late)}
             yield Finding("TS922", batches.place or evidence.loss_place, message("run.same_output", **values), rank=30)
+            return
+
+
+def _collapsed(evidence: Evidence) -> Iterator[Finding]:
+    """Embeddings of different inputs come together in one point, under a loss that the script computes without targets."""
+    course = evidence.course
+    if course is None or course.loss.kind is not None or evidence.training.steps < STEPS:
+        return
+    falls = min(course.values) >= 0 and course.late <= 0.05 * course.early
+    if not falls or any(one.rows_equal for one in evidence.samples("input")):
+        return
+    for batches in evidence.batches("output"):
+        spread = [one.spread for one in batches.samples if one.spread is not None and one.shape[-1] >= 4]
+        if len(spread) > ENOUGH and spread[-1] <= 0.1 and spread[-1] <= 0.15 * max(spread):
+            values = {"first": max(spread), "last": spread[-1]}
+            yield Finding("TS922", batches.place, message("run.collapsed", **values), rank=30)
+            return
+
+
+def _decayed(evidence: Evidence) -> Iterator[Finding]:
+    """The weights shrink towards zero, faster than the loss can hold against it."""
+    decay = [group.weight_decay or 0.0 for one in evidence.stepped for group in one.groups]
+    norms = evidence.norms
+    if not decay or not max(decay) or evidence.training.steps < STEPS or len(norms) <= ENOUGH:
+        return
+    if norms[-1] <= 0.1 * norms[0] and _flat(evidence, 0.1):
+        values = {"decay": max(decay), "share": norms[-1] / norms[0]}
+        yield Finding("TS944", evidence.optimizer_place, message("run.decayed", **values), rank=16)
+
+
+BOUNDLESS = 1e4
+"""Times the size of the first loss, below zero."""
+
+
+def _without_bound(evidence: Evidence) -> Iterator[Finding]:
+    """A loss that falls below zero and on and on: one of its terms has the wrong sign."""
+    for course in evidence.courses:
+        first = _first_loss(evidence, course)
+        if first is None or course.count < STEPS or not course.values:
+            continue
+        if course.late < -BOUNDLESS * max(1.0, abs(first)):
+            values = {"first": first, "last": course.late}
+            yield Finding("TS945", course.loss.place, message("run.without_bound", **values), rank=18)
             return
 
 

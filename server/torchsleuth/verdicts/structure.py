@@ -15,6 +15,8 @@ from torchsleuth.verdicts.text import constructed, filled, function_around, name
 
 MANY = 8
 STATELESS = "SGD"
+MEMORY = 100
+"""Steps that an optimizer is given at least which scales by averages of squared gradients, of the thousand they are made for."""
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
@@ -128,11 +130,19 @@ def _made_again(evidence: Evidence) -> Iterator[Finding]:
     again = [one for one in evidence.training.optimizers if one.again >= ENOUGH]
     for optimizer in again[:1]:
         alike = [one for one in evidence.training.optimizers if one.place == optimizer.place]
-        short = max(one.steps for one in alike) <= 4
-        remembers = optimizer.type != STATELESS or any(group.momentum for group in optimizer.groups)
-        if short and remembers and not optimizer.closure:
+        short = max(one.steps for one in alike) <= _memory(optimizer)
+        rates = {group.rates.first for one in alike for group in one.groups}
+        if short and len(rates) == 1 and not optimizer.closure:
             text = message("run.made_again", type=optimizer.type, count=len(alike), steps=optimizer.steps)
             yield Finding("TS535", optimizer.place, text, mild=True)
+
+
+def _memory(optimizer: Optimizer) -> int:
+    """The steps that an optimizer averages over; 0 for one that remembers nothing."""
+    momentum = max((group.momentum or 0.0 for group in optimizer.groups), default=0.0)
+    if optimizer.type == STATELESS and not momentum:
+        return 0
+    return 4 if optimizer.type == STATELESS else MEMORY
 
 
 def _schedules(evidence: Evidence) -> Iterator[Finding]:
@@ -141,7 +151,8 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
         if number is None or not 0 <= number < len(evidence.training.optimizers):
             continue
         optimizer = evidence.training.optimizers[number]
-        if scheduler.steps == 0 and _several_passes(evidence, optimizer):
+        constant = all(group.rates.low == group.rates.high for group in optimizer.groups)
+        if scheduler.steps == 0 and constant and _several_passes(evidence, optimizer):
             near = optimizer.place or optimizer.step_place
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 
 from torchsleuth.training import Module, Place
@@ -22,6 +23,8 @@ _FILLING = frozenset("append extend add insert put backward copy_ appendleft".sp
 _NUMBERS = frozenset({"item", "tolist", "float", "int", "numpy"})
 _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _DEPTH = 4
+HELD_OUT = re.compile(r"(?<![a-z])(val(?!u)|test|dev(?!ice)|held|hold|eval|unseen)", re.IGNORECASE)
+"""Words for data that are kept from training."""
 
 
 def place_of(path: str, node: ast.AST, function: str = "") -> Place:
@@ -51,6 +54,57 @@ def constructed(evidence: Evidence, name: str, near: Place | None) -> Place | No
     if near is None:
         return None
     found = list(calls(evidence.tree(near.path), name))
+    return place_of(near.path, found[0]) if len(found) == 1 else None
+
+
+def is_held_out(evidence: Evidence, place: Place) -> bool:
+    """Whether the function or the line of a call is named as one of data that are kept from training."""
+    function = function_around(evidence.tree(place.path), place.line)
+    words = evidence.sources(place.path).line(place.line).replace(".eval()", "")
+    return bool(HELD_OUT.search(words) or function is not None and HELD_OUT.search(function.name))
+
+
+def loops_over(evidence: Evidence, place: Place) -> bool:
+    """Whether the innermost loop around a call gives it an element of something that stays the same there: ``model(x[i])``."""
+    for loop in reversed(list(ast.walk(evidence.tree(place.path)))):
+        if isinstance(loop, ast.For):
+            body: list[ast.AST] = [*loop.body]
+            targets = _names_in(loop.target)
+        elif isinstance(loop, ast.ListComp | ast.GeneratorExp):
+            body, targets = [loop.elt], {name for part in loop.generators for name in _names_in(part.target)}
+        else:
+            continue
+        inside = [node for statement in body for node in ast.walk(statement)]
+        at_place = _uses(set(), place)
+        call = next((node for node in inside if isinstance(node, ast.Call) and at_place(node)), None)
+        if call is None or not call.args:
+            continue
+        given = call.args[0]
+        while isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):  # x[i].unsqueeze(0)
+            given = given.func.value
+        changed = {
+            name for node in inside if isinstance(node, ast.stmt) for one in _targets(node) for name in _names_in(one)
+        }
+        if isinstance(given, ast.Subscript):
+            first = given.slice.elts[0] if isinstance(given.slice, ast.Tuple) and given.slice.elts else given.slice
+            return bool(_names_in(first) & targets) and not _names_in(given.value) & changed
+        return isinstance(given, ast.Name) and given.id in targets and given.id not in changed
+    return False
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def first_taken(evidence: Evidence, near: Place | None) -> Place | None:
+    """Where a file takes the first element of a new iterator, ``next(iter(loader))``: the only such call, else None."""
+    if near is None:
+        return None
+    found = [
+        call
+        for call in calls(evidence.tree(near.path), "next")
+        if call.args and isinstance(call.args[0], ast.Call) and name_of(call.args[0]) == "iter"
+    ]
     return place_of(near.path, found[0]) if len(found) == 1 else None
 
 
