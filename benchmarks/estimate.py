@@ -69,9 +69,9 @@ def counted(script: Path) -> int:
     return counter.most
 
 
-def truth(script: Path) -> int:
+def truth(script: Path, python: str) -> int:
     """The same in a process of its own."""
-    command = [sys.executable, "-m", "benchmarks.estimate", "--count", str(script)]
+    command = [python, "-m", "benchmarks.estimate", "--count", str(script)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=SECONDS)
     if done.returncode:
         raise RuntimeError(f"{script.name}: {done.stderr.strip().splitlines()[-1]}")
@@ -92,6 +92,10 @@ def main() -> int:
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of scripts")
     parser.add_argument("--count", type=Path, help="only count the memory of a run of this script")
     parser.add_argument("--preflight", help="interpreter with torch-preflight")
+    parser.add_argument(
+        "--python", default=sys.executable, help="interpreter with the packages that the scripts import"
+    )
+    parser.add_argument("--scripts", type=Path, default=SCRIPTS, metavar="FOLDER", help="other scripts")
     parser.add_argument("--json", type=Path, help="write the numbers here, too")
     options = parser.parse_args()
     if options.count is not None:
@@ -99,13 +103,13 @@ def main() -> int:
         return 0
     from torchsleuth.worker.client import WorkerClient
 
-    worker = WorkerClient(sys.executable)
+    worker = WorkerClient(options.python)
     rows, errors = [], []
-    print(f"{'model':24} {'counted':>12} {'estimated':>12} {'error':>8} {'seconds':>8}")
-    for script in sorted(SCRIPTS.glob("*.py")):
+    print(f"{'model':36} {'counted':>12} {'estimated':>12} {'error':>8} {'seconds':>8}")
+    for script in sorted(options.scripts.glob("*.py")):
         if options.only and not any(part in script.stem for part in options.only):
             continue
-        real, began = truth(script), time.perf_counter()
+        real, began = truth(script, options.python), time.perf_counter()
         text = script.read_text(encoding="utf-8")
         found = worker.estimate(str(script), text, device="cpu", remedies=False).memory
         seconds = time.perf_counter() - began
@@ -114,12 +118,12 @@ def main() -> int:
         beside = f"   {preflight(script, options.preflight)}" if options.preflight else ""
         if found is None or size is None:
             print(
-                f"{script.stem:24} {real:12,} {'unknown':>12} {'':8} {seconds:8.1f}  {found and found.reason}{beside}"
+                f"{script.stem:36} {real:12,} {'unknown':>12} {'':8} {seconds:8.1f}  {found and found.reason}{beside}"
             )
             continue
         errors.append(abs(size - real) / real)
         print(
-            f"{script.stem:24} {real:12,} {size:12,} {100 * (size - real) / real:+7.2f}% {seconds:8.1f}{beside}",
+            f"{script.stem:36} {real:12,} {size:12,} {100 * (size - real) / real:+7.2f}% {seconds:8.1f}{beside}",
             flush=True,
         )
     worker.close()

@@ -85,6 +85,11 @@ def parameter(name: str, gradient: float = 0.1, update: float = 0.01, **more: An
     return Parameter(name, (8, 4), True, **{"optimizer": 0, "samples": samples, **known, **more})
 
 
+def shrinking(name: str, factor: float) -> Parameter:
+    found = parameter(name)
+    return replace(found, samples=tuple(replace(one, norm=factor**number) for number, one in enumerate(found.samples)))
+
+
 def batches(role: str, place: int, loss: str | None = None, **values: Any) -> Batches:
     known: dict[str, Any] = {"shape": (16,), "dtype": "float32", "mean": 0.0, "std": 1.0, "low": -3.0, "high": 3.0}
     return Batches(role, at(place), tuple(BatchSample(step, **{**known, **values}) for step in STEPS), loss)
@@ -225,7 +230,7 @@ FAULTY: dict[str, tuple[Training, int]] = {
     "TS932": (with_batches(batches("target", 12, "cross_entropy", labels={"1": 16})), 12),
     "TS933": (
         replace(loss(values=series(*[0.69] * 64)), relation=Relation(400, 0.5, 0.5, 2.0, 8)),
-        13,
+        12,
     ),
     "TS941": (
         with_batches(
@@ -252,6 +257,31 @@ FAULTY: dict[str, tuple[Training, int]] = {
     "TS516": (replace(SOUND, modules=(replace(MODEL, training=60), FIRST)), 7),
     "TS936": (
         replace(SOUND, metrics=(Metric(at(16), series(*(1.0 + abs(step - 6) * 0.1 for step in range(30)))),)),
+        16,
+    ),
+    "TS944": (
+        replace(
+            with_parameters(shrinking("first.weight", 0.5)),
+            losses=(replace(SOUND.losses[0], values=series(*[1.4] * 64)),),
+            optimizers=(
+                replace(SOUND.optimizers[0], groups=(Group(2, 64, series(0.1, 0.1), weight_decay=2.0),)),
+            ),
+        ),
+        9,
+    ),
+    "TS945": (loss(values=falling(64, 40.0, -1e7)), 13),
+    "TS946": (
+        with_batches(
+            replace(batches("input", 12, shape=(4,)), place=at(12, "model(x)")),
+            modules=(replace(MODEL, sites=(call(12, "model(x)", calls=1024, grad=1024, streak=16),)), FIRST),
+        ),
+        12,
+    ),
+    "TS947": (
+        replace(
+            evaluated(calls=320, training=0, streak=20),
+            phases={"evaluation": 6.0, "forward": 1.0, "backward": 0.5, "optimizer": 0.2},
+        ),
         16,
     ),
 }  # fmt: skip
@@ -295,6 +325,30 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
     "an early look at a hard task": lambda: replace(
         loss(values=series(*[0.7] * 20)), steps=20, relation=Relation(400, 0.5, 0.5, 2.0, 8)
     ),
+    "a loss that is weighted, and higher than that of a guess": lambda: replace(
+        loss(values=series(*[1.4] * 64)), relation=Relation(400, 0.5, 0.5, 2.0, 8)
+    ),
+    "a value for all of a batch, in the line of a target": lambda: replace(
+        SOUND, overlaps=(Overlap(at(12), at(14), 100, 400, 100),)
+    ),
+    "an optimizer for each of several rates": lambda: replace(
+        SOUND,
+        optimizers=tuple(
+            replace(SOUND.optimizers[0], steps=20, again=number, groups=(Group(2, 64, series(0.1**number)),))
+            for number in range(8)
+        ),
+    ),
+    "a schedule that a library steps": lambda: replace(
+        optimizer(groups=(Group(2, 64, falling(64, 0.1, 0.01)),)), schedulers=(Scheduler("StepLR", 0, None),)
+    ),
+    "a step of a recurrence": lambda: with_batches(
+        replace(batches("input", 12, shape=(16, 4)), place=at(12, "model(x)")),
+        modules=(replace(MODEL, sites=(call(12, "model(x)", calls=1024, grad=1024, streak=16),)), FIRST),
+    ),
+    "acting in an environment, most of the time": lambda: replace(
+        evaluated(calls=320, training=0, streak=320, same_input=0),
+        phases={"evaluation": 6.0, "forward": 1.0, "backward": 0.5, "optimizer": 0.2},
+    ),
     "one batch only": lambda: with_batches(batches("input", 12, same=True)),
     "weights that began at zero, in the last layer": lambda: with_parameters(parameter("head.weight", update=0.5)),
 }
@@ -332,6 +386,27 @@ def test_a_loss_that_does_not_go_backward_is_told_from_a_graph_that_is_cut() -> 
     assert found[0].message.endswith("does not go backward")
     added = said(training, text.replace("a.backward()", "(a + loss).backward()"))
     assert not any(one.message.endswith("does not go backward") for one in added)
+
+
+def test_embeddings_that_come_together_are_told_at_their_call() -> None:
+    together = batches("output", 12, shape=(16, 8))
+    falls = tuple(replace(one, spread=0.6**number) for number, one in enumerate(together.samples))
+    training = replace(
+        with_batches(replace(together, samples=falls)),
+        losses=(replace(SOUND.losses[0], values=series(*(2 * 0.8**step for step in range(64))), kind=None),),
+    )
+    assert [(one.code, one.start.line) for one in said(training)] == [("TS922", 12)]
+    supervised = replace(training, losses=(replace(training.losses[0], kind="mse"),))
+    assert not said(supervised)
+    apart = replace(together, samples=tuple(replace(one, spread=0.9) for one in together.samples))
+    assert not said(replace(training, batches=(*SOUND.batches, apart)))
+
+
+def test_one_loop_over_two_loaders_is_told_by_the_loader() -> None:
+    place = at(12, "model(x)")
+    overlap = Overlap(place, place, 100, 400, 100, train_loader=at(8), evaluation_loader=at(17))
+    assert [(one.code, one.start.line) for one in said(replace(SOUND, overlaps=(overlap,)))] == [("TS934", 17)]
+    assert not said(replace(SOUND, overlaps=(replace(overlap, evaluation_loader=at(8)),)))
 
 
 def test_labels_that_are_written_down_are_meant() -> None:

@@ -155,6 +155,27 @@ def told(
     return {"pid": rank, "rank": rank, "ranks": [{**event, "summed": 4, "sums": [[list(shape), 0.5, norm]], **more}]}
 
 
+def test_ranks_that_are_given_the_same_batches() -> None:
+    def alike(one: list[tuple[int, float]], other: list[tuple[int, float]], **more: Any) -> Json | None:
+        first, second = told(0, 1.0), told(1, 1.0)
+        for process, outputs in ((first, one), (second, other)):
+            process["ranks"][-1].update(outputs=outputs, **more)
+        found = together.merged_ranks([first, second], [], [])
+        assert found is not None
+        (said,) = [*together.rank_findings(found)] or [None]
+        assert (said is None) == (found["alike"] is None)
+        return found["alike"]
+
+    seen = [(1, 0.5), (2, -3.25), (4, 7.0)]
+    assert alike(seen, list(seen)) == {"path": "a.py", "line": 2, "steps": 3, "world": 2}
+    assert alike(seen, [(1, 0.5), (2, -3.25), (4, 7.5)]) is None
+    assert alike(seen[:2], seen[:2]) is None, "too early"
+    assert alike([(1, 2.0), (2, 2.0), (4, 2.0)], [(1, 2.0), (2, 2.0), (4, 2.0)]) is None, (
+        "a model that gives one number"
+    )
+    assert alike(seen, list(seen), passes=[]) is None, "data that a script makes itself"
+
+
 def test_what_is_not_said_of_ranks() -> None:
     def merged(*processes: Json) -> Json:
         found = together.merged_ranks(processes, [], [])

@@ -540,9 +540,8 @@ class TrainingRecorder:
 
     def _look_at_outputs(self, step: int) -> None:
         """What modules that the script calls gave in this step, as far as it is still there."""
-        entered = {
-            (place["path"], tuple(place["span"])) for key in self._entered if (place := places.to_json(key))["span"]
-        }
+        called = (places.to_json(key) for key in self._entered)
+        entered = {(place["path"], tuple(place["span"])) for place in called if place is not None and place["span"]}
         for site, value in self.kept.now() if entered else ():
             place = self.site_place(site)
             if place is None or not place["span"] or (place["path"], tuple(place["span"])) not in entered:

@@ -1,0 +1,13 @@
+"""ghostnet_050 of timm."""
+import torch
+import timm
+
+torch.manual_seed(0)
+model = timm.create_model("ghostnet_050", pretrained=False, num_classes=10)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+for step in range(3):
+    images, labels = torch.randn(4, 3, 64, 64), torch.randint(0, 10, (4,))
+    loss = torch.nn.functional.cross_entropy(model(images), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()

@@ -1,0 +1,13 @@
+"""shufflenet_v2_x0_5 of torchvision."""
+import torch
+from torchvision import models
+
+torch.manual_seed(0)
+model = models.shufflenet_v2_x0_5(num_classes=10)
+optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for step in range(3):
+    images, labels = torch.randn(8, 3, 64, 64), torch.randint(0, 10, (8,))
+    loss = torch.nn.functional.cross_entropy(model(images), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
