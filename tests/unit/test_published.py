@@ -438,3 +438,30 @@ def test_a_head_after_the_optimizer() -> None:
         """,
         title="Move optimizer = torch.optim.SGD(model.parameters(), lr=0.1) after line 7",
     )
+
+
+def peak(model: str, given: str = "model.parameters()") -> int | str | None:
+    text = (
+        f"{HEAD}{model}\noptimizer = torch.optim.SGD({given}, lr=0.1)\nfor step in range(3):\n"
+        "    loss = model(torch.randn(2, 3, 32, 32)).sum()\n    optimizer.zero_grad()\n    loss.backward()\n    optimizer.step()\n"
+    )
+    memory = Engine(times=PATIENT).estimate("train.py", text, device="cpu").memory
+    assert memory is not None
+    return memory.size if memory.size is not None else memory.reason
+
+
+def test_memory_is_that_of_the_same_layers_written_down() -> None:
+    layers = "nn.Conv2d(3, 24, 4, 4), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(24, 10)"
+    built = "import timm\nmodel = timm.create_model('narrow', num_classes=10)"
+    frozen = "for p in model.parameters():\n    p.requires_grad = False\n"
+    written = peak(f"model = nn.Sequential({layers})")
+    assert isinstance(written, int) and peak(built) == written
+    replaced = built.replace("10", "7") + "\nmodel[3] = nn.Linear(24, 10)"
+    assert peak(replaced) == written
+    head = peak(f"model = nn.Sequential({layers})\n{frozen}model[3] = nn.Linear(24, 10)", "model[3].parameters()")
+    assert isinstance(head, int) and head < written
+    assert peak(f"{built}\n{frozen}model[3] = nn.Linear(24, 10)", "model[3].parameters()") == head
+
+
+def test_memory_of_a_model_that_was_changed_in_other_ways_is_unknown() -> None:
+    assert isinstance(peak("model = models.small_net()\nmodel.fc = lambda x: x"), str)

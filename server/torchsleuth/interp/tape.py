@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy, optim
+from torchsleuth.interp.library import hierarchy, optim, published
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.program import Gap, Held, Layer, Owned, Place, Program, Step, note_last
-from torchsleuth.tensors.spec import DictSpec, DType, ListSpec, NotASpec, TensorSpec
+from torchsleuth.tensors.spec import DictSpec, DType, ListSpec, ModuleSpec, NotASpec, StructSpec, TensorSpec
 from torchsleuth.values import (
     Bound,
     Choice,
@@ -24,6 +25,7 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Maybe,
+    NamedResult,
     Parameters,
     Partial,
     Scalar,
@@ -62,6 +64,8 @@ class Tape:
         self._stored: dict[int, int] = {}
         """For each storage a tensor in it."""
         self._layers: dict[int, LibraryModule] = {}
+        self._built: dict[int, tuple[LibraryModule, str]] = {}
+        """The parts of models that packages have built, with the model and their names."""
         self._optimizers: dict[int, int] = {}
         """How often each of them has stepped."""
         self._gaps: list[Gap] = []
@@ -87,6 +91,7 @@ class Tape:
             what: Any = operation.target
             if module is not None:
                 what = self._layer(interp, module, operation.site)
+                what = replace(what, method=target.method) if isinstance(target, ModuleSpec) else what
         except NotASpec as error:
             self._missing(place, operation.target, str(error))
             return
@@ -148,6 +153,15 @@ class Tape:
     def begun(self) -> None:
         """The beginning of a checkpoint."""
         self._into.append([])
+
+    @contextlib.contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is done inside is part of something that is recorded as one."""
+        self._into.append([])
+        try:
+            yield
+        finally:
+            self._into.pop()
 
     def ended(self, interp: Interpreter, args: tuple[Value, ...], value: Value, site: Site, reentrant: bool) -> None:
         """The end of a checkpoint that was given these arguments, and what it gives."""
@@ -265,6 +279,9 @@ class Tape:
             for part in hierarchy.parts_of(module):
                 if isinstance(part, Tensor):
                     yield self._held(interp, part, site)
+                elif part.built is not None:
+                    layer = self._layer(interp, part, site)
+                    yield Owned(layer.identity, layer.part)
                 elif part.children is None and hierarchy.has_own_parameters(part):
                     self._layer(interp, part, site)
                     yield Owned(part.identity)
@@ -285,8 +302,8 @@ class Tape:
     def _held(self, interp: Interpreter, tensor: Tensor, site: Site) -> Held:
         """A tensor that is there, or that comes to be there now. Raises NotASpec where it is not known how it was made."""
         if tensor.owner is not None and tensor.member:
-            self._layer(interp, tensor.owner, site)
-            return Held(tensor.owner.identity, tensor.member)
+            layer = self._layer(interp, tensor.owner, site)
+            return Held(layer.identity, f"{layer.part}.{tensor.member}".lstrip("."))
         if tensor.identity in self._tensors:
             return Held(tensor.identity)
         spec = interp.resolved_spec(tensor.spec)
@@ -314,18 +331,9 @@ class Tape:
     def _layer(self, interp: Interpreter, module: LibraryModule, site: Site) -> Layer:
         """A layer as it is now; it is made where it is not there yet. Raises NotASpec."""
         if module.built is not None:
-            raise NotASpec(module.path)
+            return self._model(interp, module, site)
         if module.identity not in self._layers:
-            recipe = interp.recipe(module)
-            if _has_sizes(recipe.args) or _has_sizes(recipe.kwargs):
-                raise NotASpec("size")
-            self._layers[module.identity] = module
-            kind = "cpu" if module.device is None else module.device.kind
-            made = Step("make", _place(module.site or site), replace(recipe, requires_grad=True), (module.identity,))
-            made.device = kind
-            self._put(interp, made, outermost=True)
-            if self._located is None and hierarchy.has_own_parameters(module):
-                self._located = self.program.device = kind
+            self._make(interp, module, interp.recipe(module), site)
         grad = module.requires_grad
         if grad is None and hierarchy.has_own_parameters(module):
             raise NotASpec("requires_grad")
@@ -339,10 +347,72 @@ class Tape:
             ties,
         )
 
+    def _make(self, interp: Interpreter, module: LibraryModule, recipe: ModuleSpec, site: Site) -> None:
+        if _has_sizes(recipe.args) or _has_sizes(recipe.kwargs):
+            raise NotASpec("size")
+        self._layers[module.identity] = module
+        kind = "cpu" if module.device is None else module.device.kind
+        made = Step("make", _place(module.site or site), replace(recipe, requires_grad=True), (module.identity,))
+        made.device = kind
+        self._put(interp, made, outermost=True)
+        if self._located is None and hierarchy.has_own_parameters(module):
+            self._located = self.program.device = kind
+
+    def _model(self, interp: Interpreter, module: LibraryModule, site: Site) -> Layer:
+        """A model that a package has built, or a part of one, as it is now. Raises NotASpec."""
+        root, part = self._root(module, site)
+        assert root.built is not None
+        if root.identity not in self._layers:
+            self._make(interp, root, root.built.model, site)
+        states = []
+        for name, one in _parts_of_model(root, root.built.model):
+            grad = one.slots["requires_grad"]
+            if not isinstance(grad, bool) and hierarchy.has_own_parameters(one):
+                raise NotASpec("requires_grad")
+            state = (name, one.slots["training"] is not False, grad is not False)
+            if state[1:] != (True, True):
+                states.append(state)
+        replaced = []
+        for name, value in published.changed(root):
+            if not isinstance(value, LibraryModule):
+                raise NotASpec(name)
+            if value.built is None:
+                replaced.append((name, self._in_place(interp, value, site)))
+        dtype = root.slots["dtype"]
+        return Layer(
+            root.identity,
+            dtype=dtype if isinstance(dtype, str) else None,
+            part=part,
+            states=tuple(states),
+            replaced=tuple(replaced),
+        )
+
+    def _in_place(self, interp: Interpreter, module: LibraryModule, site: Site) -> Layer | tuple[Layer, ...]:
+        """What stands in the place of a part of a model."""
+        if module.children is None:
+            return self._layer(interp, module, site)
+        plain = [child for _, child in module.children if isinstance(child, LibraryModule) and child.children is None]
+        if module.path != "torch.nn.Sequential" or len(plain) < len(module.children):
+            raise NotASpec(module.path)
+        return tuple(self._layer(interp, child, site) for child in plain)
+
+    def _root(self, module: LibraryModule, site: Site) -> tuple[LibraryModule, str]:
+        """The model that a part was built in, and the name of the part. Raises NotASpec where no variable leads to it."""
+        if module.identity not in self._built:
+            for value in (module, *_reached(site)):
+                if isinstance(value, LibraryModule) and value.built is not None and not value.built.part:
+                    for name, part in _parts_of_model(value, value.built.model):
+                        self._built.setdefault(part.identity, (value, name))
+        if module.identity not in self._built:
+            raise NotASpec(module.path)
+        return self._built[module.identity]
+
     def _results(self, value: Value) -> Any:
         """The tensors in a result, as a tree of the same structure."""
         if isinstance(value, Tensor):
             return Held(value.identity)
+        if isinstance(value, NamedResult):
+            return StructSpec(value.fields, tuple(map(self._results, value)))
         if isinstance(value, tuple):
             return tuple(map(self._results, value))
         if isinstance(value, ListValue):
@@ -381,20 +451,8 @@ class Tape:
     def _reachable(self, interp: Interpreter, site: Site) -> set[int]:
         """The tensors that variables hold, and the arguments of the calls that are going on. Those that are seen for the first
         time, and layers, come to be there."""
-        pending: list[Value] = []
-        at: Frame | None = site.frame
-        while at is not None:
-            pending += at.names.values()
-            for scope in (*at.closure, at.globals):
-                pending += scope.values()
-            at = at.caller
         found = {identity for held in self._arguments for identity in held}
-        seen: set[int] = set()
-        while pending:
-            value = pending.pop()
-            if id(value) in seen or isinstance(value, _EMPTY):
-                continue
-            seen.add(id(value))
+        for value in _reached(site):
             if isinstance(value, Tensor):
                 if value.identity not in self._tensors:
                     try:
@@ -402,18 +460,43 @@ class Tape:
                     except NotASpec:
                         continue
                 found.add(value.identity)
-            elif isinstance(value, LibraryModule) and value.children is None:
-                if value.identity not in self._layers and hierarchy.has_own_parameters(value):
+            elif isinstance(value, LibraryModule) and (value.children is None or value.built is not None):
+                if value.identity not in self._layers | self._built.keys() and hierarchy.has_own_parameters(value):
                     try:
                         self._layer(interp, value, site)
                     except NotASpec:
                         continue
-            else:
-                pending += _parts(value)
         return found
 
 
 _EMPTY = (int, float, str, bytes, type(None), Scalar, Dim, DType, Device)
+
+
+def _reached(site: Site) -> Iterator[Value]:
+    """All values that the variables lead to which are there at a site."""
+    pending: list[Value] = []
+    at: Frame | None = site.frame
+    while at is not None:
+        pending += at.names.values()
+        for scope in (*at.closure, at.globals):
+            pending += scope.values()
+        at = at.caller
+    seen: set[int] = set()
+    while pending:
+        value = pending.pop()
+        if id(value) not in seen and not isinstance(value, _EMPTY):
+            seen.add(id(value))
+            yield value
+            pending += _parts(value)
+
+
+def _parts_of_model(module: LibraryModule, model: ModuleSpec, name: str = "") -> Iterator[tuple[str, LibraryModule]]:
+    """A model that a package has built, and those of its parts that are still there, by their names."""
+    yield name, module
+    for own, child in module.children or ():
+        path = f"{name}.{own}".lstrip(".")
+        if isinstance(child, LibraryModule) and child.built is not None and child.built.is_part(model, path):
+            yield from _parts_of_model(child, model, path)
 
 
 def _parts(value: Value) -> Iterable[Value]:

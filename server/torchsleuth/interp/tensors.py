@@ -215,7 +215,7 @@ class TensorOperations(Questions):
             self.learn(fact, operation.site)
         value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
         value = self._in_place(operation, value)
-        if self.tape is not None:
+        if self.tape is not None and not (isinstance(target, ModuleSpec) and target.package):
             self.tape.operation(self, operation, target, value)
         return value
 

@@ -24,6 +24,7 @@ from torch._subclasses.fake_tensor import (
     UnsupportedOperatorException,
 )
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.utils._python_dispatch import _disable_current_modes
 
 from torchsleuth import wall
 from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
@@ -332,7 +333,10 @@ class Oracle:
             if limits.too_many_layers(recipe):
                 raise MemoryError(recipe.path)
             session = Session(mode, symbolic=False)
-            with torch.enable_grad():
+            with torch.enable_grad(), casting(None):
+                if recipe.package:
+                    with _disable_current_modes():
+                        return published.build(recipe, self._constructor_argument(session), mode)
                 return modules.construct(recipe, self._constructor_argument(session))
 
         with self._quiet("replay"):

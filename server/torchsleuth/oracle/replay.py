@@ -13,10 +13,10 @@ from torch._subclasses.fake_tensor import unset_fake_temporarily
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter
 
-from torchsleuth.oracle import gate, modules
+from torchsleuth.oracle import gate, modules, published
 from torchsleuth.oracle.fake import Mode, Session, plain_argument
 from torchsleuth.tensors.program import Block, Changes, Gap, Held, Layer, Owned, Peak, Place, Program, Step, identities
-from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
+from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, StructSpec, TensorSpec
 
 Build = Callable[[ModuleSpec], torch.nn.Module]
 _WIDE_RESULTS = frozenset({"mse_loss", "smooth_l1_loss", "binary_cross_entropy", "soft_margin_loss"})
@@ -183,6 +183,8 @@ class Replay:
         """Whether what is on the CPU is not on the device that is counted."""
         self._counter = Counter(answer)
         self._layers: dict[int, torch.nn.Module] = {}
+        self._constant: set[int] = set()
+        """The parameters that are made so that they do not learn, by identity."""
         self._optimizers: dict[int, torch.optim.Optimizer] = {}
         self._tensors: dict[int, torch.Tensor] = {}
         self._elsewhere: set[int] = set()
@@ -253,15 +255,19 @@ class Replay:
         self._layers[step.args[0]] = module
         for parameter in module.parameters():
             self._counter.see(parameter, "parameter")
+            self._constant |= set() if parameter.requires_grad else {id(parameter)}
         for buffer in module.buffers():
             self._counter.see(buffer, "buffer")
 
     def _call(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         layer = self._layer(step.target, tensors)
+        function: Any = layer
+        if step.target.part or step.target.method != "forward":
+            function = published.method(layer.get_submodule(step.target.part), step.target.method)
         if self._device != "cpu" and any(isinstance(part, torch.nn.RNNBase) for part in layer.modules()):
             # What cuDNN keeps for the backward pass is known to itself alone.
             raise Unknown(Gap("recurrent", step.place, type(layer).__name__))
-        self._forward(step, tensors, layer)
+        self._forward(step, tensors, function)
 
     def _operator(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         path, method = step.target, step.target.startswith("Tensor.")
@@ -347,7 +353,11 @@ class Replay:
     def _owned(self, step: Step, tensors: dict[int, torch.Tensor]) -> Iterator[torch.Tensor]:
         for part in step.args:
             if isinstance(part, Owned):
-                yield from self._layers[part.identity].parameters()
+                layer = self._layers[part.identity]
+                whole = part.part is None
+                yield from (
+                    layer.parameters() if whole else layer.get_submodule(part.part or "").parameters(recurse=False)
+                )
             elif isinstance(part, Held):
                 yield self._tensor(part, tensors)
             else:
@@ -417,9 +427,17 @@ class Replay:
             modules.cast(module, getattr(torch, layer.dtype))
         module.train(layer.training)
         grad = layer.requires_grad and self.changes.trained in (None, layer.identity)
+        frozen = set(self._constant)
+        for name, training, learns in layer.states:
+            part = module.get_submodule(name)
+            part.training = training
+            frozen |= set() if learns else {id(parameter) for parameter in part.parameters(recurse=False)}
         for parameter in module.parameters():
-            if parameter.requires_grad is not grad:
-                parameter.requires_grad_(grad)
+            if parameter.requires_grad is not (grad and id(parameter) not in frozen):
+                parameter.requires_grad_(grad and id(parameter) not in frozen)
+        for name, other in layer.replaced:
+            layers = [self._layer(one, tensors) for one in (other if isinstance(other, tuple) else (other,))]
+            module.set_submodule(name, torch.nn.Sequential(*layers) if isinstance(other, tuple) else layers[0])
         return module
 
     def _bind(self, step: Step, tree: Any, value: Any, tensors: dict[int, torch.Tensor], fresh: bool = False) -> None:
@@ -433,6 +451,9 @@ class Replay:
         elif isinstance(tree, tuple | ListSpec) and isinstance(value, tuple | list):
             for part, item in zip(tree if isinstance(tree, tuple) else tree.items, value):
                 self._bind(step, part, item, tensors)
+        elif isinstance(tree, StructSpec):
+            for name, part in zip(tree.fields, tree.items):
+                self._bind(step, part, getattr(value, name, None), tensors)
         elif isinstance(tree, DictSpec) and isinstance(value, dict):
             for key, part in tree.items:
                 self._bind(step, part, value.get(key), tensors)

@@ -22,12 +22,12 @@ HASHED_ELEMENTS = 64
 
 
 class _Loader:
-    def __init__(self, loader: Any, place: dict[str, Any] | None) -> None:
-        self.reference = weakref.ref(loader)
+    """A loader, by what it holds: its own attributes, or those of an iterator whose loader nothing refers to."""
+
+    def __init__(self, held: dict[str, Any], place: dict[str, Any] | None) -> None:
         self.place = place
         self.rounds = self.batches = self.training = 0
         self.seconds = 0.0
-        held = loader.__dict__
         dataset = held.get("dataset")
         self.dataset = type(dataset).__name__
         self.dataset_id = id(dataset)
@@ -115,21 +115,42 @@ class DataWatch:
             self._began = 0.0
 
     def _count(self, iterator: Any, count: int) -> None:
-        key = id(iterator.__dict__.get("_dataset")), id(iterator.__dict__.get("_index_sampler"))
-        loader = self._loaders.get(hash(key))
+        loader = self._loader(iterator)
         if loader is None:
-            owner = self._owner(iterator)
-            if owner is None or len(self._loaders) >= MAX_LOADERS:
-                return
-            found = self._constructor(owner)
-            place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")} if found else None
-            loader = self._loaders[hash(key)] = _Loader(owner, place)
+            return
         loader.rounds += count == 1
         loader.batches += 1
         loader.waiting += 1
         if self._began:
             loader.seconds += time.perf_counter() - self._began
         self._current = loader
+
+    def _loader(self, iterator: Any) -> _Loader | None:
+        held = iterator.__dict__
+        dataset, sampler = held.get("_dataset"), held.get("_index_sampler")
+        known = self._loaders.get(hash((id(dataset), id(sampler))))
+        if known is not None:
+            return known
+        owner = self._owner(iterator)
+        key: Any = (id(dataset), id(sampler))
+        if owner is None:  # ``for x in DataLoader(…):``, made anew for each pass
+            place = places.to_json(self._own.here())
+            key = (id(dataset), None if place is None else (place["path"], place["line"]))
+            attributes = {
+                "dataset": dataset,
+                "batch_size": getattr(sampler, "batch_size", None),
+                "num_workers": held.get("_num_workers", 0),
+                "pin_memory": held.get("_pin_memory"),
+                "sampler": getattr(sampler, "sampler", None),
+            }
+        else:
+            found = self._constructor(owner)
+            place = {name: found["frames"][0][name] for name in ("path", "line", "span", "function")} if found else None
+            attributes = owner.__dict__
+        known = self._loaders.get(hash(key))
+        if known is None and len(self._loaders) < MAX_LOADERS:
+            known = self._loaders[hash(key)] = _Loader(attributes, place)
+        return known
 
     def _owner(self, iterator: Any) -> Any:
         """The loader that an iterator belongs to."""

@@ -27,20 +27,29 @@ class Held:
 
 @dataclass(frozen=True)
 class Layer:
-    """The state of a layer at a call. `ties`: tensors that stand in the place of its own parameters."""
+    """The state of a layer at a call. `ties`: tensors that stand in the place of its own parameters.
+
+    Of a model that a package has built, `part` is what is called, by its `method`; `states` are mode and requires_grad of those of its
+    parts that do not learn or not train; `replaced`: what stands in the place of parts, one layer or those of a Sequential.
+    """
 
     identity: int
     training: bool = True
     requires_grad: bool = True
     dtype: str | None = None
     ties: tuple[tuple[str, Held], ...] = ()
+    part: str = ""
+    method: str = "forward"
+    states: tuple[tuple[str, bool, bool], ...] = ()
+    replaced: tuple[tuple[str, Layer | tuple[Layer, ...]], ...] = ()
 
 
 @dataclass(frozen=True)
 class Owned:
-    """All parameters of a layer."""
+    """All parameters of a layer, or the own ones of a part of a model."""
 
     identity: int
+    part: str | None = None
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
@@ -87,7 +88,7 @@ def recipe(interp: Interpreter, module: LibraryModule, answers: dict[str, list[A
     assert built is not None
     changes: tuple[tuple[str, Any], ...] = ()
     if answers is not None:
-        changes = tuple((name, _change(interp, name, value, answers)) for name, value in _changed(module))
+        changes = tuple((name, _change(interp, name, value, answers)) for name, value in changed(module))
     return replace(
         built.model,
         part=built.part,
@@ -104,7 +105,7 @@ def _change(interp: Interpreter, name: str, value: Value, answers: dict[str, lis
     return interp.to_spec(value)
 
 
-def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Value]]:
+def changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Value]]:
     """Attributes and parts of a model that are not as they were built, by their dotted names, and parts that have hooks,
     which are to see the call. Raises NotASpec."""
     built = module.built
@@ -124,7 +125,7 @@ def _changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Val
         part = value.built if isinstance(value, LibraryModule) else None
         own = part is not None and part.is_part(built.model, path)
         if own and isinstance(value, LibraryModule) and not value.slots.get("hooks"):
-            yield from _changed(value, f"{prefix}{name}.")
+            yield from changed(value, f"{prefix}{name}.")
         elif name in built.names:
             if not is_module(value):
                 raise NotASpec("a part that is not known")
@@ -155,10 +156,15 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments, method: str
             break
         value = interp.apply_built(operation, target, forget_dtype)
         if not isinstance(value, PartCall):
-            return same(value)
+            value = same(value)
+            if interp.tape is not None:
+                interp.tape.operation(interp, operation, target, value)
+            return value
         args, kwargs = tuple(map(same, value.args)), {name: same(item) for name, item in value.kwargs}
         written = call.written and not kwargs and args == call.args
-        result = interp.call(_part(module, value.part), replace(call, args=args, kwargs=kwargs, written=written))
+        asked = replace(call, args=args, kwargs=kwargs, written=written)
+        with contextlib.nullcontext() if interp.tape is None else interp.tape.aside():
+            result = interp.call(_part(module, value.part), asked)
         if value.part not in answers:
             before, operation = operation, described()
             if operation.specs == before.specs:
