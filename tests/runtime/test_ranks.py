@@ -31,7 +31,7 @@ rank = dist.get_rank()
 torch.manual_seed(SEED)
 model = WRAPPED(nn.Linear(4, 1))
 optimizer = torch.optim.SGD(model.parameters(), 0.1)
-loader = DataLoader(TensorDataset(torch.randn(24, 4) + rank), 8)
+loader = DataLoader(TensorDataset(torch.randn(24, 4) + rank * bool("WRAPPED")), 8)
 for epoch in range(2):
     for (x,) in loader:
         INSIDE
