@@ -136,6 +136,7 @@ _ALL = (
     Fault("TS317", "weights-after-mean", "warning"),
     Fault("TS318", "mask-inverted", "warning"),
     Fault("TS319", "softmax-axis", "warning"),
+    Fault("TS320", "ignored-labels-counted", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

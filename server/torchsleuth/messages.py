@@ -782,6 +782,8 @@ ENGLISH: dict[str, str] = {
     "unmodule.list": "a list: unpack it with *",
     "unmodule.tensor": "a tensor",
     "unmodule.value": "a {kind}",
+    "counted.labels": "the mean counts {labels} that are {number} as mistakes, and the loss ignores them: leave them out here, too",
+    "counted.loss": "this loss ignores {number}",
     "untensor": "{made} computes with tensors, and {name} is {kind}",
     "untensor.array": "an array of NumPy",
     "untensor.layer": "a module: its weight is a tensor",

@@ -647,6 +647,8 @@ class Expressions(Calls):
             return left is right
         if isinstance(left, bool) and isinstance(right, bool):
             return left == right
+        if isinstance(left, str) and isinstance(right, str) and left != right:
+            return False
         if isinstance(left, Native) and isinstance(right, Native):
             return left.path == right.path
         if {type(left), type(right)} == {Native, ClassValue}:

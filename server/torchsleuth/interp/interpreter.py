@@ -1165,6 +1165,8 @@ class Execution(Importing):
                 native = owner.native
                 if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
                     modules.set_module_attribute(self, native, name, value)
+                if isinstance(native, LibraryObject) and native.path == data.LOADER and name in data.SETTABLE:
+                    self.heap.set(native.slots, name, value)
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Namespace):
             self.heap.set(owner.slots, name, value)

@@ -65,8 +65,14 @@ SAMPLE_STEPS = 6_000
 # -- options of a loader ---------------------------------------------------------------------------
 
 
+SETTABLE = frozenset({"collate_fn"})
+"""Options of a DataLoader that may be set as attributes, too."""
+
+
 def option(loader: LibraryObject, name: str) -> Value:
-    """An argument of a DataLoader, or its default."""
+    """An argument of a DataLoader, or its default; what was set on it since goes first."""
+    if name in SETTABLE and name in loader.slots:
+        return loader.slots[name]
     return loader.argument(_OPTIONS.index(name) if name in _OPTIONS else 99, name, _DEFAULTS.get(name))
 
 

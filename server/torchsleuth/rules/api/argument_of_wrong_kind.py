@@ -22,6 +22,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
+from torchsleuth.interp.library.hierarchy import PARAMETER_CONTAINERS
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.interp.trace import LibraryCall, Misuse
 from torchsleuth.messages import message
@@ -172,6 +173,8 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
         return _labels(analysis, call, node)
     if not is_module(first) or (isinstance(first, Instance) and first.cls.slots.get("__iter__") is not None):
         return None
+    if isinstance(first, LibraryModule) and first.path in PARAMETER_CONTAINERS:
+        return None  # It gives its parameters, as a list does.
     if call.path.startswith("torch.optim.lr_scheduler."):
         held = [
             str(key)

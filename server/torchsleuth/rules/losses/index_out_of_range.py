@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.classes import DEFAULT_IGNORED, held, ignored_by, is_entropy
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related, given_argument
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
 from torchsleuth.rules.evidence.operands import (
@@ -50,18 +51,11 @@ from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Valu
 from torchsleuth.values.frames import Scene
 
 CODE = "TS310"
-DEFAULT_IGNORED = -100
 MAX_SPECIAL = 4
 """Special tokens, such as those of padding and of the start, that a vocabulary may lack."""
 WHITE = 255
 """The number of the second class in a mask that is kept as a picture."""
 _EMBEDDINGS = ("torch.nn.Embedding", "torch.nn.EmbeddingBag", "torch.nn.functional.embedding")
-_CLASSES = (
-    "torch.nn.CrossEntropyLoss",
-    "torch.nn.NLLLoss",
-    "torch.nn.functional.cross_entropy",
-    "torch.nn.functional.nll_loss",
-)
 _OUT = re.compile(r"index (\d+) is out of bounds for dimension \d+ with size (\d+)")
 _DRAWS = ("randint", "integers")
 
@@ -82,7 +76,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     failed = {(failure.operation.site.span, failure.operation.target) for failure in analysis.trace.failures}
     for operation in analysis.trace.operations:
         lookup = _lookup(operation) if (operation.site.span, operation.target) not in failed else None
-        bounds = _bounds(lookup.index) if lookup is not None else None
+        bounds = held(lookup.index.tensor) if lookup is not None else None
         start = operation.site.span.start
         key = (operation.site.span.path, start.line, start.column)
         if lookup is None or bounds is None or key in seen or not _beyond(lookup, bounds):
@@ -94,10 +88,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield _finding(analysis, operation, lookup, bounds)
     for failure in failures(analysis, CODE):
         yield _fixed(analysis, failure.operation, failure.failure.message, trail(analysis, failure))
-
-
-def _bounds(used: Operand) -> Bounds | Ends | None:
-    return next((tag for tag in used.tensor.tags if isinstance(tag, Bounds | Ends)), None)
 
 
 def _beyond(lookup: Lookup, bounds: Bounds | Ends) -> bool:
@@ -113,13 +103,13 @@ def _lookup(operation: Operation) -> Lookup | None:
         used = operand(operation, 0, "input")
         rows = _rows(operation)
         return Lookup(used, rows, "table", operation.module) if used is not None and rows is not None else None
-    if operation.target in _CLASSES:
+    if is_entropy(operation):
         used, prediction = operand(operation, 1, "target"), operand(operation, 0, "input")
         shape = prediction.spec.shape if prediction is not None else None
         size = (shape[1] if len(shape) > 1 else shape[0]) if shape else None
         if used is None or not isinstance(size, int) or used.spec.dtype not in ("int64", "uint8"):
             return None
-        return Lookup(used, size, "classes", operation.module, _ignored(operation))
+        return Lookup(used, size, "classes", operation.module, ignored_by(operation))
     name = operation.target.rpartition(".")[2]
     if name == "one_hot":
         used = operand(operation, 0, "tensor", "input")
@@ -144,12 +134,6 @@ def _rows(operation: Operation) -> int | None:
     weight = operand(operation, 1, "weight")
     rows = weight.spec.shape[0] if weight is not None and weight.spec.shape else None
     return rows if isinstance(rows, int) else None
-
-
-def _ignored(operation: Operation) -> int:
-    options = operation.module.kwargs if operation.module is not None else operation.kwargs
-    value = options.get("ignore_index", DEFAULT_IGNORED)
-    return value if isinstance(value, int) else DEFAULT_IGNORED
 
 
 def _picked(operation: Operation) -> Lookup | None:

@@ -1,0 +1,41 @@
+"""Numbers of classes: which a loss ignores, which a tensor holds, and where they are chosen."""
+
+from __future__ import annotations
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.values import Bounds, Ends, Tensor
+
+DEFAULT_IGNORED = -100
+ENTROPIES = (
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.NLLLoss",
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.nll_loss",
+)
+_CHOICES = frozenset({"argmax", "argmin"})
+
+
+def is_entropy(operation: Operation) -> bool:
+    """Whether an operation is a loss over numbers of classes."""
+    return operation.target in ENTROPIES
+
+
+def ignored_by(operation: Operation) -> int:
+    """The number that such a loss leaves out."""
+    options = operation.module.kwargs if operation.module is not None else operation.kwargs
+    value = options.get("ignore_index", DEFAULT_IGNORED)
+    return value if isinstance(value, int) else DEFAULT_IGNORED
+
+
+def held(tensor: Tensor) -> Bounds | Ends | None:
+    """Numbers that a tensor holds, as far as they are known."""
+    return next((tag for tag in tensor.tags if isinstance(tag, Bounds | Ends)), None)
+
+
+def is_choice(tensor: Tensor) -> bool:
+    """Whether a tensor holds the numbers of the best scores."""
+    origin = tensor.origin
+    return origin is not None and origin.operator.rpartition(".")[2] in _CHOICES
+
+
+__all__ = ["DEFAULT_IGNORED", "ENTROPIES", "held", "ignored_by", "is_choice", "is_entropy"]
