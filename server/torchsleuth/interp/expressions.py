@@ -573,6 +573,7 @@ class Expressions(Calls):
             return self.over(right, lambda one: self.compare(op, left, one, node, frame))
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             if left is None or right is None or isinstance(left, str) or isinstance(right, str):
+                kinds.compares(self, left, right, node, frame)
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):

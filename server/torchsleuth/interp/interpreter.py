@@ -21,6 +21,7 @@ from torchsleuth.interp import (
     special,
     streams,
     unparsed,
+    unset,
 )
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
@@ -764,6 +765,7 @@ class Execution(Importing):
             call = item.context_expr if isinstance(item.context_expr, ast.Call) else None
             return self._through(manager, call, frame, completions, body)
         misuse.enters(self, manager, item.context_expr, frame)
+        kinds.uses(self, manager, "enter", item.context_expr, frame)
         suppressed = python.suppressed(manager)
         if suppressed is not None:
             completion = self._watched(lambda: body(UNKNOWN), True)
@@ -1177,6 +1179,7 @@ class Execution(Importing):
                 self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
             modules.set_module_attribute(self, owner, name, value)
         elif isinstance(owner, LibraryObject):
+            unset.option_of_optimizer(self, owner, name, node, frame)
             self.heap.set(owner.slots, name, value)
         elif isinstance(owner, Function):
             self.heap.set(owner.attributes, name, value)

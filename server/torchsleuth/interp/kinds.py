@@ -34,7 +34,7 @@ _OF_SEQUENCES = frozenset({"iterate", "index", "len", "next"})
 _REFUSED: dict[str, frozenset[str]] = {
     "int": _OF_SEQUENCES | {"call"},
     "float": _OF_SEQUENCES | {"call"},
-    "module": _OF_SEQUENCES,
+    "module": _OF_SEQUENCES | {"enter"},
     "generator": frozenset({"index", "len", "call"}),
     "loader": frozenset({"next", "call"}),
     "list": frozenset({"next", "call"}),
@@ -42,8 +42,8 @@ _REFUSED: dict[str, frozenset[str]] = {
 }
 """The operations that Python refuses with values of each kind."""
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
-_ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__getattr__")
-_CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory"})
+_ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__enter__", "__getattr__")
+_CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory", "eval", "train"})
 """Methods that are called for what they do to a model; of others, the rules about training loops say that they are not
 called."""
 _NUMBERS = frozenset(
@@ -139,6 +139,29 @@ def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: a
         _report(interp, "text", (operator, right), node, frame)
 
 
+def compares(interp: Interpreter, left: Value, right: Value, node: ast.Compare, frame: Frame) -> None:
+    """``x > None``, ``x < "a"``: no order stands between a tensor and those. `node`: of the two alone."""
+    others = [one for one in (left, right) if not isinstance(one, Tensor)]
+    if len(node.ops) == 1 and len(others) == 1 and (others[0] is None or isinstance(others[0], str)):
+        if isinstance(node.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            _report(interp, "order", ("none" if others[0] is None else "str", others[0]), node, frame)
+
+
+def read_as_number(interp: Interpreter, value: Value, call: Arguments) -> None:
+    """``int(x.shape)``"""
+    kind = "tuple" if type(value) is tuple else kind_of(interp, value)
+    node = call.node.args[0] if isinstance(call.node, ast.Call) and len(call.node.args) == 1 else None
+    if kind in ("tuple", "list", "module", "generator", "loader") and node is not None:
+        _report(interp, "as_number", (kind, value), node, call.frame)
+
+
+def applied(interp: Interpreter, value: Value, call: Arguments) -> None:
+    """``model.apply(init(model))``: what the function has given is None."""
+    node = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
+    if value is None and isinstance(node, ast.Call):
+        _report(interp, "applied", ("none", value), node, call.frame)
+
+
 def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, node: ast.AST, frame: Frame) -> None:
     """``x, y = loader``. `count`: the batches that it gives."""
     if isinstance(target, ast.Tuple) and isinstance(count, int) and count != len(target.elts):
@@ -208,6 +231,9 @@ def _report(interp: Interpreter, how: str, what: object, node: ast.AST, frame: F
 
 
 __all__ = [
+    "applied",
+    "compares",
+    "read_as_number",
     "decides",
     "goes_through",
     "joins",

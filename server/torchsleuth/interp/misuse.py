@@ -325,6 +325,12 @@ def _takes_object(interp: Interpreter, path: str, value: Value, call: Arguments)
             report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, value)))
 
 
+def takes_list(interp: Interpreter, path: str, value: Value, call: Arguments) -> None:
+    """``nn.Parameter([1.0, 2.0])``"""
+    if isinstance(value, ListValue) and value.type_name == "list" and value.items and is_certain(interp, call.frame):
+        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, value)))
+
+
 def layer_takes(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
     """``model(x.numpy())``, and ``criterion(output, target)`` of an object."""
     if not call.args:
@@ -393,6 +399,7 @@ __all__ = [
     "needs_result",
     "once",
     "repeats",
+    "takes_list",
     "unmade",
     "untold",
 ]

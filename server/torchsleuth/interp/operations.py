@@ -904,6 +904,8 @@ class _LibraryObject(Operations):
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
         if name not in owner.slots and (exceptions.is_exception(owner) or python.has_attribute(owner, name) is False):
+            if owner.path == "argparse.Namespace":
+                unset.of_namespace(interp, owner, name, node, frame)
             return None if name in ("__cause__", "__context__") else UNKNOWN
         model = self._model(name)
         value = model.get(node, frame)

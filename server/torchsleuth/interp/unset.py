@@ -47,9 +47,11 @@ _KEPT = 64
 class _Written:
     """The mentions of attributes in a file. `stored`: names that something may make attributes of (it assigns them, passes them as
     keywords, or has them as texts); `own`: those that a class gives to ``self``, or defines, by the names of both. `read`: those
-    that are read. `dynamic`: others may be made that are not written there."""
+    that are read. `assigned`, `keywords`: those of the stored that are set as attributes, or passed by name. `dynamic`: others may be made that are not written there."""
 
     stored: frozenset[str]
+    assigned: frozenset[str]
+    keywords: frozenset[str]
     own: frozenset[tuple[str, str]]
     read: frozenset[str]
     dynamic: bool
@@ -66,6 +68,8 @@ def _written(text: str) -> _Written:
     source = SourceText("", text)
     found = index(parse(source))
     stored: set[str] = set()
+    assigned: set[str] = set()
+    keywords: set[str] = set()
     own: set[tuple[str, str]] = set()
     read: set[str] = set()
     dynamic = bool(source.blanked)
@@ -78,11 +82,13 @@ def _written(text: str) -> _Written:
                 own.add((cls, node.attr))
             else:
                 stored.add(node.attr)
+                assigned.add(node.attr)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if cls := _class_around(found, node):
                 own.add((cls, node.name))
         elif isinstance(node, ast.keyword) and node.arg is not None:
             stored.add(node.arg)
+            keywords.add(node.arg)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _SHORT:
             stored.update(node.value.replace(",", " ").split())
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
@@ -93,7 +99,9 @@ def _written(text: str) -> _Written:
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
             named = [part for part in node.args[:2] if isinstance(part, ast.Constant) and isinstance(part.value, str)]
             dynamic = dynamic or (called in _NAMING and not named)
-    return _Written(frozenset(stored), frozenset(own), frozenset(read), dynamic)
+    return _Written(
+        frozenset(stored), frozenset(assigned), frozenset(keywords), frozenset(own), frozenset(read), dynamic
+    )
 
 
 def _class_around(found: Index, node: ast.AST) -> str:
@@ -207,6 +215,26 @@ def _mentions(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def option_of_optimizer(interp: Interpreter, owner: LibraryObject, name: str, node: ast.AST, frame: Frame) -> None:
+    """``optimizer.lr = 0.01``: what trains reads its options from its groups."""
+    plain = owner.path.startswith("torch.optim.") and ".lr_scheduler." not in owner.path
+    options = (interp.oracle.signature(owner.path) or ())[1:] if plain else ()
+    if any(name == option.name for option in options) and isinstance(node, ast.Attribute):
+        report(interp, Misuse("option_set", interp.site(node, frame), (owner, name)))
+
+
+def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast.AST, frame: Frame) -> None:
+    """``args.batchsize`` of options that have a ``batch_size``."""
+    if not _is_read(node) or interp.entry or interp.trace.escaped or not is_certain(interp, frame):
+        return
+    fields = [one for one in owner.slots if isinstance(one, str)]
+    near = [one for one in fields if plain_name(one) == plain_name(name)]
+    if near and not any(
+        _written(one.text).may_give(name, frozenset()) for one in (frame.source, *interp.workspace.read)
+    ):
+        report(interp, Misuse("lacking", interp.site(node, frame), (owner, name, tuple(near), False)))
+
+
 def of_library(
     interp: Interpreter, owner: LibraryModule | LibraryObject, name: str, node: ast.AST, frame: Frame
 ) -> None:
@@ -226,7 +254,8 @@ def of_library(
         return
     if name in owner.slots or owner.identity in interp.trace.escaped or not is_certain(interp, frame):
         return
-    if any(_written(source.text).may_give(name, None) for source in (frame.source, *interp.workspace.read)):
+    written = [_written(source.text) for source in (frame.source, *interp.workspace.read)]
+    if any(one.may_give(name, None) and (name in one.assigned or name not in one.keywords) for one in written):
         return
     near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
     of_tensors = name in interp.oracle.attributes("torch.Tensor")

@@ -51,6 +51,7 @@ from torchsleuth.values.graph import Cut
 
 WRAPPED = frozenset({"module", "_orig_mod"})
 """The attributes under which DistributedDataParallel and torch.compile, which are seen through, hold the module that they wrap."""
+_OF_LISTS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList"})
 MAX_APPLIED = 64
 """Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})
@@ -67,6 +68,8 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
     """Fill the children of a Sequential, ModuleList or ModuleDict from its constructor's arguments."""
     children: list[tuple[str, Value]] | None = []
     first = call.args[0] if call.args else None
+    if isinstance(first, DictValue) and first.type_name == "dict" and module.path in _OF_LISTS:
+        misuse.holds(interp, module.path, first, getattr(call.node, "args", [call.node])[0], call.frame)
     if module.path == "torch.nn.Sequential" and not isinstance(first, DictValue):
         children = [(str(index), value) for index, value in enumerate(call.args)]
     elif isinstance(first, DictValue):
@@ -401,6 +404,7 @@ class ModuleMethods(Model):
     @method
     def apply(self, call: Arguments) -> Value:
         """The function is called with each module below, and with this one."""
+        kinds.applied(self.interp, call.get(0, "fn", UNKNOWN), call)
         parts = list(descendants(self.module))
         if len(parts) > MAX_APPLIED:
             self.interp.escape((self.module,))
@@ -510,6 +514,8 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
     if target.path in PARAMETER_CONTAINERS:
         call = replace(call, args=tuple(_as_parameter(interp, value) for value in call.args))
     if name == "append" and call.args:
+        if target.path in _OF_LISTS and isinstance(call.node, ast.Call) and call.node.args:
+            misuse.holds(interp, target.path, call.args[0], call.node.args[0], call.frame)
         children.append(call.args[0])
     elif name == "extend" and call.args:
         more = interp.sequence(call.args[0], call.node, call.frame)

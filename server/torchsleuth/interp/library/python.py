@@ -348,6 +348,7 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(value, Tensor | Array):
         demands.as_number(interp, value, "int", call.node, call.frame)
         return draws.number(interp, value)
+    kinds.read_as_number(interp, value, call)
     return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
 
 
@@ -359,6 +360,7 @@ def _float(interp: Interpreter, call: Arguments) -> Value:
             return float(value)
         except ValueError:
             return Scalar("float")
+    kinds.read_as_number(interp, value, call)
     demands.as_number(interp, value, "float", call.node, call.frame)
     cut = interp.cut(value, "float", interp.site(call.node, call.frame)) if isinstance(value, Tensor) else None
     return Scalar("float", value.cut if isinstance(value, Scalar) else cut)

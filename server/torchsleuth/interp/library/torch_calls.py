@@ -382,6 +382,7 @@ def _device(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer")
 def _parameter(interp: Interpreter, call: Arguments) -> Value:
     source = call.get(0, "data")
+    misuse.takes_list(interp, call.path, source, call)
     grad = call.get(1, "requires_grad", call.name == "Parameter")
     spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
     whole = not is_differentiable(spec.dtype)

@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
+from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -38,6 +39,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _unmade(analysis)
     yield from _modes(analysis)
     for misuse in analysis.misuses("uncalled"):
+        if _is_told(analysis, misuse.value):
+            continue
         source = analysis.source_of(misuse.site.span.path)
         node = _written(misuse)
         text = source.segment(node)
@@ -58,6 +61,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             edit = edits.insert_after_node(source, node, "()")
             fixes = (Candidate(message("fix.parentheses", text=" ".join(text.split())), (edit,)),)
         yield Finding(source.span(node), said, places, fixes)
+
+
+def _is_told(analysis: Analysis, value: object) -> bool:
+    """Whether it is the mode of a model that has layers to which it matters: of that, the rules about training speak."""
+    if not isinstance(value, Bound) or value.function not in ("eval", "train"):
+        return False
+    return any(True for _ in mode_dependent(analysis, value.receiver))
 
 
 def _modes(analysis: Analysis) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 What it finds
     `__int__`, `_init_` or `__inti__` for `__init__`, where it calls `super().__init__()`, or gives attributes to `self`; a module that is
-    called and has `foward` for `forward`, or none; `forward` inside of `__init__`, because it is indented too far.
+    called and has `foward` for `forward`, or none; `forward` inside of `__init__`, because it is indented too far; `def __len__():` without `self`.
 Why it hurts
     Nobody calls it: the layers are never made, or the call of the module raises NotImplementedError.
 Example
@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -36,6 +37,8 @@ from torchsleuth.tensors.spec import plain_name
 from torchsleuth.values import Instance
 
 CODE = "TS824"
+_SPECIAL = re.compile(r"__(?!new__|init_subclass__|class_getitem__)\w+__|forward")
+"""Methods that are called with the object, by Python or by a module."""
 _ALIKE, _SHORT_ALIKE = 0.8, 0.75
 """How much of a name has to be the same, at least, for it to be a slip for `forward`, and for `init`."""
 
@@ -47,6 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if method is not None and not _is_mentioned(analysis, path, method.name):
             text = message("method.init", name=method.name, owner=cls.name)
             yield _named(analysis.source_of(path), method, "__init__", text)
+        yield from _selfless(analysis.source_of(path), cls)
     reported: set[ast.AST] = set()
     for misuse in analysis.misuses("forwardless"):
         owner: Instance = misuse.value
@@ -54,6 +58,21 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         reported.add(owner.cls.node)
         yield _without_forward(analysis, owner, misuse.site.span)
+
+
+def _selfless(source: SourceText, cls: ast.ClassDef) -> Iterator[Finding]:
+    """``def __len__():``"""
+    for method in cls.body:
+        if not isinstance(method, ast.FunctionDef) or not _SPECIAL.fullmatch(method.name) or method.decorator_list:
+            continue
+        if any(vars(method.args).get(kind) for kind in ("posonlyargs", "args", "vararg")):
+            continue
+        start = source.offset(source.start_of(method))
+        opening = source.text.find("(", start)
+        edit = edits.insert(source, source.position(opening + 1), "self")
+        header = Span(source.path, source.start_of(method), source.position(opening))
+        text = message("method.selfless", owner=cls.name, name=method.name)
+        yield Finding(header, text, (), (Candidate(message("fix.add", text="self"), (edit,)),))
 
 
 def misspelt_init(cls: ast.ClassDef) -> ast.FunctionDef | None:

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import Array, Instance, Tensor
+from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS823"
 
@@ -39,13 +39,25 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             source = analysis.source_of(misuse.site.span.path)
             name = f"`{' '.join(source.segment(call.args[0]).split())}`"
             kind, repairs = ("untensor.array", _converted) if isinstance(value, Array) else ("untensor.module", _called)
-            if isinstance(value, Instance) and not value.is_module:
+            if isinstance(value, ListValue):
+                kind, repairs = "untensor.list", _made
+            elif isinstance(value, Instance) and not value.is_module:
                 kind, repairs = "untensor.object", _read
             elif path.startswith("torch.nn.init."):
                 kind = "untensor.layer"
             cls = value.cls.name if isinstance(value, Instance) else ""
             text = message("untensor", made=path.rpartition(".")[2], name=name, kind=message(kind, cls=cls))
             yield Finding(source.span(call.args[0]), text, (), list(repairs(analysis, misuse, call)))
+
+
+def _made(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+    """The tensor of the numbers in a list."""
+    path = misuse.site.span.path
+    source, given = analysis.source_of(path), call.args[0]
+    made, imports = spelled(analysis, path, "torch.tensor")
+    new = f"{made}({source.segment(given)})"
+    title = message("fix.replace", old=source.segment(given), new=new)
+    yield Candidate(title, (*imports, edits.replace(source, given, new)))
 
 
 def _read(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:

@@ -1,7 +1,7 @@
 """param-groups-index: the groups of an optimizer, used as if they were one dict.
 
 What it finds
-    `optimizer.param_groups["lr"]`, read or written.
+    `optimizer.param_groups["lr"]`, read or written; `optimizer.lr = 0.01`, which sets an attribute that nothing reads.
 Why it hurts
     An optimizer has a list of groups, each with its own learning rate: TypeError "list indices must be integers or
     slices, not str".
@@ -34,6 +34,24 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(
             misuse.site.span, message("groups.index"), (), _repairs(analysis, misuse.site.span.path, misuse.site.node)
         )
+    yield from _set_on_optimizer(analysis)
+
+
+def _set_on_optimizer(analysis: Analysis) -> Iterator[Finding]:
+    """``optimizer.lr = 0.01``"""
+    for misuse in analysis.misuses("option_set"):
+        node, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
+        if not isinstance(node, ast.Attribute):
+            continue
+        text = message("groups.option", text=source.segment(node), name=node.attr)
+        statement = edits.enclosing_statement(analysis.tree(source.path), node)
+        fixes: list[Candidate] = []
+        if isinstance(statement, ast.Assign | ast.AugAssign):
+            owner, indent = source.segment(node.value), edits.indentation(source, statement.lineno)
+            inside = source.segment(statement).replace(source.segment(node), f'group["{node.attr}"]')
+            new = f"for group in {owner}.param_groups:{edits.line_ending(source)}{indent}    {inside}"
+            fixes.append(Candidate(message("fix.each_group"), (edits.replace(source, statement, new),)))
+        yield Finding(misuse.site.span, text, (), fixes, severity="warning")
 
 
 def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate]:

@@ -108,6 +108,8 @@ _MEANT = {
 
 def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kind: str) -> Iterator[Candidate]:
     text = source.segment(node)
+    if how == "applied" and isinstance(node, ast.Call):
+        yield _replaced(source, node, source.segment(node.func))
     meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
     if how == "pairs" and text.endswith("parameters()"):
         meant = text.removesuffix("parameters()") + "named_parameters()"
