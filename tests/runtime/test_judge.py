@@ -350,6 +350,9 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
         phases={"evaluation": 6.0, "forward": 1.0, "backward": 0.5, "optimizer": 0.2},
     ),
     "one batch only": lambda: with_batches(batches("input", 12, same=True)),
+    "queries of an attention that looks everywhere alike": lambda: with_parameters(
+        parameter("values"), *(parameter(str(number), gradient=1e-9 if number < 3 else 0.1) for number in range(7))
+    ),
     "weights that began at zero, in the last layer": lambda: with_parameters(parameter("head.weight", update=0.5)),
 }
 

@@ -142,10 +142,12 @@ def _relative(parameter: Parameter) -> dict[int, float]:
 
 
 def _vanishing(evidence: Evidence) -> Iterator[Finding]:
+    """All of the first layers have next to no gradient: a single one has its own reasons, as the queries of an attention that looks
+    everywhere alike."""
     weights = _weights(evidence)
     if len(weights) < 4:
         return
-    first, last = min(weights[: len(weights) // 2], key=_middle), max(weights[len(weights) // 2 :], key=_middle)
+    first, last = max(weights[: len(weights) // 4], key=_middle), max(weights[len(weights) // 2 :], key=_middle)
     one, other = _relative(first), _relative(last)
     ratios = [one[step] / other[step] for step in sorted(one.keys() & other.keys()) if step > 1]
     if len(ratios) < ENOUGH or median(ratios) > VANISHED:
