@@ -11,6 +11,9 @@ import sys
 if __name__ == "__main__":
     if not (sys.flags.isolated or getattr(sys.flags, "safe_path", False)):
         del sys.path[0]  # this folder, which may not shadow the standard library
+    sys.dont_write_bytecode = (
+        False  # of this package, which would be compiled in each run; the script's own runs as it says
+    )
     if "torchsleuth" not in sys.modules:
         import importlib.util
         import os

@@ -8,8 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 VARIABLE = "TORCHSLEUTH_LIMITS"
 """Environment variable with the limits as JSON; removed before the user's code starts."""
@@ -19,8 +18,7 @@ constructed."""
 SMOKE_SAMPLES, SMOKE_TRAINING, SMOKE_EVALUATION = 2, 3, 2
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """`max_steps`: optimizer steps after which the run ends. `smoke`: batches of 2 samples, 3 steps of training, 2 batches of
     each evaluation. `device`: the one that the script shall take. `every`: shapes are recorded in each such optimizer
     step only. `without`: kinds that are not recorded. `probe`: the settings of the probe that the run is for, its kind first;
@@ -39,7 +37,7 @@ class Limits:
         return min(self.max_steps or SMOKE_TRAINING, SMOKE_TRAINING) if self.smoke else self.max_steps
 
     def to_text(self) -> str:
-        return json.dumps(asdict(self))
+        return json.dumps(self._asdict())
 
     @staticmethod
     def of_text(text: str) -> Limits:

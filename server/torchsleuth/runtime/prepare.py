@@ -16,7 +16,7 @@ import marshal
 import os
 import runpy
 import sys
-import tempfile
+import time
 import types
 import warnings
 from typing import Any, NamedTuple, NoReturn
@@ -32,6 +32,7 @@ CELLS = "TORCHSLEUTH_CELLS"
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _BEGIN = f"""
 import sys
+written, sys.dont_write_bytecode = sys.dont_write_bytecode, False
 if "torchsleuth" not in sys.modules:
     import importlib.util
     import os
@@ -41,6 +42,7 @@ if "torchsleuth" not in sys.modules:
     sys.modules["torchsleuth"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(sys.modules["torchsleuth"])
 from torchsleuth.runtime.launch import begin
+sys.dont_write_bytecode = written
 begin(*given)
 """
 
@@ -190,6 +192,8 @@ def _become(code: types.CodeType, name: str, flags: list[str], arguments: list[s
         descriptor = os.memfd_create("torchsleuth", 0)
         path = _named(f"/proc/self/fd/{descriptor}", name)
     else:
+        import tempfile
+
         descriptor, path = tempfile.mkstemp(".pyc", "torchsleuth")
         os.set_inheritable(descriptor, True)
     with open(descriptor, "wb", closefd=False) as file:
@@ -200,7 +204,8 @@ def _become(code: types.CodeType, name: str, flags: list[str], arguments: list[s
 def _named(path: str, name: str) -> str:
     """A link with a name to the compiled file, which `launch.begin` takes away; the file itself where there can be none."""
     try:
-        folder = tempfile.mkdtemp(prefix="torchsleuth-")
+        folder = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"torchsleuth-{os.getpid()}-{time.time_ns()}")
+        os.mkdir(folder, 0o700)
         link = os.path.join(folder, os.path.basename(os.path.abspath(name)))
         os.symlink(path, link)
     except OSError:

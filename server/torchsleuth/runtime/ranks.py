@@ -8,7 +8,6 @@ are counted where a loader counts them itself, so that no frame of ours is below
 from __future__ import annotations
 
 import math
-import statistics
 import sys
 import time
 import weakref
@@ -249,5 +248,5 @@ def _compared(step: int) -> bool:
 
 def _median_ms(times: deque[float]) -> float | None:
     """The first one is that of warming up."""
-    kept = list(times)[1:]
-    return round(statistics.median(kept) * 1000, 3) if kept else None
+    kept = sorted(list(times)[1:])
+    return round((kept[len(kept) // 2] + kept[(len(kept) - 1) // 2]) * 500, 3) if kept else None

@@ -12,8 +12,7 @@ from __future__ import annotations
 import ast
 import builtins
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 RECORDER = "torchsleuth_record"
 """A builtin while the script runs. No leading underscore: two would be mangled inside classes, and names with one are the
@@ -47,8 +46,7 @@ Span = tuple[int, int, int, int]
 """Line, column, end line, end column as `ast` counts: 1-based lines, 0-based UTF-8 columns."""
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(NamedTuple):
     """One recorded expression; `binding` is the name or attribute that its value is given to, and where that stands."""
 
     path: str
@@ -247,7 +245,7 @@ class Rewriter(ast.NodeTransformer):
             visited = self.visit(value)
             if isinstance(visited, ast.Call) and getattr(visited.func, "id", None) == RECORDER:
                 number = visited.args[0].value  # type: ignore[attr-defined]
-                self.sites[number] = replace(self.sites[number], binding=binding)
+                self.sites[number] = self.sites[number]._replace(binding=binding)
             return visited
         if isinstance(value, ast.Attribute | ast.Name | ast.Compare | ast.UnaryOp | ast.IfExp | ast.BoolOp | ast.Await):
             return self._wrapped(value, binding)

@@ -212,7 +212,8 @@ class Run:
             os.close(reader)
         self._lifeline = lifeline
         with contextlib.suppress(OSError):
-            os.write(lifeline, json.dumps(command).encode() + b"\n")
+            told = b"\0".join(map(os.fsencode, command))
+            os.write(lifeline, b"%d\n" % len(told) + told)
         return process
 
     def _cells(self, folder: str) -> str:

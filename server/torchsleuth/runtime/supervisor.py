@@ -2,8 +2,8 @@
 
     python -I -S supervisor.py LIFELINE EVENTS [job]
 
-LIFELINE is a pipe from the one that runs the script. Its first line is the command, as JSON; each byte after that is the
-number of a signal for the script, or, where a terminal would send it to all, for its process group; at its end, everything
+LIFELINE is a pipe from the one that runs the script. Its first line is a number, that of the bytes of the command, which follow, a
+zero byte between two arguments; each byte after that is the number of a signal for the script, or, where a terminal would send it to all, for its process group; at its end, everything
 is killed. EVENTS is passed on to the script. The exit status is that of the script. What the script leaves behind lives on,
 unless the script was ended by a signal that was sent to it.
 
@@ -20,7 +20,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import errno
-import json
 import os
 import select
 import signal
@@ -44,14 +43,17 @@ def main(lifeline: int, events: int, job: bool) -> int:
     for name in ("SIGCHLD", "SIGCONT"):
         signal.signal(getattr(signal, name), lambda number, frame: None)
     os.set_inheritable(lifeline, False)
-    command = _first_line(lifeline)
-    if command is None:
+    length = _first_line(lifeline)
+    if length is None:
         return 1
+    command = b""
+    while len(command) < int(length) and (read := os.read(lifeline, int(length) - len(command))):
+        command += read
     _control(_PR_SET_CHILD_SUBREAPER, 1)
     terminal = Terminal() if job else None
     script = os.fork()
     if script == 0:
-        _become(json.loads(command), events, terminal)
+        _become(command.split(b"\0"), events, terminal)
     os.close(events)
     if terminal is not None:
         terminal.adopt(script)
@@ -136,7 +138,7 @@ class Terminal:
 
 
 def _first_line(lifeline: int) -> bytes | None:
-    """The command; None where whoever started this has gone."""
+    """The length of the command; None where whoever started this has gone."""
     line = b""
     while not line.endswith(b"\n"):
         byte = os.read(lifeline, 1)
@@ -146,7 +148,7 @@ def _first_line(lifeline: int) -> bytes | None:
     return line
 
 
-def _become(command: list[str], events: int, terminal: Terminal | None) -> None:
+def _become(command: list[bytes], events: int, terminal: Terminal | None) -> None:
     """The forked process: the script, in a session or a process group of its own."""
     try:
         if terminal is None:
@@ -161,8 +163,7 @@ def _become(command: list[str], events: int, terminal: Terminal | None) -> None:
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
         os.execvp(command[0], command)
     except OSError as error:
-        failure = {"event": "failed", "errno": error.errno or errno.ENOEXEC}
-        os.write(events, json.dumps(failure).encode() + b"\n")
+        os.write(events, b'{"event": "failed", "errno": %d}\n' % (error.errno or errno.ENOEXEC))
     finally:
         os._exit(127)
 

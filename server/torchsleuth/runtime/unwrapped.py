@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from torchsleuth.runtime.rewrite import Span
 
@@ -21,8 +21,7 @@ _LAST = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"DataLoader worker process (\d+)")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """A line that a text names; with the text that carets or tildes mark in it, and how far they are indented."""
 
     path: str
@@ -32,8 +31,7 @@ class Place:
     marked: tuple[int, int] | None
 
 
-@dataclass(frozen=True)
-class Told:
+class Told(NamedTuple):
     """The error that a message is about: its type, its own message, and its places, the outermost first."""
 
     type: str
@@ -132,7 +130,7 @@ def _of_script_text(message: str) -> Told | None:
 
 def _of_compiler(error: BaseException, message: str) -> Told | None:
     found = _of_compiler_text(message)
-    return found and replace(found, type=found.type or type(error).__name__)
+    return found and found._replace(type=found.type or type(error).__name__)
 
 
 def _of_compiler_text(message: str) -> Told | None:

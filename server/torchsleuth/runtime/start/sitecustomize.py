@@ -39,6 +39,7 @@ def _load_package(package: str) -> None:
 
 def _enter(run: str, before: bool) -> None:
     """`before`: what the interpreter of this process executes at its start."""
+    written, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     try:
         _load_package(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
         from torchsleuth.runtime import children
@@ -50,6 +51,8 @@ def _enter(run: str, before: bool) -> None:
     except Exception as error:  # what cannot be recorded runs all the same
         if os.environ.get("TORCHSLEUTH_DEBUG"):
             print(f"torchsleuth: {error!r}", file=sys.stderr)
+    finally:
+        sys.dont_write_bytecode = written
 
 
 if os.environ.get("TORCHSLEUTH_RUN"):
