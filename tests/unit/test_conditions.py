@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.differential import PROGRAMS, programs
 from tests.check import analyze, check
 
 SILENT = {
@@ -268,6 +269,9 @@ SILENT = {
         a.sum().backward()
     """,
 }
+
+
+SILENT |= {one.name: one.text for one in programs(PROGRAMS.parent / "silent")}
 
 
 @pytest.mark.parametrize("name", SILENT)

@@ -50,6 +50,7 @@ from torchsleuth.values import (
     NamedResult,
     OpenArguments,
     Partial,
+    PossibleArguments,
     Scalar,
     Several,
     Site,
@@ -135,7 +136,7 @@ class Calls(Choices):
                 return UNKNOWN
         callee = self.eval(node.func, frame)
         args: list[Value] = []
-        kwargs: dict[str, Value] = {}
+        kwargs = PossibleArguments()
         exact = placed = True
         for argument in node.args:
             if isinstance(argument, ast.Starred):
@@ -162,7 +163,9 @@ class Calls(Choices):
             elif isinstance(value, DictValue) and value.entries is not None:
                 # Of an argument that may be left out, nothing is known.
                 given = {key: item for key, item in value.entries.items() if isinstance(key, str)}
-                kwargs.update({key: UNKNOWN if isinstance(item, Maybe) else item for key, item in given.items()})
+                possible = frozenset(key for key, item in given.items() if isinstance(item, Maybe))
+                kwargs.update({key: UNKNOWN if key in possible else item for key, item in given.items()})
+                kwargs.possible |= possible
                 exact = exact and OTHERS not in value.entries
             else:
                 exact = False
@@ -588,14 +591,15 @@ class Calls(Choices):
             names[spec.vararg.arg] = UNKNOWN if isinstance(kwargs, OpenArguments) else args[len(positional) :]
         keyword_only = {argument.arg for argument in spec.kwonlyargs}
         extra: dict[Any, Value] = {}
+        possible = kwargs.possible if isinstance(kwargs, PossibleArguments) else frozenset[str]()
         for name, value in kwargs.items():
             if name in names:
                 return None
             if name in positional or name in keyword_only:
                 names[name] = value
             elif spec.kwarg is not None:
-                extra[name] = value
-            else:
+                extra[name] = Maybe(value) if name in possible else value
+            elif name not in possible:
                 return None
         if spec.kwarg is not None:
             names[spec.kwarg.arg] = DictValue(None if isinstance(kwargs, OpenArguments) else extra)

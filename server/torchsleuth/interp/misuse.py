@@ -25,6 +25,7 @@ from torchsleuth.values import (
     ListValue,
     NamedResult,
     Parameters,
+    PossibleArguments,
     Ref,
     Scalar,
     Tensor,
@@ -231,7 +232,9 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
         return
     written = signatures.is_written(call.node, len(call.args), call.kwargs)
     if written or signatures.is_unpacked(call.node, call.kwargs):
-        found = signatures.misfit(parameters, len(call.args), call.kwargs)
+        possible = call.kwargs.possible if isinstance(call.kwargs, PossibleArguments) else ()
+        certain = [name for name in call.kwargs if name not in possible]
+        found = signatures.misfit(parameters, len(call.args), certain)
         if not written and found is not None and found.kind != "unexpected":
             return  # What is missing may have been left out of a dictionary for what wraps the callee.
         if found is not None and is_certain(interp, call.frame):

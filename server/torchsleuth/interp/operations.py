@@ -550,7 +550,11 @@ class _Namespace(_Object):
 class _Slice(Operations):
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         value = self.value
-        return {"start": value.start, "stop": value.stop, "step": value.step}.get(name, UNKNOWN)
+        held = {"start": value.start, "stop": value.stop, "step": value.step, "indices": Bound(value, name)}
+        return held.get(name, UNKNOWN)
+
+    def type(self) -> Value:
+        return Native("builtins.slice", "builtin")
 
 
 @_of_kind(Partial)

@@ -442,6 +442,12 @@ class OpenArguments(dict[str, Value]):
     defaults = True
 
 
+class PossibleArguments(dict[str, Value]):
+    """Keyword arguments of which those in `possible` may be left out: a dictionary may lack them."""
+
+    possible: frozenset[str] = frozenset()
+
+
 @dataclass(eq=False)
 class Bound:
     """A callable of ours bound to its receiver: a user method, or a modelled library method."""

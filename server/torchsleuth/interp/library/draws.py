@@ -107,8 +107,8 @@ def at_least(interp: Interpreter, size: Size) -> float:
         (atom, power), *more = monomial
         if more or power != 1 or not isinstance(atom, Symbol):
             return -math.inf
-        least = 1 if atom.positive else -math.inf
-        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (least, math.inf)
+        lowest = 1 if atom.positive else -math.inf
+        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (lowest, math.inf)
         least += min(coefficient * end for end in ends)
     return least
 

@@ -258,6 +258,7 @@ METHODS: dict[str, frozenset[str]] = {
     "frozenset": frozenset(
         "union intersection difference symmetric_difference issubset issuperset isdisjoint copy".split()
     ),
+    "SliceValue": frozenset({"indices"}),
     "Counter": frozenset("most_common total".split()),
 }
 """By the type of what they are called on: methods that change nothing."""

@@ -187,7 +187,8 @@ def _stream(iteration: Iteration) -> ListValue:
 
 @_model("zip")
 def _zip(interp: Interpreter, call: Arguments) -> Value:
-    streamed = any(isinstance(value, streams.Stream) for value in call.args)
+    # An iterator that is longer than another one goes on where that has ended.
+    streamed = any(isinstance(value, ListValue) and value.once is not None for value in call.args)
     if streamed or len({id(value) for value in call.args}) < len(call.args):
         known = pure.zipped(interp, call)
         if known is not pure.ABSENT:
@@ -584,10 +585,9 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, Tensor):
         return {"torch.Tensor": True, "torch.nn.Parameter": value.parameter}.get(kind.path, False)
     python: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
-    if isinstance(value, Dim):
-        return name == "int"
-    if isinstance(value, Scalar):
-        return value.type == name
+    own = value.type if isinstance(value, Scalar) else _OWN_TYPES.get(type(value))
+    if own is not None:
+        return name == own
     if isinstance(value, ListValue):
         known = value.type_name in ("list", "set", "frozenset", "deque", "range") and value.once is None
         return name.rpartition(".")[2] == value.type_name if known else None
@@ -604,6 +604,9 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if value is None or isinstance(value, _PLAIN):
         return False
     return None
+
+
+_OWN_TYPES: dict[type, str] = {Dim: "int", SliceValue: "slice"}
 
 
 def _is_made_by_code(value: Value) -> bool:
