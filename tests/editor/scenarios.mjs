@@ -815,6 +815,23 @@ scenario("a lightbulb opens right after an edit", async ({ ask, page, example })
   await page.locator(".tab.active", { hasText: "linear_after_conv.py" }).waitFor();
 });
 
+scenario("the menu of the lightbulb stays open while an edit is analysed", async ({ ask, page, example }) => {
+  const path = example("linear_after_conv.py");
+  await ask("show", { path, line: 16, column: 20 });
+  await fixable(path, 16, 20, LINEAR_FIX);
+  await ask("replace", { path, before: "import torch\n", after: "import torch\n\n" });
+  await page.keyboard.press("Control+.");
+  const row = page.locator(".action-widget .monaco-list-row", { hasText: LINEAR_FIX }).first();
+  await row.waitFor();
+  await editor.screenshot("the menu right after an edit");
+  // The first edit is analysed, and its fixes are verified, while the menu is open.
+  await fixable(path, 17, 20, LINEAR_FIX);
+  await hasCodes(path, "TS101");
+  await row.click();
+  await hasCodes(path);
+  assert.match(await ask("text", { path }), /nn\.Linear\(16384, 10\)/);
+});
+
 scenario("what is only demanded is marked as supposed", async ({ ask, write }) => {
   const path = write(
     "supposed.py",

@@ -16,7 +16,7 @@ from torchsleuth.oracle.fake import Unsupported
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Symbol
-from torchsleuth.tensors.spec import ModuleSpec, Result, TensorSpec, Undecided
+from torchsleuth.tensors.spec import ModuleSpec, Native, Result, TensorSpec, Undecided
 from torchsleuth.worker.engine import Engine
 
 
@@ -199,3 +199,15 @@ def test_names_are_found_in_the_modules_that_have_them(oracle: Oracle) -> None:
     assert oracle.elsewhere("torch.nn", "Linear") == ()
     assert oracle.elsewhere("torch.distributed", "nn") == ()
     assert oracle.elsewhere("torch.utils", "tensorboard") == ()
+
+
+def test_a_class_is_no_argument_of_an_operator_or_a_layer() -> None:
+    """Only builders of other packages' models take one; whoever takes anything else takes data."""
+    oracle, layer = Oracle(), Native("torch.nn.Linear", "module-class")
+    for recipe in (
+        ModuleSpec("torch.nn.Identity", (layer,), ()),
+        ModuleSpec("torch.nn.Linear", (3, 4), (("device", layer),)),
+    ):
+        assert isinstance(oracle.construct(recipe), Undecided)
+    assert isinstance(oracle.call("torch.is_tensor", (layer,), {}, lambda name: Symbol(name, 1)), Undecided)
+    assert not gate.is_data(torch.nn.Linear) and not gate.is_data([{"a": torch.nn.Linear}])

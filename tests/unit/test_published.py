@@ -62,6 +62,13 @@ def test_builders_are_chosen_by_name() -> None:
     assert (known["a"], known["b"]) == ((2, 4), (2, 5))
 
 
+def test_a_builder_takes_the_class_of_a_layer() -> None:
+    text = "a = models.small_net(norm_layer=nn.InstanceNorm2d)(torch.randn(2, 3, 16, 16))\n"
+    assert shapes(text)["a"] == (2, 1000)
+    own = "class Own(nn.Module):\n    pass\nb = models.small_net(norm_layer=Own)(torch.randn(2, 3, 16, 16))\n"
+    assert shapes(own).get("b") is None, "what the script defines is not called"
+
+
 def test_wrapped_models() -> None:
     known = shapes(
         "model = nn.DataParallel(models.small_net(num_classes=4))\n"

@@ -14,7 +14,7 @@ from torch.fx.experimental import symbolic_shapes
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy import functions as sympy_functions
 
-from torchsleuth.oracle import gate, names
+from torchsleuth.oracle import names
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -251,10 +251,8 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 
 
 def _named(value: Native) -> Any:
-    """A library object that is given as an argument: a class of layers, or the name of weights. Functions never are."""
+    """A library object that is given as an argument: the name of weights. Functions and classes never are."""
     try:
-        if value.path.partition(".")[0] not in names.MODEL_PACKAGES:
-            return gate.layer(value.path)
         found = names.published(value.path)
     except LookupError as error:
         raise Unsupported(value.path) from error

@@ -6,7 +6,8 @@ and both by the identity of objects:
 - what is *known*: the modules that torch itself has imported, and what is defined in them. That is for descriptions only:
   signatures, names, kinds. Nothing is imported because a program names it, and no path leads through what a module has
   imported from elsewhere, through attributes of functions, or through names with underscores in front and behind.
-- what is *listed*: operators, classes of layers, distributions, optimizers. Only these are called, and only with data.
+- what is *listed*: operators, classes of layers, distributions, optimizers. Only these are called, and only with data; the
+  builders of other packages' models, with classes of layers, too.
 """
 
 from __future__ import annotations
@@ -331,7 +332,7 @@ def method(name: str) -> Callable[..., Any]:
 
 def is_data(value: Any) -> bool:
     """Whether a value is nothing but data, as an argument of what is called has to be: plain values of Python and torch,
-    tensors, layers and containers of these. Classes of layers, which hold their arguments, count as data."""
+    tensors, layers and containers of these."""
     if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes | torch.Tensor):
         return True
     if isinstance(value, tuple | list):
@@ -340,8 +341,6 @@ def is_data(value: Any) -> bool:
         return all(is_data(key) and is_data(item) for key, item in value.items())
     if isinstance(value, slice):
         return is_data(value.start) and is_data(value.stop) and is_data(value.step)
-    if isinstance(value, type):
-        return GATE._listed["layer"].get(id(value), _MISSING) is value
     plain = (torch.dtype, torch.device, torch.layout, torch.memory_format, torch.SymInt, torch.SymFloat, torch.SymBool)
     return isinstance(value, (*plain, torch.nn.Module, torch.distributions.Distribution, enum.Enum)) or (
         type(value).__module__.partition(".")[0] in ("torch", "transformers") and not callable(value)

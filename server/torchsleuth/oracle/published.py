@@ -19,8 +19,8 @@ from unittest import mock
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
-from torchsleuth.oracle import names
-from torchsleuth.tensors.spec import Answers, ModuleSpec, PartSpec
+from torchsleuth.oracle import gate, names
+from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
 
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
@@ -90,8 +90,8 @@ def build(recipe: ModuleSpec, convert: Any, mode: FakeTensorMode) -> torch.nn.Mo
     """
     builder = _builder(recipe.path)
     with _without_weights(), _fake_parameters(mode):
-        args = [convert(argument) for argument in recipe.args]
-        kwargs = {name: convert(argument) for name, argument in recipe.kwargs}
+        args = [_argument(argument, convert) for argument in recipe.args]
+        kwargs = {name: _argument(argument, convert) for name, argument in recipe.kwargs}
         if recipe.path.endswith((PRETRAINED, FROM_CONFIG)):
             made = _from_configuration(builder, recipe.path, args, kwargs)
         else:
@@ -103,6 +103,12 @@ def build(recipe: ModuleSpec, convert: Any, mode: FakeTensorMode) -> torch.nn.Mo
             if buffer is not None:
                 part._buffers[name] = mode.from_tensor(buffer)
     return made
+
+
+def _argument(value: Any, convert: Any) -> Any:
+    """An argument of a builder. Builders alone take classes, of the layers that they are to make (``norm_layer=nn.LayerNorm``):
+    those that are listed, which only hold what they are given."""
+    return gate.layer(value.path) if isinstance(value, Native) and value.kind == "module-class" else convert(value)
 
 
 @contextlib.contextmanager

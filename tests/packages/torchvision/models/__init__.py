@@ -1,6 +1,8 @@
 """Two image classifiers and one that returns several results."""
 
 from collections import OrderedDict, namedtuple
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -16,22 +18,24 @@ class SmallNet_Weights(WeightsEnum):
 
 
 class Block(nn.Module):
-    def __init__(self, channels: int) -> None:
+    def __init__(self, channels: int, norm_layer: Callable[[int], nn.Module] = nn.BatchNorm2d) -> None:
         super().__init__()
         self.conv = nn.Conv2d(channels, channels, 3, padding=1)
-        self.norm = nn.BatchNorm2d(channels)
+        self.norm = norm_layer(channels)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return torch.relu(x + self.norm(self.conv(x)))
 
 
 class SmallNet(nn.Module):
-    def __init__(self, num_classes: int = 1000, depth: int = 2) -> None:
+    def __init__(
+        self, num_classes: int = 1000, depth: int = 2, norm_layer: Callable[[int], nn.Module] = nn.BatchNorm2d
+    ) -> None:
         super().__init__()
         rates = [rate.item() for rate in torch.linspace(0, 0.5, depth)]
         self.scale = nn.Parameter(torch.ones(16, 1, 1))
         self.stem = nn.Conv2d(3, 16, 3, stride=2, padding=1)
-        self.layers = nn.Sequential(*[Block(16) for _ in rates])
+        self.layers = nn.Sequential(*[Block(16, norm_layer) for _ in rates])
         self.pool = nn.AdaptiveAvgPool2d(1)
         self.fc = nn.Linear(16, num_classes)
         nn.init.trunc_normal_(self.fc.weight, std=0.02)
@@ -61,10 +65,12 @@ class Segmenter(SmallNet):
         return OrderedDict(out=nn.functional.interpolate(scores, x.shape[-2:]))
 
 
-def small_net(*, weights: SmallNet_Weights | None = None, progress: bool = True, num_classes: int = 1000) -> SmallNet:
+def small_net(
+    *, weights: SmallNet_Weights | None = None, progress: bool = True, num_classes: int = 1000, **options: Any
+) -> SmallNet:
     if weights is not None and num_classes != 1000:
         raise ValueError(f"The parameter 'num_classes' expected value 1000 but got {num_classes} instead.")
-    model = SmallNet(num_classes)
+    model = SmallNet(num_classes, **options)
     if weights is not None:
         model.load_state_dict(weights.get_state_dict(progress=progress))
     return model
