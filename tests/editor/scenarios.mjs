@@ -819,6 +819,7 @@ scenario("the menu of the lightbulb stays open while an edit is analysed", async
   const path = example("linear_after_conv.py");
   await ask("show", { path, line: 16, column: 20 });
   await fixable(path, 16, 20, LINEAR_FIX);
+  await page.locator(".view-line", { hasText: "return self.fc(x)" }).click();
   await ask("replace", { path, before: "import torch\n", after: "import torch\n\n" });
   await page.keyboard.press("Control+.");
   const row = page.locator(".action-widget .monaco-list-row", { hasText: LINEAR_FIX }).first();
@@ -832,7 +833,7 @@ scenario("the menu of the lightbulb stays open while an edit is analysed", async
   assert.match(await ask("text", { path }), /nn\.Linear\(16384, 10\)/);
 });
 
-scenario("what is only demanded is marked as supposed", async ({ ask, write }) => {
+scenario("what is only demanded is marked as supposed", async ({ ask, page, write }) => {
   const path = write(
     "supposed.py",
     "import torch\nfrom torch import nn\n\nn = int(input())\nx = torch.zeros(2, n)\ny = nn.Linear(8, 3)(x)\n",
@@ -841,6 +842,7 @@ scenario("what is only demanded is marked as supposed", async ({ ask, write }) =
   const shown = await hints(path);
   const labels = shown.map(([, , label]) => label.split(" float32")[0]);
   assert.deepEqual(labels, [": [2, 8?]", ": [2, 3]"]);
+  await page.locator(".view-line", { hasText: "8?" }).waitFor();
 });
 
 scenario("a working script stays silent", async ({ ask, example }) => {
