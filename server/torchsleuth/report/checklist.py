@@ -17,7 +17,7 @@ from torchsleuth.numbers import amount, number, seconds, share, size
 from torchsleuth.report.losses import by_place, course
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.schema import Diagnostic
-from torchsleuth.training import BatchSample, Parameter, Place, Training
+from torchsleuth.training import BatchSample, Loader, Parameter, Place, Training
 
 GREEN, AMBER, RED, UNSEEN = "green", "amber", "red", "unseen"
 _RANK = {UNSEEN: 0, GREEN: 1, AMBER: 2, RED: 3}
@@ -127,27 +127,24 @@ _NOTHING: _Seen = (UNSEEN, (), None)
 
 
 def _data(training: Training) -> _Seen:
-    said = [
-        message(
-            "page.loader",
-            dataset=loader.dataset,
-            size="?" if loader.size is None else amount(loader.size),
-            batches=amount(loader.batches),
-            rounds=loader.rounds,
-        )
-        for loader in training.loaders
-    ]
+    alike: dict[tuple[str, int | None, Place | None], list[Loader]] = {}
+    for loader in training.loaders:
+        alike.setdefault((loader.dataset, loader.size, loader.place), []).append(loader)
+    said = []
+    for (dataset, size, _), loaders in alike.items():
+        values = {"batches": sum(one.batches for one in loaders), "rounds": sum(one.rounds for one in loaders)}
+        name = dataset if size is None else message("page.dataset", dataset=dataset, size=amount(size))
+        said.append(message("page.loader", dataset=name, **{key: amount(value) for key, value in values.items()}))
     place = training.loaders[0].place if training.loaders else None
-    for batches in training.batches:
-        repeated = sum(sample.same for sample in batches.samples)
-        if batches.role == "input" and repeated > 1 and repeated >= len(batches.samples) - 1:
-            said.insert(0, message("page.repeated", count=len(batches.samples)))
-            return AMBER, tuple(said), batches.place
-    samples = [sample for batches in training.batches if batches.role == "input" for sample in batches.samples]
-    if not said and not samples:
+    inputs = [batches for batches in training.batches if batches.role == "input" and batches.samples]
+    repeated = [one for one in inputs if len(one.samples) > 2 and all(sample.same for sample in one.samples[1:])]
+    if repeated and len(repeated) == len(inputs):
+        said.insert(0, message("page.repeated", count=len(repeated[0].samples)))
+        return AMBER, tuple(said), repeated[0].place
+    if not said and not inputs:
         return _NOTHING
     if not said:
-        said.append(message("page.batches", shape=_shape(samples[-1])))
+        said.append(message("page.batches", shape=_shape(inputs[0].samples[-1])))
     return GREEN, tuple(said), place
 
 
@@ -170,22 +167,22 @@ def _inputs(training: Training) -> _Seen:
 
 
 def _targets(training: Training) -> _Seen:
-    for batches in training.batches:
-        if batches.role != "target" or not batches.samples:
-            continue
-        last = batches.samples[-1]
-        said = [message("page.batch", shape=_shape(last), dtype=last.dtype, **_spread(last))]
-        counts: dict[str, int] = {}
-        for sample in batches.samples:
-            for label, count in (sample.labels or {}).items():
-                counts[label] = counts.get(label, 0) + count
-        if not counts:
-            return GREEN, tuple(said), batches.place
-        label, most = max(counts.items(), key=lambda item: item[1])
-        total = sum(counts.values())
-        said.append(message("page.labels", classes=len(counts), label=label, share=share(most / total)))
-        return (AMBER if most > 0.9 * total and total >= 32 else GREEN), tuple(said), batches.place
-    return _NOTHING
+    targets = [batches for batches in training.batches if batches.role == "target" and batches.samples]
+    if not targets:
+        return _NOTHING
+    place = next((batches.place for batches in targets if batches.place is not None), None)
+    last = targets[-1].samples[-1]
+    said = [message("page.batch", shape=_shape(last), dtype=last.dtype, **_spread(last))]
+    counts: dict[str, int] = {}
+    for sample in (sample for batches in targets for sample in batches.samples):
+        for label, count in (sample.labels or {}).items():
+            counts[label] = counts.get(label, 0) + count
+    if not counts:
+        return GREEN, tuple(said), place
+    label, most = max(counts.items(), key=lambda item: item[1])
+    total = sum(counts.values())
+    said.append(message("page.labels", classes=len(counts), label=label, share=share(most / total)))
+    return (AMBER if most > 0.9 * total and total >= 32 else GREEN), tuple(said), place
 
 
 def _trained(training: Training) -> list[Parameter]:
@@ -261,7 +258,8 @@ def _rate(training: Training) -> _Seen:
             place = place or optimizer.place
             low = min(rate.low for rate in rates if rate.low is not None)
             high = max(rate.high for rate in rates if rate.high is not None)
-            said.append(message("page.rate", type=optimizer.type, low=number(low), high=number(high)))
+            kind = "page.rate" if low != high else "page.rate_constant"
+            said.append(message(kind, type=optimizer.type, low=number(low), high=number(high)))
     ratios = [item.samples[-1].update for item in _trained(training) if item.samples and item.samples[-1].update]
     known = [ratio for ratio in ratios if ratio is not None]
     if not said:
@@ -285,6 +283,9 @@ def _gradients(training: Training) -> _Seen:
         said.append(message("page.gradients", low=number(series.low), high=number(series.high)))
     if len(none) == len(seen):
         return RED, (message("page.no_gradient_at_all"), *said), None
+    broken = [item for item in seen if any(not sample.finite for sample in item.samples)]
+    if broken and not weights:
+        return RED, (message("page.bad_gradients", count=len(broken), names=_names(broken)), *said), None
     if none:
         said.insert(0, message("page.no_gradient", count=len(none), names=_names(none)))
         return AMBER, tuple(said), None

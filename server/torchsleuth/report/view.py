@@ -55,7 +55,7 @@ class View:
         return {
             **secrets.without(told),
             "version": 1,
-            "title": os.path.basename(report.script) or report.script,
+            "title": _named(report),
             "labels": messages_of("page.label."),
             "plots": [] if training is None else plots(training),
             "maps": [] if training is None else list(_maps(training)),
@@ -165,7 +165,7 @@ class View:
                 text,
                 amount(module.elements) if module.elements else "",
                 amount(module.trainable) if module.elements else "",
-                amount(module.calls),
+                amount(module.calls) if module.calls else "",
             ]
 
     def _batch_rows(self, training: Training) -> Iterator[list[Any]]:
@@ -206,7 +206,7 @@ class View:
 
 def verdict(report: RunReport) -> tuple[str, str]:
     """How a run went, in a sentence: ``good``, ``warning``, ``bad`` or ``unknown``, and the sentence."""
-    script = os.path.basename(report.script)
+    script = _named(report)
     if report.crashes:
         first = report.crashes[0][0]
         return "bad", message("page.crashed", script=script, place=_where(first), message=first.message)
@@ -448,19 +448,29 @@ def _rank_rows(ranks: Json) -> Iterator[list[Any]]:
         ]
 
 
+def _named(report: RunReport) -> str:
+    """The script of a run; of a module such as a launcher, the first of the user's files."""
+    files = [report.script] if os.path.isabs(report.script) else [*report.loaded[:1], report.script]
+    return os.path.basename(files[0]) or report.script
+
+
 def _in_order(training: Training) -> list[int]:
     """The modules that take part, parents before their parts, in the order of their names."""
     inside: dict[int | None, list[int]] = {}
     for index, module in enumerate(training.modules):
-        if module.calls or module.elements:
-            inside.setdefault(module.parent, []).append(index)
+        inside.setdefault(module.parent, []).append(index)
     found: list[int] = []
     waiting = list(reversed(inside.get(None, [])))
     while waiting and len(found) <= len(training.modules):
         index = waiting.pop()
         found.append(index)
         waiting += reversed(inside.get(index, []))
-    return found
+    taking = {index for index in found if training.modules[index].calls or training.modules[index].elements}
+    for index in reversed(found):  # a ModuleList is never called itself
+        parent = training.modules[index].parent
+        if index in taking and parent is not None:
+            taking.add(parent)
+    return [index for index in found if index in taking]
 
 
 def _depth(training: Training, index: int) -> int:
