@@ -19,6 +19,15 @@ def amount(value: int) -> str:
     return f"{value:,}"
 
 
+def large(value: float) -> str:
+    """A count with a prefix: ``1.2 M``."""
+    for unit in ("", " k", " M", " G", " T"):
+        if abs(value) < 999.5 or unit == " T":
+            break
+        value /= 1000
+    return f"{value:.3g}{unit}"
+
+
 def share(value: float) -> str:
     """A part of a whole: ``12 %``."""
     return f"{100 * value:.0f} %" if value >= 0.0095 or value == 0 else f"{100 * value:.1g} %"

@@ -232,6 +232,8 @@ class Module:
     parent: int | None = None
     shapes: tuple[tuple[int, ...], ...] = ()
     """Of the first inputs, for layers that take dimension 0 for time."""
+    flops: int = 0
+    """Floating-point operations in the forward pass of the first batch, of itself without its parts."""
 
 
 @dataclass(frozen=True)

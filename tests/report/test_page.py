@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -19,7 +20,7 @@ from torchsleuth.report.view import View, verdict
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.schema import Json
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.training import Bad, Batches, BatchSample, Kept, Place
+from torchsleuth.training import Bad, Batches, BatchSample, Kept, Module, Place
 
 HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>\u2028\x1b[31m&lt;"
 TEXT = "import torch\n\nloss.backward()\noptimizer.step()\n"
@@ -208,3 +209,33 @@ def test_what_the_page_has_no_word_for_is_shown_as_it_is() -> None:
     assert found["tables"][1]["rows"][0][0]["text"] == "auxiliary"
     assert [part["name"] for part in found["bars"][0]["parts"]] == ["forward", "sampling"]
     assert ["Ended", "evicted"] in found["environment"]
+
+
+def test_the_parts_of_a_list_that_is_never_called_are_listed_with_their_operations() -> None:
+    def module(name: str, parent: int | None, **more: Any) -> Module:
+        return Module(name, name.title(), None, parent is None, **{"calls": 4, "parent": parent, **more})
+
+    modules = (
+        module("net", None),
+        module("blocks", 0, calls=0),
+        module("blocks.0", 1, elements=8, flops=1500),
+        module("unused", 0, calls=0),
+    )
+    rows = next(one for one in view(report(replace(sound(), modules=modules)))["tables"] if one["name"] == "modules")[
+        "rows"
+    ]
+    assert [row[0]["text"].strip("\u00a0") for row in rows] == ["net", "blocks", "blocks.0"]
+    assert [row[5] for row in rows] == ["1.5 k", "1.5 k", "1.5 k"]
+
+
+def test_inputs_of_one_call_that_repeat_among_others_are_no_repeated_data() -> None:
+    def inputs(line: int, same: bool) -> Batches:
+        samples = tuple(BatchSample(step, (4, 2), "float32", 0.0, 1.0, same=same and step > 1) for step in (1, 2, 4))
+        return Batches("input", Place(SCRIPT, line), samples)
+
+    def data(*batches: Batches) -> str:
+        points = checklist(report(replace(sound(), batches=batches)))
+        return next(point.state for point in points if point.name == "data")
+
+    assert data(inputs(3, True)) == "amber"
+    assert data(inputs(3, True), inputs(4, False)) == "green"

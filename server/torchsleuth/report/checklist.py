@@ -131,10 +131,10 @@ def _data(training: Training) -> _Seen:
     for loader in training.loaders:
         alike.setdefault((loader.dataset, loader.size, loader.place), []).append(loader)
     said = []
-    for (dataset, size, _), loaders in alike.items():
-        values = {"batches": sum(one.batches for one in loaders), "rounds": sum(one.rounds for one in loaders)}
-        name = dataset if size is None else message("page.dataset", dataset=dataset, size=amount(size))
-        said.append(message("page.loader", dataset=name, **{key: amount(value) for key, value in values.items()}))
+    for (dataset, samples, _), loaders in alike.items():
+        batches, rounds = sum(one.batches for one in loaders), sum(one.rounds for one in loaders)
+        name = dataset if samples is None else message("page.dataset", dataset=dataset, size=amount(samples))
+        said.append(message("page.loader", dataset=name, batches=amount(batches), rounds=amount(rounds)))
     place = training.loaders[0].place if training.loaders else None
     inputs = [batches for batches in training.batches if batches.role == "input" and batches.samples]
     repeated = [one for one in inputs if len(one.samples) > 2 and all(sample.same for sample in one.samples[1:])]

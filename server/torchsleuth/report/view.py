@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from torchsleuth.messages import message, messages_of, word
-from torchsleuth.numbers import amount, number, seconds, share
+from torchsleuth.numbers import amount, large, number, seconds, share
 from torchsleuth.report.checklist import AMBER, RED, checklist
 from torchsleuth.report.losses import by_place, course
 from torchsleuth.runtime.report import RunReport
@@ -144,8 +144,8 @@ class View:
             yield _table("ranks", _rank_rows(self._report.ranks), right=(0, 1, 2, 3))
         if training is None:
             return
-        yield _table("modules", self._module_rows(training), right=(3, 4, 5))
-        yield _table("batches", self._batch_rows(training), right=(3, 4, 5))
+        yield _table("modules", self._module_rows(training), right=(3, 4, 5, 6))
+        yield _table("batches", self._batch_rows(training), right=(3, 4, 5, 6))
         yield _table("loaders", self._loader_rows(training), right=(1, 2, 3, 4, 5))
         yield _table("kept", self._kept_rows(training), right=(1, 2))
 
@@ -156,7 +156,13 @@ class View:
                 shapes.setdefault(parameter.module, []).append(
                     f"{parameter.name.rpartition('.')[2]} {_sizes(parameter.shape)}"
                 )
-        for index in _in_order(training):
+        order = _in_order(training)
+        flops = {index: training.modules[index].flops for index in order}
+        for index in reversed(order):
+            parent = training.modules[index].parent
+            if parent is not None:
+                flops[parent] += flops[index]
+        for index in order:
             module = training.modules[index]
             text = ", ".join(shapes.get(index, ()))
             yield [
@@ -165,6 +171,7 @@ class View:
                 text,
                 amount(module.elements) if module.elements else "",
                 amount(module.trainable) if module.elements else "",
+                large(flops[index]) if flops[index] else "",
                 amount(module.calls) if module.calls else "",
             ]
 

@@ -141,6 +141,19 @@ class Graph:
             node = self.node(next(item for item in node.inputs if item is not None))
         return True
 
+    def weight_of(self, node: Node) -> Any:
+        """The matrix or kernel that a function multiplies with, if it is a leaf, perhaps transposed."""
+        for item in node.inputs:
+            for _ in range(2):
+                if item is None:
+                    break
+                if item.name() == _LEAF:
+                    if item.variable.dim() >= 2:
+                        return item.variable
+                    break
+                item = item.next_functions[0][0] if item.name() == "TBackward0" else None
+        return None
+
     def layer_before(self, node: Node) -> Any:
         """The weight of the layer whose output comes to a node, through few functions; None where it is not known."""
         waiting, seen = [(node, 0)], set()

@@ -60,6 +60,7 @@ class Known:
 
     __slots__ = (
         "reference", "type", "calls", "training", "grad", "sites", "name", "root", "place", "inside", "sequential", "shapes",
+        "flops",
     )  # fmt: skip
 
     def __init__(self, module: Any) -> None:
@@ -75,6 +76,7 @@ class Known:
         self.sequential = _steps_first(module)
         """Whether it takes dimension 0 of its input for time."""
         self.shapes: list[tuple[int, ...]] = []
+        self.flops = 0
 
 
 class Modules:
@@ -304,6 +306,7 @@ def modules_json(described: list[tuple[Known, dict[str, Any]]]) -> tuple[list[di
             "training": known.training,
             "grad": known.grad,
             "shapes": known.shapes,
+            "flops": known.flops,
             "sites": [site.to_json() for site in known.sites.values()],
             "parent": order.get(id(known.inside)) if known.inside is not None else None,
         }

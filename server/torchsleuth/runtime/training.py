@@ -18,7 +18,7 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchsleuth.runtime import graphs, places, statistics
+from torchsleuth.runtime import flops, graphs, places, statistics
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
@@ -464,6 +464,9 @@ class TrainingRecorder:
             known["reached"] += 1
             if known["first"] is None and not self._steps and statistics.readable(self._torch, parameter):
                 known["first"] = statistics.put_away(statistics.part(parameter))
+        if loss.looked == 1:
+            for known_module, count in flops.by_layer(graph, self._module_of).items():
+                known_module.flops = max(known_module.flops, count)
         entering = self._look_at_first_layer(graph, step) if self._round else None
         for found in self._parameters.values():
             found["looked"] += 1
@@ -477,6 +480,10 @@ class TrainingRecorder:
             self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
             self._bad["value"] = "nan" if math.isnan(float(value.float().mean())) else "inf"
         return numbers
+
+    def _module_of(self, parameter: int) -> Known | None:
+        """The module that a parameter belongs to, by its identity."""
+        return self.modules.names.get(parameter, ("", None))[1]
 
     def _look_at_first_layer(self, graph: graphs.Graph, step: int) -> Any:
         """The input of the first layer that has weights, where the script made it without a gradient."""
