@@ -349,6 +349,7 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
         evaluated(calls=320, training=0, streak=320, same_input=0),
         phases={"evaluation": 6.0, "forward": 1.0, "backward": 0.5, "optimizer": 0.2},
     ),
+    "one long wait": lambda: replace(FAULTY["TS935"][0], phase_series={"data": series(*[0.0001] * 60, 6.0)}),
     "one batch only": lambda: with_batches(batches("input", 12, same=True)),
     "queries of an attention that looks everywhere alike": lambda: with_parameters(
         parameter("values"), *(parameter(str(number), gradient=1e-9 if number < 3 else 0.1) for number in range(7))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.training import BatchSample, Overlap, Place
+from torchsleuth.training import BatchSample, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
 from torchsleuth.verdicts.text import HELD_OUT, calls, first_taken, function_around, name_of, statements
 
@@ -186,13 +186,20 @@ def _statement(evidence: Evidence, place: Place) -> str:
     return evidence.sources(place.path).line(place.line)
 
 
+def _usual(waits: Series | None) -> float:
+    """The mean of the waiting in a step without the longest tenth, which may be the start of workers or a pause of the machine."""
+    values = sorted(waits.values) if waits is not None else []
+    kept = values[: len(values) - max(1, len(values) // 10)]
+    return sum(kept) / len(kept) if kept else math.inf
+
+
 def _waiting(evidence: Evidence) -> Iterator[Finding]:
     """Most of the time goes by until the next batch is there."""
     training = evidence.training
     for loader in training.loaders:
         if not loader.training or not loader.batches or loader.seconds < WAITING_SECONDS:
             continue
-        each = 1000 * loader.seconds / loader.batches
+        each = 1000 * min(loader.seconds / loader.batches, _usual(training.phase_series.get("data")))
         steps = [value for value in training.step_seconds.values if value > 0]
         if each < WAITING_MILLISECONDS or not steps:
             continue
