@@ -1450,10 +1450,10 @@ ENGLISH: dict[str, str] = {
     "error.no_cuda": "there is no such accelerator here: {error}",
     "error.device_name": "{g1} is no device type: CUDA devices are called cuda",
     "error.map_location": "the checkpoint was saved on a device that is not there: load it with map_location",
-    "error.memory": "out of memory, {g1} {g2} more were wanted{held}: use a smaller batch, no_grad in evaluation, checkpointing",
-    "error.memory_cpu": "{wanted} more were wanted than there is memory{held}: look for an accidental broadcast{here}",
-    "error.held": "`{name}` holds {size} in {count} tensors",
-    "error.held.graph": "the graph behind `{name}` keeps {size} in {count} tensors for backward",
+    "error.memory": "out of memory: {g1} {g2} more were asked for{held}: use a smaller batch, no_grad in evaluation, checkpointing",
+    "error.memory_cpu": "out of memory: {wanted} more were asked for than there are{held}: look for an accidental broadcast{here}",
+    "error.held": "`{name}` holds {size}, tensors: {count}",
+    "error.held.graph": "the graph behind `{name}` keeps {size} for backward, tensors: {count}",
     "error.device_assert": (
         "an assertion on the device failed, usually an index or class beyond its table: --device cpu shows the place"
     ),

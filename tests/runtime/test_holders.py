@@ -42,6 +42,6 @@ def test_what_holds_the_memory(tmp_path: Path) -> None:
         ("history", True): 4 * kib,
     }
     found = observed.diagnostic
-    assert found.code == "TS914" and found.message.startswith("4 PiB more were wanted")
+    assert found.code == "TS914" and found.message.startswith("out of memory: 4 PiB more were asked for")
     assert "`cache` 1 MiB, `history` 1 MiB, `self.optimizer` 514 KiB, `self.model` 514 KiB" in found.message
     assert [related.start.line for related in found.related[:4]] == [13, 17, 7, 6]
