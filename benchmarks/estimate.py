@@ -79,12 +79,17 @@ def truth(script: Path, python: str) -> int:
 
 
 def preflight(script: Path, python: str) -> str:
-    """What torch-preflight says of a script, in a few words."""
-    done = subprocess.run(
-        [python, "-m", "torch_preflight", str(script)], capture_output=True, text=True, timeout=SECONDS
+    """What torch-preflight says of a script, without the context of CUDA and what it adds for fragmentation."""
+    command = [python, "-m", "torch_preflight", "estimate", "-f", "json", str(script)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    try:
+        told = json.loads(done.stdout)
+    except ValueError:
+        return "no answer"
+    parts = told["breakdown"]
+    return (
+        f"{told['total_bytes'] - parts['CUDA_context'] - parts['fragmentation']:,}" if told["resolved"] else "unknown"
     )
-    words = (done.stdout or done.stderr).strip().splitlines()
-    return words[-1][:60] if words else "nothing"
 
 
 def main() -> int:
