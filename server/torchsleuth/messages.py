@@ -837,6 +837,7 @@ ENGLISH: dict[str, str] = {
     "type.batch_size": "{name} is taken for the batch size: a DataLoader wants one dataset of both",
     "groups.option": "`{text} = …` changes nothing: what trains reads {name} from the groups in param_groups",
     "groups.index": "param_groups is a list of dicts: a name is no index of it",
+    "fix.columns": "Make columns of {names}",
     "fix.each_group": "Go through the groups",
     "module.repeated": "this list holds one {module} several times, with the same parameters: each place of it wants a module of its own",
     "fix.comprehension": "Make one for each: {text}",

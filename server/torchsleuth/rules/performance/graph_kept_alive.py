@@ -78,7 +78,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     wasted: dict[Span, dict[ast.expr | None, _Kept]] = {}
     for kept in (*_sums(analysis), *_lists(analysis)):
         here = wasted.get(kept.at, {})
-        if kept.term not in here and _is_own(analysis, kept.at.path) and _is_waste(analysis, kept, backwards):
+        own = _is_own(analysis, kept.at.path) and not _may_be_another(analysis, kept)
+        if kept.term not in here and own and _is_waste(analysis, kept, backwards):
             wasted[kept.at] = {**here, kept.term: kept}
     for at, terms in wasted.items():
         kept = next(iter(terms.values()))
@@ -88,6 +89,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fixes = _fixes(analysis, kept) if len(terms) == 1 else _detached(analysis, at.path, several)
         yield Finding(at, message("graph.kept", name=name), (), fixes)
     yield from averages(analysis)
+
+
+def _may_be_another(analysis: Analysis, kept: _Kept) -> bool:
+    """Whether it is one of several elements, of which the same function reads one: that may be what training goes back from."""
+    into, function = kept.into, kept.frame.function
+    if kept.holder is None or not isinstance(into, ast.Subscript) or isinstance(into.slice, ast.Constant):
+        return False
+    held = ast.unparse(into.value)
+    around = function.node if function is not None else analysis.tree(kept.at.path)
+    reads = (part for part in ast.walk(around) if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load))
+    return any(ast.unparse(part.value) == held for part in reads)
 
 
 def _is_own(analysis: Analysis, path: str) -> bool:

@@ -30,7 +30,15 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail
 from torchsleuth.rules.evidence.loops import blocks_of, is_simple, statement_of
-from torchsleuth.rules.evidence.operands import Operand, fitted, fitted_by_callers, operand, operands, suffixed
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    fitted,
+    fitted_by_callers,
+    operand,
+    operands,
+    source_at,
+    suffixed,
+)
 from torchsleuth.rules.evidence.per_action import unsummed
 from torchsleuth.rules.evidence.squares import MEETINGS, Uses, is_averaged, is_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
@@ -241,10 +249,33 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, everyw
         yield from fitted(analysis, used, partial(same_shape, other.shape), squeezed)
     for used, other in ((target, prediction), (prediction, target)):
         yield from fitted(analysis, used, partial(same_shape, other.shape), transposed, safe=True)
+    if everywhere:
+        yield from _columns(analysis, prediction, target)
     if prediction.node is not None and target.node is not None:
         text = target.text("").strip("`")
         if text:
             yield from suffixed(analysis, prediction, f".view_as({text})")
+
+
+def _columns(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+    """A column of each vector in the statement, where a sum or product of them meets a column."""
+    vector = left if len(left.shape) < len(right.shape) else right
+    statement, names = statement_of(analysis, left.site), left.site.scene.names
+    value = getattr(statement, "value", None)
+    if not isinstance(value, ast.expr):
+        return
+    nodes = [
+        node
+        for node in ast.walk(value)
+        if isinstance(node, ast.Name)
+        and isinstance(held := names.get(node.id), Tensor)
+        and held.spec.shape is not None
+        and same_shape(held.spec.shape, vector.shape)
+    ]
+    source = source_at(analysis, left.site)
+    if len(nodes) > 1:
+        title = message("fix.columns", names=", ".join(dict.fromkeys(node.id for node in nodes)))
+        yield Candidate(title, tuple(edits.insert_after_node(source, node, ".unsqueeze(1)") for node in nodes))
 
 
 RULE = Rule(FAULTS[CODE], find)

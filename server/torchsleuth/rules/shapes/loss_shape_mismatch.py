@@ -22,10 +22,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -51,10 +53,10 @@ from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
 from torchsleuth.synthesis import losses
-from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, squeezed
+from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, same_shape, squeezed
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.values import DictValue, Instance, LibraryModule, Tensor, Value
 
 CODE = "TS113"
 _CLASSES = ("CrossEntropyLoss", "NLLLoss", "NLLLoss2d", "cross_entropy", "nll_loss")
@@ -102,7 +104,10 @@ def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, 
         target=target.described("the target"),
         wanted=_text(class_indices(prediction.shape) if classes else prediction.shape),
     )
-    candidates = _candidates(analysis, prediction, target, classes)
+    candidates = chain(
+        _candidates(analysis, prediction, target, classes),
+        _several_labels(analysis, failure.operation, prediction, target),
+    )
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
@@ -115,6 +120,7 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
     if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
         yield from _last_step(analysis, prediction)
     yield from _shifted(analysis, prediction, target)
+    yield from _other_part(analysis, prediction, target, classes)
     for one, other in losses.agreeing(prediction.shape, target.shape, classes):
         if one is None or other is None:
             used, made = (prediction, one) if one is not None else (target, other)
@@ -163,7 +169,8 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
 
 def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
     """Each next token as the target: the first one left out where the last prediction is, before both are flattened."""
-    before = _flattened_from(analysis, target)
+    flattening = _flattening(analysis, target)
+    before = operand(flattening, 0, "input") if flattening is not None else None
     scores = next((used for used in (_flattened_from(analysis, prediction), prediction) if used is not None), None)
     tokens = before or target
     if scores is None or len(tokens.shape) < 2 or len(scores.shape) < 2 or tokens.node is None:
@@ -171,17 +178,78 @@ def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     longer = dims.subtract(tokens.shape[1], scores.shape[1])
     if same(tokens.shape[0], scores.shape[0]) and longer == 1 and isinstance(tokens.node, ast.Name | ast.Attribute):
         yield from suffixed(analysis, tokens, "[:, 1:]")
+        yield from _reshaped(analysis, flattening, tokens, "[:, 1:]")
     if same(tokens.shape[0], scores.shape[0]) and longer == -1 and scores.node is not None:
         yield from suffixed(analysis, scores, "[:, :-1]")
 
 
+def _reshaped(analysis: Analysis, flattening: Operation | None, tokens: Operand, suffix: str) -> Iterator[Candidate]:
+    """A part is not contiguous: ``view`` cannot flatten it."""
+    call = flattening.site.node if flattening is not None else None
+    if flattening is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return
+    if call.func.attr == "view" and tokens.node is not None:
+        source = source_at(analysis, flattening.site)
+        given = ", ".join(source.segment(part) for part in call.args)
+        new = f"{written(source, tokens.node)}{suffix}.reshape({given})"
+        yield replaced(analysis, flattening.site, call, new)
+
+
 def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
     """The operand before it was flattened to one row for each token."""
+    flattening = _flattening(analysis, used)
+    return operand(flattening, 0, "input") if flattening is not None else None
+
+
+def _flattening(analysis: Analysis, used: Operand) -> Operation | None:
     for _, operation in lineage(analysis, used.tensor):
-        if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten"):
-            return operand(operation, 0, "input")
-        return None
+        return operation if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten") else None
     return None
+
+
+def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
+    """Another part of the same batch, of the shape that the loss asks for: ``data.y`` for ``data.node_class``."""
+    wanted = class_indices(prediction.shape) if classes else prediction.shape
+    parts = _parts_beside(target)
+    for name, held in parts.items():
+        fits = isinstance(held, Tensor) and held.spec.shape is not None and same_shape(held.spec.shape, wanted)
+        if not fits or held.spec.dtype != target.spec.dtype or held is target.tensor:
+            continue
+        source = source_at(analysis, target.site)
+        if isinstance(target.node, ast.Attribute):
+            yield replaced(
+                analysis, target.site, target.node, f"{source.segment(target.node.value)}.{name}", safe=False
+            )
+        elif isinstance(target.node, ast.Subscript):
+            text = f'{source.segment(target.node.value)}["{name}"]'
+            yield replaced(analysis, target.site, target.node, text, safe=False)
+
+
+def _parts_beside(target: Operand) -> dict[str, Value]:
+    """What the object or dict has that a target is taken from."""
+    node = target.node.value if isinstance(target.node, ast.Attribute | ast.Subscript) else None
+    owner = target.site.scene.names.get(node.id) if isinstance(node, ast.Name) else None
+    held = owner.slots if isinstance(owner, Instance) else owner.items if isinstance(owner, DictValue) else None
+    return {name: value for name, value in (held or {}).items() if isinstance(name, str) and name.isidentifier()}
+
+
+def _several_labels(
+    analysis: Analysis, operation: Operation, prediction: Operand, target: Operand
+) -> Iterator[Candidate]:
+    """Several labels of 0 or 1 for each sample, flattened for a loss that takes one class: a loss of each for itself."""
+    flattening = _flattening(analysis, target)
+    before = operand(flattening, 0, "input") if flattening is not None else None
+    module, call = operation.module, flattening.site.node if flattening is not None else None
+    fits = before is not None and len(before.shape) > 1 and same_shape(before.shape, prediction.shape)
+    if not fits or before is None or before.node is None or module is None or module.type_name != "CrossEntropyLoss":
+        return
+    made = renamed(analysis, module.site, "BCEWithLogitsLoss") if module.site is not None else None
+    if made is None or not isinstance(call, ast.Call) or module.args or module.kwargs:
+        return
+    source = source_at(analysis, target.site)
+    new = f"{written(source, before.node)}.float()"
+    title = message("fix.replace", old=module.type_name, new="BCEWithLogitsLoss")
+    yield Candidate(title, (made, edits.replace(source, call, new)), safe=False)
 
 
 def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
