@@ -212,8 +212,9 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
     wanted = class_indices(prediction.shape) if classes else prediction.shape
     parts = _parts_beside(target)
     for name, held in parts.items():
-        fits = isinstance(held, Tensor) and held.spec.shape is not None and same_shape(held.spec.shape, wanted)
-        if not fits or held.spec.dtype != target.spec.dtype or held is target.tensor:
+        if not isinstance(held, Tensor) or held is target.tensor or held.spec.dtype != target.spec.dtype:
+            continue
+        if held.spec.shape is None or not same_shape(held.spec.shape, wanted):
             continue
         source = source_at(analysis, target.site)
         if isinstance(target.node, ast.Attribute):

@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.schema import Related
+from torchsleuth.schema import Related, Severity
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site
@@ -111,7 +111,15 @@ def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint)
     else:
         source = analysis.source_of(event.site.span.path)
         places = (related(source, event.site.node, message("no_grad.missing.forward")),)
-    return Finding(site.span, text, places, _wrapped(analysis, event, loop, path, name))
+    # Whoever calls a function that nothing here calls may do it under no_grad().
+    severity: Severity | None = "hint" if _is_called_elsewhere(event) else None
+    return Finding(site.span, text, places, _wrapped(analysis, event, loop, path, name), severity=severity)
+
+
+def _is_called_elsewhere(event: Event) -> bool:
+    """Whether a forward stands in a plain function that nothing here calls: others import it."""
+    scene = event.site.scene
+    return scene.function is not None and scene.function.owner is None and scene.call is None
 
 
 def _also_trains(analysis: Analysis, event: Event) -> bool:
