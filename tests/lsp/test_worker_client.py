@@ -242,6 +242,20 @@ def test_pauses_before_a_start_grow(double: str, tmp_path: Path, monkeypatch: py
     client.close()
 
 
+@pytest.mark.parametrize(
+    "said",
+    ['{"method": "ready"}', '{"method": "ready", "params": [1]}', '{"method": "unavailable", "params": 3}', "{}"],
+)
+def test_an_interpreter_that_says_something_else_is_told_in_a_line(said: str, tmp_path: Path) -> None:
+    interpreter = tmp_path / "python"
+    interpreter.write_text(f"#!/bin/sh\necho '{said}'\n")
+    interpreter.chmod(0o755)
+    client = WorkerClient(str(interpreter))
+    with pytest.raises(WorkerUnavailable, match="is it a Python that works"):
+        client.start()
+    client.close()
+
+
 def test_an_interpreter_that_comes_back_is_used_again(
     double: str, states: States, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -256,8 +256,8 @@ class WorkerClient(Analyzer):
             hello = self._answers.get()
         if self._closed.is_set():
             raise WorkerUnavailable(message("worker.closed"))
-        if hello is None or hello.get("method") != "ready":
-            said = (hello or {}).get("params", {})
+        said = _said(hello)
+        if hello is None or hello.get("method") != "ready" or not _HELLO <= said.keys():
             reason, self.problem, self.site = said.get("reason"), said.get("problem"), tuple(said.get("site", ()))
             # Late, or it goes on without its pipe: then it is we who end it.
             ours = self._signalled or (hello is None and not _ends(process))
@@ -265,9 +265,9 @@ class WorkerClient(Analyzer):
             if hello is None and not ours and _was_killed(process.returncode):
                 raise _Died
             raise self._give_up(reason or message("worker.no_start", python=self.interpreter), reason is not None)
-        self.torch, self.python = hello["params"]["torch"], hello["params"]["python"]
-        self.vocabulary = frozenset(hello["params"]["words"])
-        self.search_path = tuple(hello["params"].get("search_path", ()))
+        self.torch, self.python = said["torch"], said["python"]
+        self.vocabulary = frozenset(said["words"])
+        self.search_path = tuple(said.get("search_path", ()))
         self._unavailable, self._failures, self._ready = None, 0, True
         self._listener("ready", self._detail())
         return process
@@ -330,6 +330,16 @@ class WorkerClient(Analyzer):
             with contextlib.suppress(OSError):
                 process.stdin.close()
         process.wait()
+
+
+_HELLO = {"torch", "python", "words"}
+"""What a worker says of itself when it is ready, at least."""
+
+
+def _said(hello: Message | None) -> Message:
+    """What a process has said of itself; nothing where it is no worker."""
+    said = (hello or {}).get("params")
+    return said if isinstance(said, dict) else {}
 
 
 def is_overdue(seconds: float, used: Callable[[], float], wait: Callable[[float], bool]) -> bool:
