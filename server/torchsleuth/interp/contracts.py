@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 import time
@@ -57,6 +58,7 @@ _OF_LAYERS = re.compile(r"(\w+_)?(kernels?(_size)?|ks|ksize|k|strides?|dilations
 """Names of integers that layers are made with and that are no sizes of tensors."""
 _OTHERS = (1, 2, 0, 3, 4)
 _UNKNOWN = Symbol("?", 0)
+_SMALL = (2, 3, 4, 5, 6, 8)
 _EXTRA = (4, 2, 3)
 """Sizes of dimensions that are put in where any number of them is supposed to work."""
 _BATCH = (2, 3, 5, 4)
@@ -341,7 +343,8 @@ class Inference:
         spread = None if known else self._spread(plan, lacking, {rank: one for rank, (one, _) in working.items()})
         if spread is not None:
             yield spread
-        for rank, (found, names) in sorted(working.items(), key=lambda one: not _keeps_batch(one[1][0], plan)):
+        ordered = sorted(working.items(), key=lambda one: (_pins(one[1][0], plan), not _keeps_batch(one[1][0], plan)))
+        for rank, (found, names) in ordered:
             plan.shapes.update(names)
             others = {other: dict(one.inputs) for other, (one, _) in sorted(working.items()) if other != rank}
             yield _Settled(found, others=others)
@@ -361,6 +364,8 @@ class Inference:
             return None
         outcome = self._with_rank(plan, lacking, form.names())
         first = outcome.inputs.get(lacking[0]) or ()
+        if len(set(first)) < len(first):
+            return None
         rest = tuple(symbol for size in form.rest(first) if (symbol := dims.symbol(size)) is not None)
         return _Settled(outcome, form, rest=rest) if outcome.works and outcome.result.whole and len(rest) == 2 else None
 
@@ -437,8 +442,27 @@ class Inference:
                 break
             self._probe(found, examples, symbol)
         found.examples, found.numbers = len(examples), examples[0].numbers
+        self._try_small(found, symbols)
         self._free(found, outcome)
         self._simplify(found)
+
+    def _try_small(self, found: Found, symbols: list[Symbol]) -> None:
+        """Small numbers that fulfil the conditions have to work, too. Where some do not, a condition is missing: of sizes that
+        depend on one another, each cannot be tried by itself."""
+        for numbers in itertools.islice(self._small(found, symbols), SAMPLES):
+            if self._spent():
+                break
+            if self._works(found, numbers) is False:
+                found.open.append(("contract.open.small", ""))
+                break
+
+    def _small(self, found: Found, symbols: list[Symbol]) -> Iterator[dict[Symbol, int]]:
+        """Small numbers that fulfil the conditions."""
+        chance = random.Random(3)
+        for _ in range(DRAWS):
+            numbers = {symbol: chance.choice(_SMALL) for symbol in symbols}
+            if self._allowed(found, numbers):
+                yield numbers
 
     def _free(self, found: Found, outcome: Outcome) -> None:
         """Integers that only say how often loops go around: where it makes no difference, they are any."""
@@ -733,6 +757,16 @@ def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
     chosen = {setting.symbol for setting in plan.settings.values()}
     free = bool(firsts) and dims.symbol(firsts[0]) not in {None, *chosen}
     return free and all(one == firsts[0] for one in (*firsts, *results))
+
+
+def _pins(outcome: Outcome, plan: Plan) -> bool:
+    """Whether a run goes through for one number only of something that the caller chooses, or of a dimension."""
+    chosen = {setting.symbol for setting in plan.settings.values()}
+    fixed = any(
+        one.operator == "==" and isinstance(one.right, int) and one.right != 0 and chosen.issuperset(one.symbols)
+        for one in outcome.conditions
+    )
+    return fixed or any(size == 1 for shape in outcome.inputs.values() for size in shape or ())
 
 
 def _told(part: Part) -> object:

@@ -15,6 +15,7 @@ from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition
+from torchsleuth.interp.switches import switches
 from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
@@ -259,7 +260,7 @@ class InferredContracts(WrittenContracts):
             integer = isinstance(default, int) and not isinstance(default, bool)
             cls = self._class_named(annotation, function)
             if cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
-                self._plan_configuration(plan, name, cls, ())
+                self._plan_configuration(plan, name, cls, tuple(sorted(_attributes_of(function, name, plan))))
             elif has_default and not integer:
                 continue
             elif annotation == "int" or (not annotation and integer):
@@ -280,6 +281,7 @@ class InferredContracts(WrittenContracts):
         known |= {path.partition(".")[0] for path in plan.settings}
         parameters = list(parameters_of(made, 1))
         lacking = {one.arg for one, has_default in parameters if not has_default and one.arg not in known}
+        known |= {path.partition(".")[0] for path in plan.given}
         if self.document is None or plan.owner is None or not lacking or made.path != plan.function.path:
             return
         tree, frame = self.document
@@ -288,8 +290,11 @@ class InferredContracts(WrittenContracts):
             meant = {name: settled(given[name], around, frame.names) for name in given if name in lacking}
             told = {name: value for name, value in meant.items() if value is not None}
             if told.keys() == lacking:
-                plan.given = told
+                plan.given |= told
                 return
+        switched = self._switches(plan)
+        if lacking <= switched.keys():
+            plan.given |= {name: switched[name] for name in lacking}
 
     def as_integer(self, plan: Plan, name: str) -> None:
         """Take an input for an integer that whoever calls chooses."""
@@ -305,11 +310,13 @@ class InferredContracts(WrittenContracts):
 
     def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: tuple[str, ...]) -> None:
         """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
+        if cls is None or (cls.is_dataclass and not set(read) <= records.fields(cls).keys()):
+            derived = [one for one in self.classes if one.is_dataclass and (cls is None or cls in one.mro())]
+            cls = next((one for one in derived if set(read) <= records.fields(one).keys()), cls)
         if cls is None:
-            fitting = (one for one in self.classes if one.is_dataclass and set(read) <= records.fields(one).keys())
-            cls = next(fitting, None)
-        if cls is None:
-            fields = tuple(one for one in read if not _NO_SIZES.fullmatch(one))
+            switched = self._switches(plan)
+            plan.given |= {f"{name}.{one}": switched[one] for one in read if one in switched}
+            fields = tuple(one for one in read if one not in switched and not _NO_SIZES.fullmatch(one))
             for one in fields:
                 self._add_setting(plan, f"{name}.{one}", None)
         else:
@@ -317,6 +324,10 @@ class InferredContracts(WrittenContracts):
             for one in fields:
                 self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
         plan.configurations[name] = (cls, fields)
+
+    def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
+        """What parameters and fields are compared with, as the forward says it, otherwise the class."""
+        return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
 
     def _class_named(self, annotation: str, function: Function) -> ClassValue | None:
         """The class of the user's that an annotation names, also as one of several."""
@@ -481,7 +492,8 @@ class InferredContracts(WrittenContracts):
         made = Instance(ClassValue(name, (), node, plan.function.path))
         made.state["open"] = True
         for one in _attributes_of(plan.function, name, plan):
-            made.slots[one] = given.get(one, self._by_name(one))
+            told = plan.given.get(f"{name}.{one}")
+            made.slots[one] = given.get(one, self._by_name(one) if told is None else self.eval(told, frame))
         return made
 
     # -- what a run shows --------------------------------------------------------------------------------

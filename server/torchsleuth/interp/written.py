@@ -135,6 +135,10 @@ class WrittenContracts(EntryPoints):
         contract = Contract(function, owner, frozenset().union(*together), spread, complete)
         contract.together = together
         contract.times = _times(function, written)
+        made = None if owner is None else self.class_attribute(owner, "__init__")
+        for argument in _parameters(made) if isinstance(made, Function) and made is not function else ():
+            # The constructor says what it is, too.
+            contract.times[argument.arg] = contract.times.get(argument.arg, 0) + 1
         contract.annotated = all(one.kind == "annotation" for one in _declared(function, written))
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)

@@ -1,0 +1,60 @@
+"""What code compares parameters and fields with that are no sizes: the values that they may have."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
+    """By the name of a variable or an attribute the first text that it is compared with, and False for one that is only tested.
+    What the first roots say goes before what the others do."""
+    found: dict[str, ast.Constant] = {}
+    tested: dict[str, ast.Constant] = {}
+    kept: dict[str, str] = {}
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+                kept.setdefault(node.targets[0].attr, _name(node.value))
+            elif isinstance(node, ast.Compare):
+                for name, value in _compared(node):
+                    found.setdefault(name, value)
+            elif isinstance(node, ast.If | ast.IfExp):
+                for part in _tested(node.test):
+                    tested.setdefault(_name(part), ast.copy_location(ast.Constant(False), part))
+    told = {**tested, **found}
+    return {
+        name: value
+        for name, value in {**{kept.get(name, ""): value for name, value in told.items()}, **told}.items()
+        if name
+    }
+
+
+def _compared(node: ast.Compare) -> Iterator[tuple[str, ast.Constant]]:
+    """``mode == "sum"``, ``mode in ("sum", "mean")``"""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        return
+    other = node.comparators[0]
+    options = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    words = [one for one in options if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    if words and len(words) == len(options):
+        yield _name(node.left), words[0]
+
+
+def _tested(test: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(test, ast.BoolOp):
+        for value in test.values:
+            yield from _tested(value)
+    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        yield from _tested(test.operand)
+    elif isinstance(test, ast.Attribute | ast.Name):
+        yield test
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper"):
+        node = node.func.value
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+__all__ = ["switches"]
