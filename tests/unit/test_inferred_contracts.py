@@ -450,6 +450,33 @@ def test_the_fields_of_a_configuration_and_a_decorator_that_is_not_known() -> No
     assert found.result.describe() == "[batch, length, config.hidden_size]"
 
 
+SWITCHED = """
+class Forecaster(nn.Module):
+    def __init__(self, configs):
+        super().__init__()
+        self.task_name = configs.task_name
+        self.scaled = configs.use_norm
+        self.positions = nn.Embedding(configs.max_len, configs.seq_len)
+        self.project = nn.Linear(configs.seq_len, configs.pred_len)
+
+    def forward(self, x):
+        if self.scaled:
+            x = x - x.mean()
+        if self.task_name == "forecast":
+            length = x.shape[1]
+            return self.project(x + self.positions(torch.arange(length, device=x.device)).unsqueeze(0))
+        return x
+"""
+
+
+def test_options_that_are_compared_with_text_and_rows_that_are_counted_up() -> None:
+    found = contracts(SWITCHED)["Forecaster"]
+    fixed = {setting.name: setting.text for setting in found.settings if setting.text}
+    assert fixed == {"configs.task_name": "'forecast'", "configs.use_norm": "False"}
+    assert found.conditions == ("length <= configs.max_len",)
+    assert found.result.describe() == "[N, length, configs.pred_len]"
+
+
 RECORD = """
 from collections import OrderedDict
 from collections.abc import MutableMapping

@@ -611,8 +611,20 @@ class InferredContracts(WrittenContracts):
                         remainder = dims.modulo(self.resolved(whole), self.resolved(part))
                         self.inference.learned.append(Learned("==", remainder, 0, self.site(call.node, call.frame)))
                         self.inference.required.append(("==", remainder, 0))
+            self._indexed(module, call)
         attended = self._attended(module, call) if self.inference is not None else None
         return super().apply_module(module, call) if attended is None else attended
+
+    def _indexed(self, module: LibraryModule, call: Any) -> None:
+        """A table has to have as many rows as numbers are counted up that are looked up in it."""
+        rows = _argument(module, 0, "num_embeddings") if module.path == "torch.nn.Embedding" else None
+        count = _counted_up(call.args[0]) if call.args else None
+        if self.inference is None or count is None or rows is None or not is_int(rows) or self.uncertain:
+            return
+        count = self.resolved(count)
+        if isinstance(count, Dim) or isinstance(rows, Dim):
+            self.inference.learned.append(Learned("<=", count, rows, self.site(call.node, call.frame)))
+            self.inference.required.append(("<=", count, rows))
 
     def _attended(self, module: LibraryModule, call: Any) -> Value | None:
         """The result of attention and of the layers of a transformer, made with symbols; None for others."""
@@ -704,6 +716,25 @@ def _lines(plan: Plan) -> tuple[int, int]:
     return node.lineno, node.end_lineno or node.lineno
 
 
+def _counted_up(value: object) -> Size | None:
+    """How many numbers ``torch.arange(count)`` made, of which a tensor is another view."""
+    while isinstance(value, Tensor) and value.origin is not None:
+        node = value.origin.site.node
+        if value.origin.operator == "torch.arange":
+            plain = (
+                isinstance(node, ast.Call)
+                and len(node.args) == 1
+                and {"end", "step"}.isdisjoint(keyword.arg for keyword in node.keywords)
+            )
+            return value.spec.shape[0] if plain and value.spec.shape else None
+        if value.origin.operator.rpartition(".")[2] not in _KEEPING or len(value.origin.sources) != 1:
+            return None
+        value = value.origin.sources[0]
+    return None
+
+
+_KEEPING = frozenset("unsqueeze expand view reshape repeat to long expand_as".split())
+"""Operators that put the same numbers into another shape."""
 _RAISE = 4
 _VIEWS = frozenset({"Tensor.view", "Tensor.reshape", "torch.reshape"})
 _ATTENDING = {
