@@ -425,6 +425,9 @@ class Oracle:
     ) -> Outcome:
         if cast is not None and cast.device != "cpu" and target not in _UNCAST:
             return self._elsewhere(target, args, kwargs, symbolic, grad, cast)
+        refused = _reads_beyond(target, args)
+        if refused is not None:
+            return refused
         with self._quiet(_path(target)), torch.set_grad_enabled(grad), casting(cast):
             try:
                 target = self._materialized(target, args)
@@ -880,6 +883,16 @@ def _is_internal(error: BaseException) -> bool:
     """Whether an error speaks of the machinery (or not at all) and says nothing about the user's code."""
     message = str(error)
     return not message.strip() or any(word in message for word in _ENGINE_WORDS)
+
+
+def _reads_beyond(target: str | ModuleSpec, args: tuple[Any, ...]) -> Failure | None:
+    """What is to be said of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
+    for the channels without looking whether there is one (2.4 to 2.14). Numbers found there are refused, symbols crash."""
+    given = args[0] if args and isinstance(target, str) and _name(target) == "batch_norm" else None
+    if not isinstance(given, TensorSpec) or given.rank is None or given.rank > 1:
+        return None
+    text = f"Expected at least 2 dimensions for input tensor but received {given.rank}"
+    return Failure("RuntimeError", text, confirmed=True)
 
 
 def _may_be_left_out(target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
