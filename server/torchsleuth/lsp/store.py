@@ -441,13 +441,15 @@ def _distinct(findings: Iterator[Finding]) -> list[Finding]:
 
 def _agree(one: Diagnostic, other: Diagnostic) -> bool:
     """Whether a finding of the analysis and one of a run are the same fault: one code, on overlapping lines, or the run
-    stopped at a place that the analysis names, too. What a run has no
+    stopped at a place that the analysis names, too, or names what holds the place that the analysis found. What a run has no
     name for is what the analysis says of the line."""
     beside = one.start.line <= other.end.line and other.start.line <= one.end.line
     if one.code == other.code:
-        return beside or any(
+        stopped = any(
             item.path == other.path and other.start.line <= item.start.line <= other.end.line for item in one.related
         )
+        named = any(item.path == one.path and item.start <= one.start and one.end <= item.end for item in other.related)
+        return beside or stopped or named
     return beside and other.code in _UNNAMED and one.severity == other.severity == "error"
 
 
