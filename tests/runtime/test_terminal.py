@@ -142,7 +142,7 @@ import signal, sys
 signal.signal(signal.SIGCONT, lambda number, frame: print("continued", flush=True))
 print("ready", flush=True)
 for line in sys.stdin:
-    print("got", line.strip(), flush=True)
+    print(f"got {line.strip()}", flush=True)
     if line == "end\\n":
         break
 """

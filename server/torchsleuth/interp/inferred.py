@@ -8,6 +8,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeGuard
 
 from torchsleuth.interp import passed
@@ -184,15 +185,18 @@ class InferredContracts(WrittenContracts):
 
     inference: Running | None = None
     document: tuple[ast.Module, Frame] | None = None
-    attributes_read: dict[str, frozenset[str]]
-    """The attributes that the code of each file reads."""
+
+    @cached_property
+    def attributes_read(self) -> dict[str, frozenset[str]]:
+        """The attributes that the code of each file reads, of those files that were asked about."""
+        return {}
 
     # -- what there is to infer ------------------------------------------------------------------------
 
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
         self.read_declarations(source, tree)
-        self.document, self.attributes_read = (tree, frame), {}
+        self.document = (tree, frame)
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.runtime import places
+from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.places import Places
 
 MAX_LOADERS = 24
@@ -104,14 +105,18 @@ class DataWatch:
         try:
             self._began = time.perf_counter()
             self.on_phase("data")
-        except Exception:
+        except Exception as error:
+            if is_of_script(error):
+                raise
             self._began = 0.0
 
     def _got(self, iterator: Any, count: int) -> None:
         try:
             self._count(iterator, count)
             self.on_phase("forward")
-        except Exception:
+        except Exception as error:
+            if is_of_script(error):
+                raise
             self._began = 0.0
 
     def _count(self, iterator: Any, count: int) -> None:

@@ -13,6 +13,7 @@ from types import CodeType
 from typing import Any
 
 from torchsleuth.runtime import places
+from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.values import is_a
 
@@ -145,7 +146,9 @@ class Modules:
             caller = frame.f_back and frame.f_back.f_back
             if caller is not None and self._own.is_own(caller.f_code):
                 self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, number)
-        except Exception:
+        except Exception as error:
+            if is_of_script(error):
+                raise
             self.on_error()
 
     def _from_user(

@@ -7,6 +7,7 @@ from collections.abc import Callable, MutableSequence
 from typing import Any
 
 from torchsleuth.runtime.events import EventStream
+from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.page import SITE, private
 from torchsleuth.runtime.rewrite import Site, switch_gates
 from torchsleuth.runtime.samples import Samples
@@ -166,7 +167,11 @@ class Recorder:
                         note(site, value, shape)
                 elif pending:
                     self._flush_soon()
-            except Exception:  # a nested tensor has no shape; whatever else there is, the script shall not meet it
+            except (
+                Exception
+            ) as error:  # a nested tensor has no shape; whatever else there is, the script shall not meet it
+                if is_of_script(error):
+                    raise
                 return value
             return value
 
