@@ -78,6 +78,8 @@ def main(lifeline: int, events: int, job: bool) -> int:
                 return _end_as(signal.SIGKILL)
             for number in numbers:
                 signalled = signalled or number in _ENDING
+                if number == signal.SIGCONT and terminal is not None and terminal.has_continued():
+                    continue
                 _signal_group(script, number) if number in _FOR_ALL else _signal(script, number)
 
 
@@ -86,7 +88,7 @@ class Terminal:
 
     def __init__(self) -> None:
         self._group = os.getpgrp()
-        self._stopped = False
+        self._stopped = self._told_again = False
         signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # a job in the background may not choose the one in front
         try:
             self._descriptor: int | None = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
@@ -104,8 +106,17 @@ class Terminal:
         if self._is_in_front():
             self._put_in_front(script)
         if self._stopped:
-            self._stopped = False
+            self._stopped, self._told_again = False, True
             _signal_group(script, signal.SIGCONT)
+
+    def has_continued(self) -> bool:
+        """Whether the script was continued already, when the command line hands on its SIGCONT: a shell sends one to both. A
+        second one, late, would undo the next stop."""
+        if self._told_again:
+            self._told_again = False
+            return True
+        self._stopped = False
+        return False
 
     def take(self) -> None:
         """The command line in front again."""
