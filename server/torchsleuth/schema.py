@@ -409,7 +409,7 @@ class ContractSetting:
 
     @property
     def fixed(self) -> str:
-        """What the contract holds for; empty where that may be anything."""
+        """The values that the contract holds for; empty where they may be any."""
         return self.text or ("" if self.value is None else str(self.value))
 
     def describe(self) -> str:

@@ -178,7 +178,7 @@ class _Followed:
         return written_argument(call, position, name)
 
     def samples(self, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
-        """What the datasets of the user's files give: a framework that calls a function of the user's does it with that."""
+        """Samples of the datasets in the user's files: a framework that calls a function of the user's does it with these."""
         for other in {item.path: item for item in (frame, *self.frames)}.values():
             for node in ast.walk(other.tree):
                 if isinstance(node, ast.ClassDef):
@@ -264,7 +264,7 @@ def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, 
 
 
 def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
-    """What a function returns that is handed over to be called elsewhere: ``await to_thread(prepare, step)``, ``pool.submit(crop,
+    """The result of a function that is handed over to be called elsewhere: ``await to_thread(prepare, step)``, ``pool.submit(crop,
     row).result()``."""
     part: ast.AST | None = node
     while part is not None:

@@ -474,7 +474,7 @@ def _words(condition: Condition, numbers: dict[Symbol, int], name: Callable[[Sym
 
 
 def _remainder_of(size: Size) -> tuple[Size, Size] | None:
-    """What is divided by what, where the size is a remainder."""
+    """Dividend and divisor, where the size is a remainder."""
     if isinstance(size, int) or len(size.terms) != 1:
         return None
     monomial, coefficient = size.terms[0]

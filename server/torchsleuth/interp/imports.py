@@ -9,7 +9,7 @@ from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 
 _OF_PROJECTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
-"""What stands in the outermost folder of a project, from which its scripts are run."""
+"""Files in the outermost folder of a project, from which its scripts are run."""
 
 
 class Workspace:

@@ -330,7 +330,7 @@ class InferredContracts(WrittenContracts):
         plan.configurations[name] = (cls, fields)
 
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
-        """What parameters and fields are compared with, as the forward says it, otherwise the class."""
+        """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
         return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
 
     def _class_named(self, annotation: str, function: Function) -> ClassValue | None:

@@ -63,7 +63,7 @@ class _Words:
         return (*map(self._size, shape[:at]), dims.of(_REST), *map(self._size, shape[at + len(own) :]))
 
     def written_out(self, template: Shape) -> Shape:
-        """What a template says for this run: the reverse."""
+        """The value of a template in this run: the reverse."""
         found: list[Size] = []
         product = dims.product([dims.of(symbol) for symbol in self.rest])
         for size in template:
@@ -186,7 +186,7 @@ def _shapes(outcome: Outcome) -> list[Shape]:
 
 
 def _told(part: Part) -> object:
-    """What a value is beside the shapes in it."""
+    """The rest of a value beside the shapes in it."""
     return part.kind, part.names, part.text, tuple(map(_told, part.parts))
 
 

@@ -1,4 +1,4 @@
-"""What code compares parameters and fields with that are no sizes: the values that they may have."""
+"""Values that parameters and fields may have which are no sizes: those that code compares them with."""
 
 from __future__ import annotations
 

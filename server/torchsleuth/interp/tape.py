@@ -156,7 +156,7 @@ class Tape:
 
     @contextlib.contextmanager
     def aside(self) -> Iterator[None]:
-        """What is done inside is part of something that is recorded as one."""
+        """Operations inside are part of something that is recorded as one."""
         self._into.append([])
         try:
             yield
@@ -388,7 +388,7 @@ class Tape:
         )
 
     def _in_place(self, interp: Interpreter, module: LibraryModule, site: Site) -> Layer | tuple[Layer, ...]:
-        """What stands in the place of a part of a model."""
+        """The module in the place of a part of a model."""
         if module.children is None:
             return self._layer(interp, module, site)
         plain = [child for _, child in module.children if isinstance(child, LibraryModule) and child.children is None]

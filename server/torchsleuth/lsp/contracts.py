@@ -120,7 +120,7 @@ class Contracts:
         return found
 
     def documents_of(self, module: str, document: Document) -> list[Document]:
-        """What a module that a document imports may be: open documents, or a file of the workspace that is not open."""
+        """Documents that a module may be which a document imports: open ones, or a file of the workspace that is not open."""
         opened = [other for other in self._client.documents if is_called(other.path, module)]
         path = None if opened else file_of(module, document.path, self._client.roots())
         return opened if path is None else [self._closed(path)]

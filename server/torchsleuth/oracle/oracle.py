@@ -886,7 +886,7 @@ def _is_internal(error: BaseException) -> bool:
 
 
 def _reads_beyond(target: str | ModuleSpec, args: tuple[Any, ...]) -> Failure | None:
-    """What is to be said of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
+    """The failure of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
     for the channels without looking whether there is one (2.4 to 2.14). Numbers that it finds there are refused unless they are 0,
     symbols crash."""
     given = args[0] if args and isinstance(target, str) and _name(target) == "batch_norm" else None

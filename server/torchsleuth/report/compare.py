@@ -244,7 +244,7 @@ _HELD: tuple[Callable[[Training, Training], Iterator[Broken]], ...] = (
 
 
 def _mapping(found: object) -> Mapping[str, object]:
-    """What stands in a report, which may be of another version."""
+    """The content of a report, which may be of another version."""
     return found if isinstance(found, Mapping) else {}
 
 

@@ -445,7 +445,7 @@ _SURROUNDINGS: dict[str, Callable[[dict[str, Any], str, bytes], tuple[str, str]]
     "script": _of_script,
     "notebook": _of_notebook,
 }
-"""What the names of ``__main__`` are made for each kind of program: its path, and the first place that imports are looked for in."""
+"""The names of ``__main__`` for each kind of program: its path, and the first place that imports are looked for in."""
 
 
 def _display(*values: object, **options: object) -> None:

@@ -48,7 +48,7 @@ begin(*given)
 
 
 _UNREADABLE = (OSError, SyntaxError, ValueError, RecursionError, MemoryError)
-"""What is raised where a script cannot be read or compiled."""
+"""Exceptions where a script cannot be read or compiled."""
 
 
 class Channel(NamedTuple):

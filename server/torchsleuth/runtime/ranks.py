@@ -170,7 +170,7 @@ class Progress:
         self._slots()[BATCHES] = batches[0] = count
 
     def _note_output(self, output: Any) -> None:
-        """What the model gives is the same in two ranks only if they were given the same."""
+        """Results of the model are the same in two ranks only if they were given the same."""
         step, torch = self._steps + 1, self._torch
         if not _compared(step) or self._outputs and self._outputs[-1][0] == step or self.rank() is None:
             return

@@ -546,7 +546,7 @@ class TrainingRecorder:
             self._count_at("loss-broadcast", place, shape=list(predicted.shape))
 
     def _look_at_outputs(self, step: int) -> None:
-        """What modules that the script calls gave in this step, as far as it is still there."""
+        """Results of the modules that the script called in this step, as far as they are still there."""
         called = (places.to_json(key) for key in self._entered)
         entered = {(place["path"], tuple(place["span"])) for place in called if place is not None and place["span"]}
         for site, value in self.kept.now() if entered else ():

@@ -84,7 +84,7 @@ class _Every:
 
 
 def _passed(found: Sequence[Called]) -> Iterator[tuple[str, list[str]]]:
-    """What the calls of a class pass that means the same in every execution, and the names in that."""
+    """Arguments of the calls of a class that mean the same in every execution, and the names in them."""
     for call, around in found:
         for given in (*call.args, *(one.value for one in call.keywords)):
             meant = settled(given, around, _Every())

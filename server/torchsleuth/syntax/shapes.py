@@ -628,5 +628,5 @@ def _is_none(node: ast.expr) -> bool:
 
 
 def counted(name: str) -> str:
-    """What a size is the number of: ``priors`` of ``num_priors``, ``n_priors`` and ``len_priors``."""
+    """The things that a size counts: ``priors`` of ``num_priors``, ``n_priors`` and ``len_priors``."""
     return re.sub(r"^(n|nb|num|number|no|len|length)_(of_)?|_(num|count|len|length)$", "", name)

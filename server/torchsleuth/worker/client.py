@@ -333,11 +333,11 @@ class WorkerClient(Analyzer):
 
 
 _HELLO = {"torch", "python", "words"}
-"""What a worker says of itself when it is ready, at least."""
+"""Parts of the least that a worker says of itself when it is ready."""
 
 
 def _said(hello: Message | None) -> Message:
-    """What a process has said of itself; nothing where it is no worker."""
+    """The words of a process about itself; nothing where it is no worker."""
     said = (hello or {}).get("params")
     return said if isinstance(said, dict) else {}
 

@@ -1,4 +1,4 @@
-"""What can be asked of a worker: the records of requests, which its clients, its process and its engines share."""
+"""Records of requests to a worker, which its clients, its process and its engines share."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Repair(Request):
 
 @dataclass(frozen=True)
 class Explain(Request):
-    """What is known of the expressions in the lines from `first` to `last`, and why the rest is unknown:
+    """Facts about the expressions in the lines from `first` to `last`, and why the rest is unknown:
     `FileAnalysis.explanations`."""
 
     method = "explain"

@@ -245,7 +245,7 @@ def iterate(interp: Interpreter, array: Array) -> Iteration:
 
 
 def _part(element: Array) -> Value:
-    """What indexing gives: a string for one of an array of strings, anything for one of an array of objects."""
+    """The result of indexing: a string for one of an array of strings, anything for one of an array of objects."""
     if element.spec.shape != () or element.spec.dtype not in array_dtypes.TEXT:
         return element
     return Scalar("str") if element.spec.dtype == "str" else UNKNOWN

@@ -1,4 +1,4 @@
-"""What a program looks up by text: modules by `importlib`, in `sys.modules`, names by `eval`."""
+"""Lookups by text: modules by `importlib`, in `sys.modules`, names by `eval`."""
 
 from __future__ import annotations
 

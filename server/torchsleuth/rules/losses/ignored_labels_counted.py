@@ -58,7 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _labels(operation: Operation, ignored: set[int]) -> Operand | None:
-    """What predicted classes are compared with, where it holds a number below 0 that a loss ignores."""
+    """The labels that predicted classes are compared with, where they hold a number below 0 that a loss ignores."""
     pair = operands(operation)
     for one, other in (pair, pair[::-1]) if len(pair) == 2 else ():
         bounds = held(other.tensor)

@@ -227,7 +227,7 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
 
 
 def _parts_beside(target: Operand) -> dict[str, Value]:
-    """What the object or dict has that a target is taken from."""
+    """Parts of the object or dict that a target is taken from."""
     node = target.node.value if isinstance(target.node, ast.Attribute | ast.Subscript) else None
     owner = target.site.scene.names.get(node.id) if isinstance(node, ast.Name) else None
     held = owner.slots if isinstance(owner, Instance) else owner.items if isinstance(owner, DictValue) else None

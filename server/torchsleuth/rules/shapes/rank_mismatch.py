@@ -54,7 +54,7 @@ _OF_NONE = {
     "Tensor.__len__": "rank.counted",
     "operator.getitem": "rank.indexed",
 }
-"""What is said of a tensor without dimensions."""
+"""Messages about a tensor without dimensions."""
 _DIMENSIONS = re.compile(r"\dd$")
 
 
