@@ -146,6 +146,8 @@ class Modules:
             caller = frame.f_back and frame.f_back.f_back
             if caller is not None and self._own.is_own(caller.f_code):
                 self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, number)
+        except RecursionError:
+            self.on_error()
         except Exception as error:
             if is_of_script(error):
                 raise

@@ -167,9 +167,10 @@ class Recorder:
                         note(site, value, shape)
                 elif pending:
                     self._flush_soon()
-            except (
-                Exception
-            ) as error:  # a nested tensor has no shape; whatever else there is, the script shall not meet it
+            except RecursionError:  # there is no room to look at it
+                return value
+            except Exception as error:
+                # A nested tensor has no shape; whatever else there is, the script shall not meet it.
                 if is_of_script(error):
                     raise
                 return value
