@@ -87,6 +87,11 @@ _LAX_FAKES = frozenset(
     "cross_entropy CrossEntropyLoss nll_loss NLLLoss index_add bucketize as_strided_scatter uniform_".split()
 )
 """Operators whose fake kernels accept dimensions and sizes that the real ones refuse, whatever the data is."""
+_TYPE_WORDS = tuple("type Long Float Double Half Int".split()) + (
+    "bool tensor",
+    "Boolean inputs",
+    "not implemented for",
+)
 _CONCATENATES = frozenset({"cat", "concat", "concatenate"})
 _EXACT_ARGUMENTS = frozenset({"multinomial"})
 """Operators whose fake kernels do not compare their arguments with sizes, while the real ones look at the data, too."""
@@ -887,7 +892,7 @@ def _is_internal(error: BaseException) -> bool:
 
 def _reads_beyond(target: str | ModuleSpec, args: tuple[Any, ...]) -> Failure | None:
     """The failure of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
-    for the channels without looking whether there is one (2.4 to 2.14). Numbers that it finds there are refused unless they are 0,
+    for the channels without looking whether there is one (seen in 2.13). Numbers that it finds there are refused unless they are 0,
     symbols crash."""
     given = args[0] if args and isinstance(target, str) and _name(target) == "batch_norm" else None
     if not isinstance(given, TensorSpec) or given.rank is None or given.rank > 1:
@@ -907,19 +912,7 @@ def _may_be_left_out(target: str | ModuleSpec, args: tuple[Any, ...], kwargs: di
 
 def _about_types(error: BaseException | str) -> bool:
     message = str(error)
-    words = (
-        "dtype",
-        "type",
-        "Long",
-        "Float",
-        "Double",
-        "Half",
-        "Int",
-        "bool tensor",
-        "Boolean inputs",
-        "not implemented for",
-    )
-    return any(word in message for word in words) and "CUDA" not in message
+    return any(word in message for word in _TYPE_WORDS) and "CUDA" not in message
 
 
 def _parameter_count(module: torch.nn.Module) -> int:
