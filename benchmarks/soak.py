@@ -473,7 +473,13 @@ def _documents(root: Path, plan: Plan, draw: random.Random) -> Iterator[Document
 
 
 def _vanishes(client: Client, python: Path, elsewhere: Path) -> bool:
-    """Take the interpreter away, kill the worker, and put it back; whether the analysis is there again by itself."""
+    """Take the interpreter away, kill the worker, and put it back; whether the analysis is there again by itself.
+
+    A worker that was killed before is up again first: one that is between its start and its `exec` is not found, and would
+    live on without its interpreter.
+    """
+    if not client.wait(lambda: client.state in ("ready", "busy") and worker(client.pid) is not None):
+        return False
     python.rename(elsewhere)
     pid = worker(client.pid)
     if pid is not None:
