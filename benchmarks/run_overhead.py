@@ -1,38 +1,29 @@
-"""Step time of a training script under `torchsleuth run` ÷ without, in alternation inside one process; and the start and
-memory of whole runs.
+"""Step time of a training script under `torchsleuth run` ÷ without, in alternation; and the start and memory of whole runs.
 
-    python benchmarks/run_overhead.py [--rounds 7] [--steps 30] [--only NAME]
+    python benchmarks/run_overhead.py [--pairs 5] [--rounds 4] [--steps 60] [--only NAME]
 
-Each model's training step is one source text, compiled twice: plain, and rewritten with the recorder on. Rounds of both
-alternate, so that the machine's drift hits both alike; printed is the median of the rounds' ratios and their spread. The
-plain ones have no tensors, or make them of samples in plain Python.
+Each model's training step is one script in two processes: under plain Python, and under `torchsleuth run`. Rounds of both
+alternate, so that the machine's drift hits both alike; only one works at a time, and PyTorch uses one thread. Where a process
+has its memory makes up to a sixth of a step, so there are several pairs: printed are the median of their ratios and the
+spread. The plain ones have no tensors, or make them of samples in plain Python.
 """
 
 from __future__ import annotations
 
 import argparse
-import builtins
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "server"))
 
 import torch
 
-from torchsleuth.runtime.events import EventStream
-from torchsleuth.runtime.places import Places
-from torchsleuth.runtime.recorder import Recorder
-from torchsleuth.runtime.registry import ConstructorRegistry
-from torchsleuth.runtime.rewrite import CALLED, IMPORTED, LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.session import Run
-from torchsleuth.runtime.training import TrainingRecorder
-from torchsleuth.runtime.watch import TrainingWatch
 
 COMMON = """
 import torch
@@ -192,75 +183,92 @@ def steps(count):
 }
 
 
-REGISTRY = ConstructorRegistry(lambda path: path == "benchmark.py")
 AT_END = """
 if "model" in globals():
     steps(20)
-import resource
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+print(next(line for line in open("/proc/self/status") if line.startswith("VmHWM")).split()[1])
 """
+"""Prints the peak of the process's own memory: ``ru_maxrss`` would be that of the process which started it, where that is more."""
 
 
-def compiled(text: str, recorder: Recorder | None, sites: list[Site]) -> Callable[[int], float]:
-    path = "benchmark.py"
-    code = compile(text, path, "exec") if recorder is None else rewrite(text, path, sites)
-    namespace: dict[str, object] = {"__name__": "benchmark"}
-    exec(code, namespace)
-    return namespace["steps"]  # type: ignore[return-value]
+SERVE = """
+if __name__ == "__main__":
+    import sys as _sys
+    import time as _time
+
+    steps(30)
+    print(ANSWER, flush=True)
+    for _line in _sys.stdin:
+        _count = int(_line)
+        _began = _time.perf_counter()
+        steps(_count)
+        print(ANSWER, (_time.perf_counter() - _began) / _count, flush=True)
+"""
+"""At the end of a script: for each number on standard input that many steps, and the seconds they took for each."""
+ANSWER = "seconds:"
 
 
-def measure(name: str, rounds: int, steps: int) -> None:
+class Side:
+    """A process that makes steps of a script when it is asked to."""
+
+    def __init__(self, command: list[str]) -> None:
+        pipe, alone = subprocess.PIPE, {**os.environ, "OMP_NUM_THREADS": "1"}
+        self._process = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True, env=alone
+        )
+        self._answer()
+
+    def seconds(self, steps: int) -> float:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{steps}\n")
+        self._process.stdin.flush()
+        return float(self._answer())
+
+    def end(self) -> None:
+        self._process.communicate()
+
+    def _answer(self) -> str:
+        for line in self._process.stdout or ():
+            if line.startswith(ANSWER):
+                return line.removeprefix(ANSWER)
+        raise RuntimeError("the script ended")
+
+
+def measure(name: str, pairs: int, rounds: int, steps: int, folder: Path) -> None:
+    script = folder / "benchmark.py"
     text = PLAIN.get(name) or COMMON.format(model=MODELS[name])
-    sites: list[Site] = []
-    recorder = Recorder(sites, EventStream(os.open(os.devnull, os.O_WRONLY)))
-    watch = TrainingWatch()
-    watch.install(torch, sys.modules["torch.optim.optimizer"])
-    recorder.install(torch, sys.modules["torch.optim.optimizer"])
-    training = TrainingRecorder(Places(lambda path: path == "benchmark.py"), REGISTRY.alive, REGISTRY.constructor)
-    training.install(torch, sys.modules["torch.optim.optimizer"])
-    recorder.training = training
-    setattr(builtins, RECORDER, recorder.make_record(torch))
-
-    def see_loss(value: object) -> object:
-        watch.see_loss(value)
-        training.see_loss(value)
-        return value
-
-    setattr(builtins, LOSS, see_loss)
-    setattr(builtins, CALLED, training.told)
-    setattr(builtins, IMPORTED, dict)
-    plain, recorded = compiled(text, None, sites), compiled(text, recorder, sites)
-    for warm_up in (plain, recorded):
-        warm_up(3)
+    script.write_text(text + SERVE.replace("ANSWER", repr(ANSWER)))
     ratios, times = [], []
-    for number in range(rounds):
-        seconds = {}
-        order = (plain, recorded) if number % 2 == 0 else (recorded, plain)
-        for run in order:
-            began = time.perf_counter()
-            run(steps)
-            seconds[run] = (time.perf_counter() - began) / steps
-        ratios.append(seconds[recorded] / seconds[plain])
-        times.append(seconds[plain])
+    for _ in range(pairs):
+        plain = Side([sys.executable, str(script)])
+        recorded = Side([sys.executable, "-m", "torchsleuth", "run", str(script)])
+        of_pair = []
+        for number in range(rounds):
+            order = (plain, recorded) if number % 2 == 0 else (recorded, plain)
+            seconds = {side: side.seconds(steps) for side in order}
+            of_pair.append(seconds[recorded] / seconds[plain])
+            times.append(seconds[plain])
+        ratios.append(statistics.median(of_pair))
+        for side in (plain, recorded):
+            side.end()
     spread = f"{min(ratios):.3f}–{max(ratios):.3f}"
     step = statistics.median(times) * 1000
-    print(f"{name:15} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({spread})   {len(sites)} sites")
+    print(f"{name:15} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({spread})", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--steps", type=int, default=60)
     parser.add_argument("--only", action="append", choices=[*MODELS, *PLAIN])
     options = parser.parse_args()
-    REGISTRY.install(torch)
-    print(
-        f"torch {torch.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs, {torch.get_num_threads()} threads"
-    )
-    for name in options.only or [*MODELS, *PLAIN]:
-        measure(name, options.rounds, options.steps)
+    print(f"torch {torch.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} CPUs")
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.only or [*MODELS, *PLAIN]:
+            measure(name, options.pairs, options.rounds, options.steps, Path(folder))
     if not options.only:
-        whole_runs(options.rounds)
+        whole_runs(2 * options.pairs)
 
 
 def whole_runs(rounds: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import io
 import traceback
@@ -13,7 +14,7 @@ import torch
 
 from tests.runtime.inprocess import MemoryStream, execute, recording
 from torchsleuth.runtime.recorder import MAX_QUIET, Recorder, unrecorded
-from torchsleuth.runtime.rewrite import Site, rewrite
+from torchsleuth.runtime.rewrite import CALLED, Site, gate_names, rewrite
 
 PROGRAMS = {
     "docstrings and future imports": '"""Top."""\nfrom __future__ import annotations\ndef f(x: len("a")) -> int(3):\n    """Doc."""\n'
@@ -211,3 +212,72 @@ def test_places_without_tensors_run_as_written(tmp_path: Path) -> None:
     # What makes tensors, and what shares a statement with it; not the loop variable, total, values, key and their parts.
     assert {(8, 8), (9, 8)} <= many and {line for line, _ in many} <= {2, 3, 8, 9}
     assert (8, 27) not in many, "the elements of the list that becomes a tensor"
+
+
+BODIES = """
+import torch
+
+def quiet(n):
+    total = 0
+    for i in range(n):
+        key = i % 7
+        if key > 100:
+            raise ValueError(str(key))
+        total += key * 3
+    return total
+
+def seldom(n):
+    seen = []
+    for i in range(n):
+        key = i % 7
+        if i == 5000:
+            seen.append(torch.ones(key + 1))
+    return seen
+
+def scoped(n):
+    for i in range(n):
+        global last
+        last = i * 2
+    return last
+
+print(quiet(6000), [tuple(one.shape) for one in seldom(6000)], scoped(500))
+"""
+
+
+def test_the_body_of_a_loop_runs_as_written_once_nothing_in_it_is_open(tmp_path: Path) -> None:
+    path = tmp_path / "bodies.py"
+    path.write_text(BODIES)
+    plain, error = run_plain(BODIES, path)
+    assert error is None
+    sites: list[Site] = []
+    recorder = Recorder(sites, MemoryStream())  # type: ignore[arg-type]
+    with recording(recorder.make_record(torch)):
+        code = rewrite(BODIES, str(path), sites)
+        assert captured(code) == (plain, None)
+    recorder.flush()
+    loops = {site.span[0]: site.gates[1] for site in sites if len(site.gates) == 3}
+
+    def is_open(line: int) -> bool:
+        return bool(getattr(builtins, gate_names([loops[line]])[0]))
+
+    assert not is_open(7), "everything in `quiet` is a number, and its message is never made"
+    assert is_open(16), "`seldom` has a branch that nobody had come to"
+    assert any(site.span[:2] == (18, 24) and number in recorder._facts for number, site in enumerate(sites))
+
+
+def test_what_tells_of_a_training_loop_stays_where_nothing_else_is_recorded(tmp_path: Path) -> None:
+    text = "class Fake:\n    def step(self):\n        pass\n    zero_grad = step\nfake = Fake()\nfor i in range(300):\n    n = i % 3\n    fake.zero_grad()\n    fake.step()\n"
+    path = tmp_path / "told.py"
+    path.write_text(text)
+    sites: list[Site] = []
+    recorder = Recorder(sites, MemoryStream())  # type: ignore[arg-type]
+    told: Counter[str] = Counter()
+
+    def count(name: str, value: object) -> object:
+        told[name] += 1
+        return value
+
+    with recording(recorder.make_record(torch)):
+        setattr(builtins, CALLED, count)
+        assert captured(rewrite(text, str(path), sites)) == ("", None)
+    assert told == {"zero_grad": 300, "step": 300}

@@ -60,6 +60,9 @@ class DataWatch:
         self._own = own
         self._constructor = constructor
         self._loaders: dict[int, _Loader] = {}
+        self._iterator_of_last: Callable[[], Any] = lambda: None
+        self._last: _Loader | None = None
+        """The loader of the iterator that gave the last batch."""
         self._made: list[weakref.ref[Any]] = []
         self._iterator: Any = None
         self._began = 0.0
@@ -131,6 +134,12 @@ class DataWatch:
         self._current = loader
 
     def _loader(self, iterator: Any) -> _Loader | None:
+        if self._iterator_of_last() is not iterator:
+            self._iterator_of_last = weakref.ref(iterator)
+            self._last = self._find(iterator)
+        return self._last
+
+    def _find(self, iterator: Any) -> _Loader | None:
         held = iterator.__dict__
         dataset, sampler = held.get("_dataset"), held.get("_index_sampler")
         known = self._loaders.get(hash((id(dataset), id(sampler))))
@@ -139,8 +148,12 @@ class DataWatch:
         owner = self._owner(iterator)
         key: Any = (id(dataset), id(sampler))
         if owner is None:  # ``for x in DataLoader(…):``, made anew for each pass
-            place = places.to_json(self._own.here())
-            key = (id(dataset), None if place is None else (place["path"], place["line"]))
+            here = self._own.here()
+            key = (id(dataset), here and (here[0].co_filename, here[2]))
+            known = self._loaders.get(hash(key))
+            if known is not None:
+                return known
+            place = places.to_json(here)
             attributes = {
                 "dataset": dataset,
                 "batch_size": getattr(sampler, "batch_size", None),

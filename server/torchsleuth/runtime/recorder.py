@@ -94,6 +94,11 @@ class Recorder:
         self._reached: set[int] = set()
         self._closed: set[int] = set()
         """Gates behind which nothing is seen any more."""
+        self._open_parts: dict[int, set[int | None]] = {}
+        """What keeps a gate open: the gates right within it, and None where there are places."""
+        self._parents: dict[int, int] = {}
+        self._indexed = 0
+        """Sites whose gates are known in these two."""
         self.blind = False
         """Whether something ran that was not seen: what was not reached is unknown then."""
         self._pending: set[int] = set()
@@ -187,8 +192,32 @@ class Recorder:
             return
         seen = self._quiet[gates[0]] = self._quiet.get(gates[0], 0) + 1
         if seen >= MAX_QUIET:
-            self._closed.add(gates[0])
-            switch_gates(gates[:1], False)
+            self._judged.add(site)
+            self._decide(gates[0])
+
+    def _decide(self, gate: int) -> None:
+        """There are only other values right behind a gate: it is closed unless one within it is open, and so are those around."""
+        self._index()
+        part: int | None = None
+        around: int | None = gate
+        while around is not None:
+            parts = self._open_parts[around]
+            parts.discard(part)
+            if parts:
+                return
+            self._closed.add(around)
+            switch_gates((around,), False)
+            part, around = around, self._parents.get(around)
+
+    def _index(self) -> None:
+        for index in range(self._indexed, len(self.sites)):
+            part: int | None = None
+            for gate in self.sites[index].gates:
+                self._open_parts.setdefault(gate, set()).add(part)
+                if part is not None:
+                    self._parents[part] = gate
+                part = gate
+        self._indexed = len(self.sites)
 
     def close_gates(self) -> None:
         """Everything runs as written from now on."""

@@ -1,7 +1,8 @@
 """Rewrites the user's source so that every call, binary operation and indexing reports the tensor it makes.
 
 What repeats (statements in loops and functions, comprehensions, lambdas, conditions) stands there twice, recorded and as
-written, and a variable, its gate, says which of them runs: `recorder` closes the gates of places that make no tensors.
+written, and a variable, its gate, says which of them runs: `recorder` closes the gates of places that make no tensors. So does
+the whole body of a loop or function: its gate is closed when all within it are, and one look at a variable is what is left.
 
 Locations are copied, so tracebacks and their carets stay those of the file. Functions that another compiler takes
 (torch.jit.script, triton, torch.compile, numba) are left alone. Nothing is put before a docstring or an import.
@@ -32,7 +33,9 @@ IMPORTED = "torchsleuth_imported"
 
 _GATE = "torchsleuth_gate_"
 """Beginning of the names of builtins that are true while what they guard is recorded."""
-_MAX_NESTED_GATES = 4
+_MAX_NESTED_GATES = 6
+_MAX_NESTED_BODIES = 3
+"""Each one is a copy of the code within it."""
 
 _COMPILERS = {"jit", "script", "compile", "triton", "numba", "njit", "vectorize"}
 _TELLING = frozenset("zero_grad step unscale_ clip_grad_norm_ clip_grad_value_".split())
@@ -82,6 +85,8 @@ class Rewriter(ast.NodeTransformer):
         self._gates: tuple[int, ...] = ()
         self._repeats = False
         """Whether what is visited may run more than once."""
+        self._bodies = 0
+        """Gates of whole bodies around what is visited."""
 
     def _recorded(self, value: ast.expr, span: Span, binding: tuple[str, Span] | None) -> ast.Call:
         self.sites.append(Site(self.path, span, binding, self._gates))
@@ -133,6 +138,23 @@ class Rewriter(ast.NodeTransformer):
         at = _first_evaluated(twin)
         return visited if gate is None else ast.copy_location(ast.IfExp(_name(gate, at), visited, twin), twin)
 
+    def _body(self, reported: Callable[[], list[ast.stmt]], statements: list[ast.stmt]) -> list[ast.stmt]:
+        """The visited body of a loop or function, behind the reports of what it binds; as a whole behind a gate."""
+
+        def visit(block: list[ast.stmt]) -> list[ast.stmt]:
+            return [*reported(), *self._block(block)]
+
+        twins: list[ast.stmt] = [self._twins[id(statement)] for statement in statements]
+        if not twins or self._bodies == _MAX_NESTED_BODIES or not _may_run_as_written(twins):
+            return visit(statements)
+        self._bodies += 1
+        visited, gate = self._within_gate(visit, statements)
+        self._bodies -= 1
+        if gate is None:
+            return cast("list[ast.stmt]", visited)
+        at = _first_line(twins[0])
+        return [ast.copy_location(ast.If(_name(gate, at), visited, twins), at)]
+
     def _reports(self, names: Iterable[tuple[str, Any]], at: ast.AST | None = None) -> list[ast.stmt]:
         """Reports of variables, behind a gate where they repeat."""
         if not self._repeats or len(self._gates) == _MAX_NESTED_GATES:
@@ -163,7 +185,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_While(self, node: ast.While) -> ast.AST:
         node.test = self._repeating(lambda: self._condition(node.test))
-        node.body = self._repeating(lambda: self._block(node.body))
+        node.body = self._repeating(lambda: self._body(list, node.body))
         node.orelse = self._block(node.orelse)
         return node
 
@@ -265,8 +287,7 @@ class Rewriter(ast.NodeTransformer):
         names = {name.id: name for name in _names(node.target)}
         node.target = self.visit(node.target)
         node.iter = self._condition(node.iter)
-        reports = self._repeating(lambda: self._reports(names.items()))
-        node.body = [*reports, *self._repeating(lambda: self._block(node.body))]
+        node.body = self._repeating(lambda: self._body(lambda: self._reports(names.items()), node.body))
         node.orelse = self._block(node.orelse)
         return node
 
@@ -286,10 +307,10 @@ class Rewriter(ast.NodeTransformer):
         at = first.decorator_list[0] if first is not None and getattr(first, "decorator_list", None) else first
         named_places = [(argument.arg, _name_of(argument)) for argument in places] if at is not None else []
         gates, self._gates = self._gates, ()
-        reports = self._repeating(lambda: self._reports(named_places, at))
-        body = self._repeating(lambda: self._block(node.body[after:]))
-        self._gates = gates
-        node.body = [*node.body[:after], *reports, *body]
+        bodies, self._bodies = self._bodies, 0
+        body = self._repeating(lambda: self._body(lambda: self._reports(named_places, at), node.body[after:]))
+        self._gates, self._bodies = gates, bodies
+        node.body = [*node.body[:after], *body]
         return node
 
     visit_AsyncFunctionDef = visit_FunctionDef
@@ -312,6 +333,10 @@ class Rewriter(ast.NodeTransformer):
     def visit_Delete(self, node: ast.Delete) -> ast.AST:
         return node
 
+    def visit_Raise(self, node: ast.Raise) -> ast.AST:
+        """A message is made there, and mostly never: it shall not keep the gates around it open."""
+        return node
+
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         found: list[ast.stmt] = []
         for statement in statements:
@@ -329,7 +354,7 @@ def _is_text(node: ast.expr) -> bool:
 
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_GATED = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise, ast.Assert, *_COMPREHENSIONS)
+_GATED = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return, ast.Assert, *_COMPREHENSIONS)
 _ATOMS = (ast.NamedExpr, ast.JoinedStr, ast.Dict, ast.Constant, *_COMPREHENSIONS)
 _FIRST_PARTS = ("value", "func", "left", "values", "test", "elts", "operand", "exc")
 
@@ -345,6 +370,31 @@ def _first_evaluated(node: Any) -> Any:
             break
         node = part
     return node
+
+
+def _first_line(statement: ast.stmt) -> Any:
+    """The part of a statement that stands on the line which tracers see first."""
+    decorators = getattr(statement, "decorator_list", None)
+    return decorators[0] if decorators else _first_evaluated(statement)
+
+
+_HAVE_GATES_OF_THEIR_OWN = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_STAND_ONCE = (ast.Global, ast.Nonlocal)
+
+
+def _may_run_as_written(body: list[ast.stmt]) -> bool:
+    """Whether a body may stand there twice and, where nothing in it makes a tensor, run as it is written: nothing is told of in it."""
+    alone = (*_HAVE_GATES_OF_THEIR_OWN, *_STAND_ONCE, ast.Import, ast.ImportFrom)
+    return not any(isinstance(part, alone) or _is_told(part) for statement in body for part in ast.walk(statement))
+
+
+def _is_told(node: ast.AST) -> bool:
+    """Whether a call is one that tells the structure of a training loop."""
+    if not isinstance(node, ast.Call):
+        return False
+    function = node.func
+    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    return name == "backward" or name in _TELLING
 
 
 def _name(name: str, at: Any) -> ast.Name:

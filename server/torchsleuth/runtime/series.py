@@ -1,11 +1,16 @@
-"""Numbers over time, in a bounded number of points."""
+"""Numbers over time, in a bounded number of points, and how often they may be measured."""
 
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from typing import Any
 
 MAX_POINTS = 400
+PACE_SHARE = 100
+PACE_FREE = 32
+"""Measurements that are taken whatever they cost."""
 
 
 class Series:
@@ -99,3 +104,22 @@ def thinned(samples: list[Any], most: int) -> None:
     if len(samples) > most:
         half = most // 2
         samples[1:half] = samples[1:half:2]
+
+
+class Pace:
+    """Lets work through as often as it costs no more than one part in `PACE_SHARE` of the time; at first, always."""
+
+    __slots__ = ("_free", "_next")
+
+    def __init__(self) -> None:
+        self._free = PACE_FREE
+        self._next = 0.0
+
+    def keep(self, work: Callable[[], None]) -> None:
+        """Do it, unless that would be too much."""
+        began = time.perf_counter()
+        if self._free or began >= self._next:
+            self._free = max(0, self._free - 1)
+            work()
+            ended = time.perf_counter()
+            self._next = ended + PACE_SHARE * (ended - began)

@@ -15,6 +15,7 @@ import math
 import sys
 import time
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,7 +26,7 @@ from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modu
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import untouchable_in
 from torchsleuth.runtime.relation import Pairs
-from torchsleuth.runtime.series import Series, thinned
+from torchsleuth.runtime.series import Pace, Series, thinned
 from torchsleuth.runtime.values import is_a
 
 SHARE = 50
@@ -39,8 +40,10 @@ MAX_ERRORS = 20
 MAX_METRICS = 40
 MAX_GRAPHS = 3
 """Graphs that are looked at in a round, for each place of a backward()."""
+MAX_SITES_KEPT = 20_000
+"""Of one step, which never ends where nothing is trained."""
 EVERY = 8
-"""Steps between two looks at the norm of all gradients, and at the memory."""
+"""Steps between two looks at the norm of all gradients, and at the memory, at least."""
 _KINDS = ("data", "forward", "backward", "optimizer", "evaluation", "other")
 
 
@@ -100,14 +103,15 @@ class TrainingRecorder:
         self._constructor = constructor
         self._torch: Any = None
         self._untouchable: Any = None
+        self._tracing: Any = None
         self.modules = Modules(own, made, constructor)
         self.modules.on_call = self._module_called
         self.modules.on_error = self._failed
         self.data = DataWatch(own, constructor)
         self.data.on_phase = self._phase
         self.kept = KeptGraphs(own)
-        self.sites: list[tuple[int, int]] = []
-        """Sequence numbers of autograd and sites of this step, told by the recorder."""
+        self.sites: deque[tuple[int, int]] = deque(maxlen=MAX_SITES_KEPT)
+        """Sequence numbers of autograd and the latest sites of this step, told by the recorder."""
         self._hooks: list[Any] = []
         self._restore: list[Callable[[], None]] = []
         self._compiles = False
@@ -136,6 +140,7 @@ class TrainingRecorder:
         self._norms = Series()
         self._scale = Series()
         self._step_seconds = Series()
+        self._norm_pace, self._memory_pace = Pace(), Pace()
         self._memory = Series()
         self._device_memory = Series()
         self._norms_waiting: list[tuple[int, Any]] = []
@@ -164,6 +169,7 @@ class TrainingRecorder:
         """`optimizers` is the module torch.optim.optimizer."""
         self._torch = torch
         self._untouchable = untouchable_in(torch)
+        self._tracing = torch._C._get_tracing_state
         self._began = self._since = time.perf_counter()
         self._seeded = torch.initial_seed() if hasattr(torch, "initial_seed") else None
         self._hooks = [
@@ -239,7 +245,7 @@ class TrainingRecorder:
             or self._errors > MAX_ERRORS
             or torch.compiler.is_compiling()
             or torch._C._len_torch_dispatch_stack() > 0
-            or torch._C._get_tracing_state() is not None
+            or self._tracing() is not None
             or torch.autograd._profiler_enabled()
             or (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
         )
@@ -788,7 +794,7 @@ class TrainingRecorder:
             self._look_at_parameters(state, optimizer)
             self._spent(began)
         elif self._steps % EVERY == 0:
-            self._look_at_norm(optimizer)
+            self._norm_pace.keep(lambda: self._look_at_norm(optimizer))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """After a step of any optimizer."""
@@ -839,8 +845,10 @@ class TrainingRecorder:
         self._last_step = now
         self._phase("other")
         self._close_step_times()
-        if self._steps % EVERY == 0 or self._round:
+        if self._round:
             self._look_at_memory()
+        elif self._steps % EVERY == 0:
+            self._memory_pace.keep(self._look_at_memory)
         self._choose_round(state, now)
         self.sites.clear()
         self._exchange()
