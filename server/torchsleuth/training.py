@@ -203,11 +203,7 @@ class Call:
     in_graph: int = 0
     streak: int = 0
     same_input: int = 0
-    first_step: int = 0
     last_step: int = 0
-    training_last: bool = False
-    after_eval: int = 0
-    """Calls not in training mode after one in training mode."""
     inputs: tuple[str, ...] = ()
     input_grad: int = 0
     """Calls in evaluation mode with an input that requires a gradient."""
@@ -307,8 +303,6 @@ class Loader:
     batches: int = 0
     training: int = 0
     seconds: float = 0.0
-    dataset_number: int | None = None
-    """Equal for loaders of one dataset."""
 
 
 @dataclass(frozen=True)

@@ -223,15 +223,7 @@ class DataWatch:
             kept.update(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
-        numbers: dict[int, int] = {}
-        loaders = []
-        for loader in self._loaders.values():
-            loaders.append(
-                {
-                    **{name: getattr(loader, name) for name in _FIELDS},
-                    "dataset_number": numbers.setdefault(loader.dataset_id, len(numbers)),
-                }
-            )
+        loaders = [{name: getattr(loader, name) for name in _FIELDS} for loader in self._loaders.values()]
         overlaps = []
         for key, found in self._evaluated.items():
             if len(found) >= 8 and len(self._train) >= 8:

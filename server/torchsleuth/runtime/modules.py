@@ -30,16 +30,15 @@ class Site:
 
     __slots__ = (
         "key", "calls", "training", "grad", "looked", "in_graph", "streak", "run", "same_input", "last_input",
-        "first_step", "last_step", "training_last", "after_eval", "inputs", "input_grad",
+        "last_step", "inputs", "input_grad",
     )  # fmt: skip
 
     def __init__(self, key: places.Key, step: int) -> None:
         self.key = key
         self.calls = self.training = self.grad = self.looked = self.in_graph = self.streak = self.run = 0
-        self.same_input = self.after_eval = self.input_grad = 0
+        self.same_input = self.input_grad = 0
         self.last_input: Any = None
-        self.first_step = self.last_step = step
-        self.training_last = False
+        self.last_step = step
         self.inputs: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
@@ -51,8 +50,7 @@ class Site:
 
 
 _COUNTS = (
-    "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "first_step", "last_step",
-    "training_last", "after_eval", "input_grad",
+    "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "last_step", "input_grad",
 )  # fmt: skip
 
 
@@ -168,9 +166,6 @@ class Modules:
         if site.run > site.streak:
             site.streak = site.run
         site.last_step = self.step
-        if site.training > (1 if training else 0) and not training:
-            site.after_eval += 1
-        site.training_last = training
         if known.root is False:
             return
         if len(self.pending) < MAX_PENDING:
