@@ -97,7 +97,12 @@ def findings(
                 python,
                 main.name,
             ]
-            environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "server")}
+            # One thread: several wait for one another for ever where other processes have the cores.
+            environment = {
+                **os.environ,
+                "PYTHONPATH": str(Path(__file__).parents[1] / "server"),
+                "OMP_NUM_THREADS": "1",
+            }
             subprocess.run(command, cwd=root, env=environment, capture_output=True, timeout=SECONDS, check=False)
             report = json.loads(kept.read_text(encoding="utf-8"))
     if reports is not None:

@@ -291,6 +291,30 @@ EXPLANATIONS = (
         "explain.dotted_name",
         "heads = torch.nn.ModuleDict()\nheads['v1.5'] = torch.nn.Linear(2, 2)",
     ),
+    Explanation(
+        "TS199",
+        r"attribute '(\w+)' already exists",
+        "explain.attribute_there",
+        "layer = torch.nn.Linear(2, 2)\nlayer.scale = 1.0\nlayer.register_buffer('scale', torch.ones(1))",
+    ),
+    Explanation(
+        "TS199",
+        r"cannot assign '(.*?)' object to (buffer|parameter) '(\w+)'",
+        "explain.not_a_tensor",
+        "torch.nn.Linear(2, 2).register_buffer('scale', 2.0)",
+    ),
+    Explanation(
+        "TS199",
+        r"Fan in and fan out can not be computed for tensor with fewer than 2 dimensions",
+        "explain.fans",
+        "torch.nn.init.xavier_uniform_(torch.nn.Linear(2, 2).bias)",
+    ),
+    Explanation(
+        "TS199",
+        r"more than one element of the written-to tensor refers to a single memory location",
+        "explain.shared",
+        "rows = torch.zeros(3, 1).expand(3, 4)\nrows += 1",
+    ),
     # optimizers, schedules, states
     Explanation(
         "TS199",

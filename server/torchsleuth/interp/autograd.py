@@ -169,9 +169,22 @@ class Autograd(Interpreter):
             if name in NEEDS_WEIGHT and tensors[0].spec.requires_grad:
                 self._save(node, module)
         if module is not None and trainable and name in RECURRENT:
-            if any(tensor.spec.requires_grad for tensor in tensors):
+            if any(tensor.spec.requires_grad for tensor in tensors) or self._keeps_weights(module, tensors[0]):
                 self._save(node, module)
         return node
+
+    def _keeps_weights(self, module: LibraryModule, given: Tensor) -> bool:
+        """Whether a recurrent layer keeps its weights for an input without a graph, too: one with memory cells always does, the
+        others for sequences of several steps (PyTorch 2.13 on a CPU)."""
+        if module.type_name == "LSTM":
+            return True
+        shape = self.resolved_spec(given.spec).shape
+        if module.type_name not in ("GRU", "RNN") or shape is None or len(shape) != 3:
+            return False
+        positional = dict(enumerate(module.args)).get(5 if module.type_name == "RNN" else 4, False)
+        first = module.kwargs.get("batch_first", positional)
+        steps = shape[first] if isinstance(first, bool) else None
+        return isinstance(steps, int) and steps > 1
 
     @staticmethod
     def _frees(name: str, tensors: Sequence[Tensor], trainable: bool) -> bool:

@@ -50,16 +50,19 @@ def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript,
 
 
 def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
-    """``x[key] = value``, with an index of integers and slices: the value has to fit into that part."""
+    """``x[key] = value``, with an index of integers and slices: there is such a part, and the value fits into it."""
     spec = interp.resolved_spec(container.spec)
     index = None if spec.shape is None else _index(interp, key, spec.shape)
-    if index is None or not isinstance(value, Tensor):
+    if index is None:
+        _to_chosen(interp, container, key, value, node, frame)
         return
     # Whether gradients let it be written to is another question.
     reading = interp.operation("operator.getitem", (_plain(spec), index), {}, node, frame, None)
     part = interp.asked(reading)
     if isinstance(part, Failure):
         interp.report(replace(reading, args=(container, key), operands=(container,)), part)
+    if not isinstance(value, Tensor):
+        return
     given = interp.resolved_spec(value.spec)
     shape = part.value.shape if isinstance(part, Result) else None
     if given.shape is None or shape is None or given.shape in ((), shape):
@@ -68,6 +71,24 @@ def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, no
     writing = interp.operation("operator.setitem", (place, ..., _plain(given)), {}, node, frame, None)
     outcome = interp.asked(writing)
     if isinstance(outcome, Failure):
+        interp.report(replace(writing, args=(place, value), operands=(place, value)), outcome)
+
+
+def _to_chosen(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+    """``x[rows] = value`` with an index that is a tensor: the value has to have the dtype of `x`, whatever is chosen."""
+    parts = key if isinstance(key, tuple) else (key,)
+    chosen = any(isinstance(part, Tensor) and interp.resolved_spec(part.spec).rank for part in parts)
+    if not chosen or not isinstance(value, Tensor):
+        return
+    spec, given = interp.resolved_spec(container.spec), interp.resolved_spec(value.spec)
+    if given.dtype is None or spec.dtype is None or given.dtype == spec.dtype or not given.rank:
+        return
+    one = TensorSpec((1,), "int64", given.device, False)
+    places = (_plain(spec.with_(shape=(2,))), Tensor(one), _plain(given.with_(shape=(1,))))
+    writing = interp.operation("operator.setitem", places, {}, node, frame, None)
+    outcome = interp.asked(writing)
+    if isinstance(outcome, Failure):
+        place = _plain(spec)
         interp.report(replace(writing, args=(place, value), operands=(place, value)), outcome)
 
 

@@ -533,6 +533,8 @@ class Expressions(Calls):
             value = self.compare(op, left, right, node, frame)
             if len(node.ops) == 1:
                 return self._compared(op, left, right, value, node, frame)
+            if right_node is not node.comparators[-1]:
+                demands.as_number(self, value, "bool", node, frame)
             decided = self.truth(value)
             if decided is False:
                 return False

@@ -1247,12 +1247,22 @@ def _may_suppress(method: Value) -> bool:
     return any(not isinstance(value, ast.Constant) or bool(value.value) for value in returned)
 
 
-_CONVERSIONS = frozenset("to cuda cpu float double half bfloat16 long int bool".split())
+_CONVERSIONS = frozenset(
+    "to cuda cpu float double half bfloat16 long int bool detach unsqueeze squeeze permute transpose".split()
+)
+"""Methods of a tensor that only give another one."""
 
 
 def _converted(before: Tensor, after: Tensor) -> bool:
-    """Whether a conversion is known to have changed the device or the dtype."""
+    """Whether a conversion is known to have changed the device, the dtype, the shape or the graph."""
     old, new = before.spec, after.spec
+    if (
+        old.requires_grad is True
+        and new.requires_grad is False
+        or None not in (old.shape, new.shape)
+        and old.shape != new.shape
+    ):
+        return True
     moved = old.device is not None and new.device is not None and old.device != new.device
     return moved or (old.dtype is not None and new.dtype is not None and old.dtype != new.dtype)
 

@@ -8,6 +8,7 @@ import ast
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
 from torchsleuth.tensors.dims import Dim
@@ -32,6 +33,7 @@ from torchsleuth.values.join import MISSING
 
 _OF_SEQUENCES = frozenset({"iterate", "index", "len", "next"})
 _REFUSED: dict[str, frozenset[str]] = {
+    "bool": frozenset({"call", "len", "next"}),
     "int": _OF_SEQUENCES | {"call"},
     "float": _OF_SEQUENCES | {"call"},
     "module": _OF_SEQUENCES | {"enter"},
@@ -41,6 +43,10 @@ _REFUSED: dict[str, frozenset[str]] = {
     "str": frozenset({"call"}),
 }
 """The operations that Python refuses with values of each kind."""
+_TYPES: dict[str, type] = {"int": int, "float": float, "str": str, "list": list, "dict": dict}
+"""Kinds that have none of the attributes of tensors."""
+_SCALARS = {"float": "float", "bool": "bool"}
+"""Kinds of numbers that are not known."""
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 _ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__enter__", "__getattr__")
 _CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory", "eval", "train"})
@@ -57,11 +63,15 @@ _NUMBERS = frozenset(
 def kind_of(interp: Interpreter, value: Value) -> str | None:
     """The kind of a value for Python, None where it is not known."""
     if isinstance(value, bool):
-        return None
+        return "bool"
+    if isinstance(value, Scalar):
+        return _SCALARS.get(value.type)
     if is_int(value):
         return "int"
     if isinstance(value, float):
         return "float"
+    if type(value) is DictValue and value.items and not value.from_file and "state" not in value.slots:
+        return "dict" if value.type_name == "dict" else None
     if isinstance(value, str):
         return "str"
     if isinstance(value, Parameters):
@@ -85,7 +95,7 @@ def uses(interp: Interpreter, value: Value, how: str, node: ast.AST | None, fram
     kind = kind_of(interp, value)
     if kind == "list" and how == "next" and isinstance(value, ListValue) and value.items is None:
         return  # It may be what iter() makes of one.
-    if kind is not None and how in _REFUSED[kind] and isinstance(node, ast.expr):
+    if kind is not None and how in _REFUSED.get(kind, ()) and isinstance(node, ast.expr):
         _report(interp, how, (kind, value), node, frame)
 
 
@@ -108,10 +118,27 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
     uses(interp, container, "index", node.value, frame)
     if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
+    count = _count(interp, container)
+    if count is not None and type(key) is int and not -count <= key < count:
+        _report(interp, "beyond", (count, key), node, frame)
+
+
+def _count(interp: Interpreter, container: Value) -> int | None:
+    """The number of parts of a container of modules, where nothing that is not known added one or took one away."""
+    if not isinstance(container, LibraryModule) or container.path not in _SEQUENCES or container.broken:
+        return None
+    known = container.children is not None and container.identity not in interp.trace.escaped
+    return len(container.children or ()) if known else None
 
 
 def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
-    """An attribute of None that tensors, modules and lists have; any that a tuple has not."""
+    """An attribute of None that tensors, modules and lists have; any that a tuple has not; one of tensors that a number, a text,
+    a list or a dict has not."""
+    kind = kind_of(interp, owner)
+    told = name == "backward" or (isinstance(owner, ListValue) and "collated" in owner.slots)  # by rules of their own
+    if kind in _TYPES and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store) and not told:
+        if f"Tensor.{name}" in interp.oracle and not hasattr(_TYPES[kind], name):
+            _report(interp, "lacking", (kind, owner), node, frame)
     if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
         if name not in misuse.MOVES | {"numel", "backward"}:
             _report(interp, "pair", (owner, name), node, frame)
@@ -187,10 +214,15 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
     list."""
     node = getattr(call.node, "args", [])
     items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None
+    groups = [item for item in items or () if isinstance(item, DictValue)]
     if isinstance(value, Tensor):
         kind = "tensor" if value.spec.shape is not None else None
     elif isinstance(value, DictValue):
         kind = "group" if value.items and "params" in value.items else "dict" if value.items else None
+    elif isinstance(value, LibraryObject) and value.path == hierarchy.STATE:
+        kind = "dict"
+    elif groups and len(groups) == len(items or ()) and any(one.items and "params" not in one.items for one in groups):
+        kind = "keyless"
     else:
         generators = [item for item in items or () if isinstance(item, Parameters) and item.once is not None]
         kind = "generators" if generators and len(generators) == len(items or ()) else None

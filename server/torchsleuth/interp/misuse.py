@@ -128,12 +128,15 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
 
 
 def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, frame: Frame) -> None:
-    """``checkpoint[key]`` of what torch.load has given, or ``model.state_dict()[key]``."""
+    """``checkpoint[key]`` of what torch.load has given, ``model.state_dict()[key]``, or a dict of the script's own."""
     if not container.items or not isinstance(key, str) or key in container.items:
         return
     state = container.slots.get("state")
     known = not interp.trace.escaped and is_certain(interp, frame)
     held = isinstance(state, LibraryObject) and known and not states.is_open(interp, state.args[0])
+    written = type(container) is DictValue and container.type_name == "dict" and not interp.entry
+    if written and is_certain(interp, frame) and container.identity not in interp.trace.escaped:
+        held = True
     if container.from_file or held:
         report(interp, Misuse("key", interp.site(node, frame), (container, key)))
 
@@ -241,14 +244,18 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
             report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
 
 
-def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...]) -> None:
-    """A function of the user's is registered to be called with these arguments, and cannot be."""
-    callee = call.get(0, "hook")
+def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: int = 0, name: str = "hook") -> None:
+    """A function of the user's is registered to be called with these arguments, and cannot be. `place`, `name`: of the parameter
+    that it is passed for."""
+    callee = call.get(place, name)
     function = callee.function if isinstance(callee, Bound) else callee
     if not isinstance(function, Function) or not isinstance(call.node, ast.Call) or not is_certain(interp, call.frame):
         return
     if signatures.misfit(signatures.of(function, isinstance(callee, Bound)), len(given), ()) is not None:
-        report(interp, Misuse("callback", interp.site(call.node, call.frame), (callee, function, given)))
+        written = call.node.args[place] if place < len(call.node.args) else None
+        written = written or next((one.value for one in call.node.keywords if one.arg == name), None)
+        if written is not None and not isinstance(written, ast.Starred):
+            report(interp, Misuse("callback", interp.site(call.node, call.frame), (callee, function, given, written)))
 
 
 def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:

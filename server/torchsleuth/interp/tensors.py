@@ -32,6 +32,7 @@ from torchsleuth.tensors.spec import (
 from torchsleuth.values import (
     UNKNOWN,
     AnyIndex,
+    Array,
     Choice,
     Ends,
     Function,
@@ -48,6 +49,7 @@ from torchsleuth.values import (
     Tags,
     Tensor,
     Value,
+    is_int,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -82,6 +84,8 @@ _ERRORS_OF_KINDS = (
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""
 
+_JOINING = frozenset(f"torch.{name}" for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack"))
+"""Operators that take tensors alone in their list."""
 _KEEPS_GRAPH = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
 """Operators that give numbers with a gradient, whatever the other operand is."""
 
@@ -202,6 +206,9 @@ class TensorOperations(Questions):
         try:
             outcome = self.outcome(operation, target, autocast.possible(self.autocast, place), guessed)
         except NotASpec:
+            refusal = self._refuses_list(operation)
+            if refusal is not None:
+                self.report(operation, refusal)
             return self._undecided(operation, place)
         if isinstance(outcome, Failure):
             if self.fitting and (fitted := self._fitted(operation, target, place)) is not None:
@@ -218,6 +225,24 @@ class TensorOperations(Questions):
         if self.tape is not None and not (isinstance(target, ModuleSpec) and target.package):
             self.tape.operation(self, operation, target, value)
         return value
+
+    def _refuses_list(self, operation: Operation) -> Failure | None:
+        """The failure of an operator that is given a list, if it fails for what the list holds, or as it is one: however long it
+        is, and whatever shapes its tensors have."""
+        given = operation.args[0] if operation.args else None
+        if not isinstance(given, ListValue) or given.type_name != "list" or not given.elements:
+            return None
+        if operation.target in _JOINING and given.items and any(isinstance(one, Array) for one in given.items):
+            place = next(index for index, one in enumerate(given.items) if isinstance(one, Array))
+            text = f"expected Tensor as element {place} in argument 0, but got numpy.ndarray"
+            return Failure("TypeError", text, confirmed=True)
+        kinds = {Tensor if isinstance(one, Tensor) else int if is_int(one) else None for one in given.elements}
+        if given.items is not None or len(kinds) > 1 or None in kinds:
+            return None
+        one: Value = Tensor(TensorSpec((), "float32", None, False)) if Tensor in kinds else 1
+        asked = replace(operation, args=(ListValue((one, one)), *operation.args[1:]), specs=(), operands=())
+        outcome = self.asked(asked)
+        return outcome if isinstance(outcome, Failure) and outcome.exception == "TypeError" else None
 
     def _fitted(self, operation: Operation, target: Target, place: Device | None) -> Value | None:
         """The result that a layer which does not fit would have given for an operand that does. None where that is not known."""

@@ -93,6 +93,12 @@ _TYPE_WORDS = tuple("type Long Float Double Half Int".split()) + (
     "not implemented for",
 )
 _CONCATENATES = frozenset({"cat", "concat", "concatenate"})
+_OF_BITS = frozenset("and_ or_ xor iand ior ixor __and__ __or__ __xor__ lshift rshift".split()) | frozenset(
+    f"bitwise_{name}" for name in ("and", "or", "xor", "not", "left_shift", "right_shift")
+)
+"""Operators that take integers and booleans alone."""
+_IN_PLACE = frozenset(f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor".split())
+"""Operators of Python that write into their left operand."""
 _EXACT_ARGUMENTS = frozenset({"multinomial"})
 """Operators whose fake kernels do not compare their arguments with sizes, while the real ones look at the data, too."""
 _CTC = ("ctc_loss", "CTCLoss")
@@ -683,9 +689,13 @@ class Oracle:
         elif target.startswith(("torch.rand", "torch.zeros", "torch.ones", "torch.empty", "torch.arange")):
             return outcome
         lax = _name(target) in _LAX_FAKES or "out" in kwargs
-        if len(dtypes) < 2 and dtypes <= {"float32", "float64"} and not lax:
+        shared = _writes_to_shared(target, args)
+        plain = len(dtypes) < 2 and dtypes <= {"float32", "float64"} and _name(target) not in _OF_BITS
+        if plain and not lax and not shared:
             return outcome
         error = self._eager(target, args, kwargs)
+        if shared and "single memory location" in str(error):
+            return Failure("RuntimeError", str(error), confirmed=True)
         if lax and symbolic:
             # Sizes that only the witness tells apart prove nothing.
             lax = "Dimension out of range" in str(error)
@@ -908,6 +918,16 @@ def _may_be_left_out(target: str | ModuleSpec, args: tuple[Any, ...], kwargs: di
     given = _tensors((args, tuple(kwargs.values()))) if _name(target) in _CONCATENATES else []
     ranks = {spec.rank for spec in given}
     return len(ranks) > 1 and any(spec.rank == 1 and spec.symbolic for spec in given)
+
+
+def _writes_to_shared(target: str | ModuleSpec, args: tuple[Any, ...]) -> bool:
+    """Whether an operator writes into a tensor whose elements share their memory, as those of ``x.expand(…)`` do."""
+    given = args[0] if args and isinstance(args[0], TensorSpec) else None
+    if given is None or isinstance(target, ModuleSpec) or not given.shape or not given.strides:
+        return False
+    name = _name(target)
+    writes = name in _IN_PLACE or (target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__"))
+    return writes and any(stride == 0 and size != 1 for size, stride in zip(given.shape, given.strides))
 
 
 def _about_types(error: BaseException | str) -> bool:

@@ -445,6 +445,8 @@ class Dataset(Model):
 class TensorDataset(Dataset):
     """Tensors of one length: a sample is a row of each."""
 
+    closed = True
+
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
         made = cls.object(interp, call)
@@ -489,6 +491,8 @@ class StackDataset(Dataset):
 @_public("dataset", "Subset")
 class Subset(Dataset):
     """Samples of a dataset, by their indices."""
+
+    closed = True
 
     @attribute
     def dataset(self, node: ast.AST, frame: Frame) -> Value:

@@ -58,6 +58,8 @@ def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
     if is_unknown(value):
         interp.escape(call.args)
         return UNKNOWN
+    if context.identity not in interp.trace.escaped:
+        context.slots.setdefault("saved_tensors", ())
     grads = [tensor.spec.requires_grad for tensor in given]
     recorded = False if mode is False or not any(grad is not False for grad in grads) else None
     recorded = True if mode and True in grads else recorded
@@ -111,9 +113,24 @@ def _try_backward(
 
         def run() -> None:
             given = interp.call(backward, replace(call, args=(context, *grads), kwargs={}))
-            _check_gradients(interp, cls, given if isinstance(given, tuple) else (given,), call)
+            gradients = given if isinstance(given, tuple) else (given,)
+            _count_gradients(interp, cls, gradients, call)
+            _check_gradients(interp, cls, gradients, call)
 
         interp.aside(run)
+
+
+def _count_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Value, ...], call: Arguments) -> None:
+    """Whether ``backward`` returned one gradient, or None, for each input of ``forward``; beyond those, only None."""
+    wanted, got = len(call.args), len(gradients)
+    trained = any(isinstance(one, Tensor) and one.spec.requires_grad for one in call.args)
+    if any(map(is_unknown, gradients)) or not trained or got == wanted:
+        return
+    if got < wanted or any(one is not None for one in gradients[wanted:]):
+        text = f"function {cls.name}Backward returned an incorrect number of gradients (expected {wanted}, got {got})"
+        tensors = tensors_in(call.args)
+        operation = interp.operation(f"{cls.name}.backward", tuple(tensors), {}, call.node, call.frame, None)
+        interp.report(replace(operation, written=False), Failure("RuntimeError", text, confirmed=True))
 
 
 def _check_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Value, ...], call: Arguments) -> None:

@@ -27,10 +27,11 @@ from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure
 from torchsleuth.values import (
     UNKNOWN,
     AnyModule,
+    Array,
     Bound,
     Choice,
     DictValue,
@@ -40,14 +41,17 @@ from torchsleuth.values import (
     ListValue,
     NamedResult,
     Parameters,
+    Scalar,
     Site,
     SliceValue,
     Tensor,
     Value,
     is_module,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import Cut
+from torchsleuth.values.join import MISSING
 
 WRAPPED = frozenset({"module", "_orig_mod"})
 """The attributes under which DistributedDataParallel and torch.compile, which are seen through, hold the module that they wrap."""
@@ -74,6 +78,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         children = [(str(index), value) for index, value in enumerate(call.args)]
     elif isinstance(first, DictValue):
         children = None if first.items is None else [(str(key), value) for key, value in first.items.items()]
+        _refuses_names(interp, [name for name, _ in children or ()], call)
     elif first is not None:
         items = interp.sequence(first, call.node, call.frame)
         if items is None:
@@ -97,6 +102,15 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
             value.name = name
         if module.path not in PARAMETER_CONTAINERS:
             misuse.holds(interp, module.path, value, written[index] if written else call.node, call.frame)
+
+
+def _refuses_names(interp: Interpreter, names: list[str], call: Arguments) -> None:
+    """A name of a part that nn.Module refuses."""
+    odd = next((name for name in names if "." in name or not name), None)
+    if odd is not None and misuse.is_certain(interp, call.frame):
+        text = f'module name can\'t contain ".", got: {odd}' if odd else "module name can't be empty string"
+        operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
+        interp.report(operation, Failure("KeyError", text, confirmed=True))
 
 
 def _as_parameter(interp: Interpreter, value: Value) -> Value:
@@ -382,6 +396,7 @@ class ModuleMethods(Model):
         interp, module = self.interp, self.module
         key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
         if isinstance(module, Instance) and isinstance(key, str):
+            _refuses(interp, module, key, value, call)
             site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
             interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
             if isinstance(value, Tensor):
@@ -483,6 +498,8 @@ class ParametersMethods(Model):
             interp.event("grad_touched", owner, node, frame)
             parts = [part for module in owner.modules for part in parts_of(module)]
             return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
+        if self.name == "requires_grad" and owner.once is None and not owner.named:
+            return Scalar("bool")
         in_place = self.name.endswith("_") and not self.name.endswith("__")
         return Bound(owner, self.name) if in_place else UNKNOWN
 
@@ -503,6 +520,23 @@ class ParametersMethods(Model):
 
 def is_module_method(name: str) -> bool:
     return name in ModuleMethods.methods
+
+
+def _refuses(interp: Interpreter, module: Instance, name: str, value: Value, call: Arguments) -> None:
+    """A buffer or parameter that nn.Module refuses: for its name, or as it is no tensor."""
+    method, kind = call.name, call.name.removeprefix("register_")
+    held, said = module.slots.get(name, MISSING), None
+    own = isinstance(held, Tensor) and (held.buffer or held.parameter)
+    if "." in name:
+        said = f'{kind} name can\'t contain "."'
+    elif held is not MISSING and not is_unknown(held) and not own:
+        said = f"attribute '{name}' already exists"
+    elif isinstance(value, bool | int | float | str | ListValue | Array):
+        given = "numpy.ndarray" if isinstance(value, Array) else getattr(value, "type_name", type(value).__name__)
+        said = f"cannot assign '{given}' object to {kind} '{name}' (torch Tensor or None required)"
+    if said is not None and misuse.is_certain(interp, call.frame):
+        operation = interp.operation(f"torch.nn.Module.{method}", (), {}, call.node, call.frame, None)
+        interp.report(operation, Failure("KeyError", said, confirmed=True))
 
 
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,8 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.models import Model, method, models, of_class
-from torchsleuth.tensors.spec import NotASpec
+from torchsleuth.syntax.callbacks import CALLED_WITH
+from torchsleuth.tensors.spec import Failure, NotASpec
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -73,6 +75,7 @@ class Optimizer(Model):
         made = cls.object(interp, call)
         given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
         kinds.trained(interp, given, call)
+        _meets_twice(interp, given, call)
         _give(interp, made, given)
         interp.trace.optimizers.append(made)
         if call.exact:
@@ -127,6 +130,8 @@ class Scheduler(Model):
         made = super().made(interp, call)
         if call.exact and call.path.startswith(_SCHEDULES):
             _check(interp, call.path, call)
+            if call.path.endswith((".LambdaLR", ".MultiplicativeLR")):
+                misuse.takes(interp, call, CALLED_WITH["lr_lambda"], 1, "lr_lambda")
         return made
 
     @method
@@ -239,6 +244,26 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
     before = given_to(optimizer) if "trained" in optimizer.slots else ()
     now = Trained((*before, *_flattened(value)), (*trained_parts(optimizer), *parts_in(value)))
     interp.heap.set(optimizer.slots, "trained", now)
+
+
+def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
+    """Two groups that hold the same parameters: ``model.parameters()`` in one, those of a part of it in another."""
+    items = groups.items if isinstance(groups, ListValue) else None
+    seen: set[int] = set()
+    for group in items or ():
+        given = (group.items or {}).get("params") if isinstance(group, DictValue) else None
+        if not isinstance(given, Parameters) or given.named or not misuse.is_certain(interp, call.frame):
+            return
+        made = given.made.node if given.made is not None else None
+        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "parameters":
+            return
+        held = {id(part) for part in parts_in(given) if isinstance(part, Tensor) or hierarchy.has_own_parameters(part)}
+        if held & seen:
+            text = "some parameters appear in more than one parameter group"
+            operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
+            interp.report(operation, Failure("ValueError", text, confirmed=True))
+            return
+        seen |= held
 
 
 def parts_in(value: Value) -> list[LibraryModule | Tensor]:

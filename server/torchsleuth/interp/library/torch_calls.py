@@ -204,8 +204,20 @@ def _initialize(interp: Interpreter, call: Arguments) -> Value:
     """Those that fill a tensor return it; the others compute numbers."""
     filled = call.args[0] if call.args and call.name.endswith("_") else UNKNOWN
     if isinstance(filled, Tensor):
+        _looks_at_fans(interp, call, filled)
         interp.retag(filled)
     return filled
+
+
+def _looks_at_fans(interp: Interpreter, call: Arguments, filled: Tensor) -> None:
+    """``xavier_uniform_(layer.bias)``: what has fewer than two dimensions has no fans."""
+    spec = interp.resolved_spec(filled.spec)
+    if spec.rank is not None and spec.rank < 2:
+        plain = Tensor(spec.with_(requires_grad=False, strides=None))
+        operation = interp.operation(call.path, (plain, *call.args[1:]), call.kwargs, call.node, call.frame, None)
+        outcome = interp.asked(operation)
+        if isinstance(outcome, Failure):
+            interp.report(replace(operation, args=call.args, operands=(filled,)), outcome)
 
 
 @models("torch.autograd.Variable")

@@ -75,12 +75,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _callback(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
     """A function that PyTorch is given to call, and that takes other arguments than it calls it with."""
-    callee, function, given = misuse.value
+    callee, function, given, written = misuse.value
     call, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
     assert isinstance(call, ast.Call)
-    written = call.args[0] if call.args else next((one.value for one in call.keywords if one.arg == "hook"), None)
-    if written is None:
-        return
     spec, bound = function.node.args, isinstance(callee, Bound)
     own = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
     taken = own[int(bound) :]

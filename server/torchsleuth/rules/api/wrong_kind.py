@@ -50,6 +50,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield from _of_none(analysis, misuse, node, what[1])
             case "pair", ast.Attribute():
                 yield _of_pair(analysis, source, misuse, node, what[0])
+            case "lacking", ast.Attribute():
+                yield _lacking(analysis, source, misuse, node, *what)
+            case "beyond", ast.Subscript():
+                count, key = what
+                text = " ".join(source.segment(node.value).split())
+                said = message("kind.beyond", text=text, count=count, last=count - 1, key=key)
+                yield Finding(misuse.site.span, said)
             case "trained", ast.expr():
                 yield _of_trained(source, misuse, node, what[0])
             case "generators", ast.BinOp(left, _, right):
@@ -75,6 +82,8 @@ def _refused(
 ) -> Finding:
     text = " ".join(source.segment(node).split())
     key = f"kind.{how}.{kind}" if f"kind.{how}.{kind}" in _SAID else f"kind.{how}"
+    if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
+        key = "kind.call.grad"
     said = message(key, text=text, what=_what(kind, value))
     return Finding(misuse.site.span, said, (), list(_meant(analysis, source, node, how, kind)))
 
@@ -82,6 +91,33 @@ def _refused(
 _SAID = frozenset(
     {"kind.iterate.int", "kind.index.generator", "kind.len.generator", "kind.next.loader", "kind.call.loader"}
 )
+
+
+_PLAIN_ALREADY = frozenset("item cpu detach numpy tolist float data to cuda clone".split())
+"""What makes a plain number of a tensor, or takes it there."""
+
+
+def _lacking(
+    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.Attribute, kind: str, value: object
+) -> Finding:
+    """An attribute of tensors, of a number that is no tensor any more, or of what holds tensors."""
+    text = " ".join(source.segment(node.value).split())
+    number, parts = kind in ("int", "float", "bool") and node.attr in _PLAIN_ALREADY, kind in ("list", "dict")
+    key = "kind.lacking.number" if number else "kind.lacking.parts" if parts else "kind.lacking"
+    call = next(
+        (part for part in analysis.index(source.path).nodes if isinstance(part, ast.Call) and part.func is node), None
+    )
+    whole: ast.expr = call or node
+    fixes: list[Candidate] = []
+    if number:
+        fixes.append(_replaced(source, whole, source.segment(node.value)))
+    elif kind == "list" and call is not None:
+        rest = source.segment(call).removeprefix(source.segment(node.value))
+        fixes.append(_replaced(source, whole, f"[one{rest} for one in {source.segment(node.value)}]", safe=False))
+    elif kind == "dict" and call is not None:
+        rest, held = source.segment(call).removeprefix(source.segment(node.value)), source.segment(node.value)
+        fixes.append(_replaced(source, whole, f"{{name: one{rest} for name, one in {held}.items()}}", safe=False))
+    return Finding(misuse.site.span, message(key, text=text, what=_what(kind, value), name=node.attr), (), fixes)
 
 
 def _what(kind: str, value: object) -> str:
@@ -110,6 +146,8 @@ def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kin
     text = source.segment(node)
     if how == "applied" and isinstance(node, ast.Call):
         yield _replaced(source, node, source.segment(node.func))
+    if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
+        yield _replaced(source, node, f"{text}_")
     meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
     if how == "pairs" and text.endswith("parameters()"):
         meant = text.removesuffix("parameters()") + "named_parameters()"
@@ -165,6 +203,8 @@ def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -
         new = f"[{text}]"
     elif kind == "generators" and isinstance(node, ast.List):
         new = f"[{', '.join(f'*{source.segment(part)}' for part in node.elts)}]"
+    elif kind == "dict" and text.endswith(".state_dict()"):
+        new = f"{text.removesuffix('.state_dict()')}.parameters()"
     elif kind == "dict" and text.startswith("dict(") and text.endswith(".named_parameters())"):
         new = text.removeprefix("dict(").removesuffix(".named_parameters())") + ".parameters()"
     fixes = (_replaced(source, node, new),) if new else ()

@@ -1,7 +1,8 @@
 """to-result-discarded: a tensor is moved or converted, and the result is thrown away.
 
 What it finds
-    A statement such as `x.to(device)`, `x.cuda()` or `x.float()` on a tensor whose device or dtype it would change.
+    A statement such as `x.to(device)`, `x.cuda()` or `x.float()` on a tensor whose device or dtype it would change, or
+    `x.unsqueeze(0)` or `x.detach()`.
 Why it hurts
     Unlike a module, a tensor is not changed in place: `x` stays where it was, and the next operator fails.
 Example

@@ -84,12 +84,16 @@ def layer_text(module: LibraryModule) -> str:
 _SIGNS = {
     **{"add": "+", "sub": "-", "mul": "*", "truediv": "/", "matmul": "@"},
     **{"lt": "<", "le": "<=", "gt": ">", "ge": ">=", "eq": "==", "ne": "!=", "pow": "**", "floordiv": "//", "mod": "%"},
+    **{"and": "&", "or": "|", "xor": "^", "invert": "~", "lshift": "<<", "rshift": ">>", "neg": "-"},
     **{"getitem": "indexing", "setitem": "assignment"},
 }
 
 
 def operator_text(operation: Operation) -> str:
-    name = operation.target.rpartition(".")[2].strip("_")
+    written = operation.target.rpartition(".")[2]
+    name = written.strip("_")
+    if written.startswith("__i") and name[1:] in _SIGNS:
+        return f"{_SIGNS[name[1:]]}="
     return _SIGNS.get(name, name) if operation.target.startswith("operator.") else name
 
 

@@ -25,7 +25,7 @@ _OPERANDS = re.compile(r"unsupported operand type\(s\) for \S+ '(\w+)' and '(\w+
 _ELEMENT = re.compile(r"expected Tensor as element (\d+) in argument 0, but got (\w+)")
 _ARRAY = re.compile(r"expected np\.ndarray \(got (\w+)\)")
 _NUMBERS = ("int", "float", "bool")
-_WORDS = {"NoneType": "None"}
+_WORDS = {"NoneType": "None", "int": "an int", "numpy": "an array"}
 
 
 def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
@@ -47,7 +47,7 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
         name = " ".join(source.segment(node.args[0]).split())
         operator = operator_text(operation)
         return message(
-            "kinds.element", operator=operator, index=found[1], name=name, kind=_WORDS.get(found[2], found[2])
+            "kinds.element", operator=operator, index=found[1], name=name, kind=_WORDS.get(found[2], f"a {found[2]}")
         )
     found = _ARRAY.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:

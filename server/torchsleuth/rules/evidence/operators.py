@@ -38,7 +38,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
     ("TS301", r"could not infer output dtype|only support floating point|expected parameter to have scalar type"),
     ("TS301", r"not implemented for '\w+'|expected condition to be a boolean|only supports boolean masks"),
-    ("TS301", r"value cannot be converted to type|can't be cast to the desired output type"),
+    ("TS301", r"value cannot be converted to type|can't be cast to the desired output type|destination dtypes match"),
     ("TS301", r"of floating point.* dtype can require gradients|operator.* bool tensor|only implemented on integer|Boolean inputs"),
     ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
     ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),

@@ -139,6 +139,8 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         key = "dtype.operand"
     else:
         key = "dtype.floating"
+    if "destination dtypes" in error:
+        return _of_assigned(analysis, failure, given, wanted)
     others = [used.text("the other operand") for used in given if used is not odd]
     text = message(
         key,
@@ -155,6 +157,28 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     )
     candidates = _candidates(analysis, failure, given, odd, wanted)
     return Finding(operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Operand], wanted: str) -> Finding:
+    """``x[rows] = value`` of another dtype than that of `x`."""
+    site, dtype = failure.operation.site, given[-1].spec.dtype
+    source = source_at(analysis, site)
+    statement = next(
+        (
+            one
+            for one in analysis.index(site.span.path).nodes
+            if isinstance(one, ast.Assign) and site.node in one.targets
+        ),
+        None,
+    )
+    place, cast = (
+        short(source.segment(site.node)),
+        f"{METHODS[wanted]}()" if wanted in METHODS else f"to(torch.{wanted})",
+    )
+    value = short(source.segment(statement.value)) if statement is not None else "the value"
+    text = message("dtype.assigned", value=value, dtype=dtype, place=place, wanted=wanted, cast=cast)
+    fixes = [] if statement is None else [appended(analysis, site, statement.value, f".{cast}")]
+    return Finding(site.span, text, trail(analysis, failure), fixes)
 
 
 def _asked(analysis: Analysis, operation: Operation) -> str:
@@ -194,6 +218,8 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
         if "where" in name:
             return given[0], "bool"
         return (wrong[-1] if "masked_fill" in name else wrong[0]) if wrong else given[0], "bool"
+    if "destination dtypes" in error:
+        return given[-1], given[0].spec.dtype or "float32"
     if module is not None:
         wanted = module.slots["dtype"] or module.kwargs.get("dtype") or "float32"
         wanted = wanted if isinstance(wanted, str) else str(wanted).removeprefix("torch.")

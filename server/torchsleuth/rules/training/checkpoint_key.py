@@ -3,7 +3,7 @@
 What it finds
     `checkpoint["name"]` of what torch.load gives, where the script itself has written that file, under other names;
     `model.state_dict()["fc.weight"]` of a module that has no such parameter or buffer. The state of a module, loaded into an
-    optimizer.
+    optimizer. An entry of a dict that the script has written itself, under other names.
 Why it hurts
     KeyError, when training is resumed or the model is used.
 Example
@@ -46,7 +46,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         keys = ", ".join(f'"{one}"' for one in near or names[:_SHOWN]) + (
             ", …" if len(names) > _SHOWN and not near else ""
         )
-        text = message("state.key" if held.from_file else "state.key.module", key=f'"{key}"', keys=keys)
+        kind = "state.key" if held.from_file else "state.key.module" if "state" in held.slots else "state.key.dict"
+        node, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
+        owner = " ".join(source.segment(node.value).split()) if isinstance(node, ast.Subscript) else "this"
+        text = message(kind, owner=owner, key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
     yield from _of_modules(analysis)
 
