@@ -16,8 +16,8 @@ HEAD = ["import copy", "import argparse", "import os", "import tempfile", "from 
 CRASHES = frozenset(
     "features channels norm_features flatten pool_size heads embedding_rows classes target_dtype input_dtype collate split_lengths "
     "super_init shape_of_target backward_of_number detached cat_dim class_axis shuffle_with_sampler frozen_head plateau state_dict "
-    "checkpoint_key missing_len hidden_state batch_key double_backward generator_graph residual_width call_of_forward_arguments "
-    "lengths rank_of_input".split()
+    "checkpoint_key missing_len hidden_state batch_key double_backward generator_graph residual_width "
+    "rank_of_input logits_in_bce".split()
 )
 """Faults that count where PyTorch refuses the program; the others are silent by construction."""
 
@@ -418,11 +418,11 @@ def goals(draw: Draw, goal: str, acts: bool, kind: str) -> Task:
                     True,
                 )
             criterion = ""
-        loss = f"loss = {{criterion}}({pair})" if criterion else f"loss = F.cross_entropy({pair})"
-        return Task([y], [], build, predict, criterion, [loss], metric, acts, kind, goal == "classes")
+        compared = f"loss = {{criterion}}({pair})" if criterion else f"loss = F.cross_entropy({pair})"
+        return Task([y], [], build, predict, criterion, [compared], metric, acts, kind, goal == "classes")
     if goal == "binary":
         y = f"y = torch.randint(0, 2, (count,)){draw.either('target_dtype', '.float()', '')}"
-        flat = draw.either("shape_of_target", "squeeze", "")
+        squeezed = draw.either("shape_of_target", "squeezed", "")
         loss = ["loss = F.binary_cross_entropy_with_logits(out, y)"]
         if draw.faulty("sigmoid_twice"):
             loss = ["loss = F.binary_cross_entropy_with_logits(torch.sigmoid(out), y)"]
@@ -431,7 +431,7 @@ def goals(draw: Draw, goal: str, acts: bool, kind: str) -> Task:
                 draw.either(
                     "logits_in_bce",
                     "loss = F.binary_cross_entropy(torch.sigmoid(out), y)",
-                    "loss = F.binary_cross_entropy(out.clamp(0, 1) if False else out, y)",
+                    "loss = F.binary_cross_entropy(out, y)",
                 )
             ]
         return Task(
@@ -439,7 +439,7 @@ def goals(draw: Draw, goal: str, acts: bool, kind: str) -> Task:
             [],
             "Net(1)",
             predict,
-            "squeezed" if flat else "",
+            squeezed,
             loss,
             "((out > 0).float() == y).sum().item()",
             acts,
@@ -454,10 +454,10 @@ def goals(draw: Draw, goal: str, acts: bool, kind: str) -> Task:
     flat = draw.chance(0.5)
     y = f"y = torch.randn(count{'' if flat else ', 1'}){draw.either('target_dtype', '', '.double()')}"
     criterion = draw.of("nn.MSELoss()", "nn.L1Loss()", "nn.SmoothL1Loss()", "nn.HuberLoss()", "")
-    loss = "loss = {criterion}(out, y)" if criterion else "loss = ((out - y) ** 2).mean()"
+    distance = "loss = {criterion}(out, y)" if criterion else "loss = ((out - y) ** 2).mean()"
     if flat and not draw.faulty("broadcast_loss"):
         predict = ["out = {model}(x).squeeze(1)"]
-    return Task([y], [], "Net(1)", predict, criterion, [loss], "(out - y).abs().sum().item()", acts, kind, False)
+    return Task([y], [], "Net(1)", predict, criterion, [distance], "(out - y).abs().sum().item()", acts, kind, False)
 
 
 # -- data ------------------------------------------------------------------------------------------

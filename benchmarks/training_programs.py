@@ -92,8 +92,8 @@ def reported(engine: Engine, text: str) -> tuple[list[Diagnostic], tuple[TensorF
 def differences(fact: TensorFact | None, observed: list[Observed]) -> Iterator[tuple[str, str]]:
     """("right" | "unknown" | "wrong", what was said and what was there) for each property."""
     shapes, *rest = (set(values) for values in zip(*observed))
-    given = fact and fact.shape
-    if fact is None or given is None:
+    given = fact.shape if fact else None
+    if given is None:
         verdict = "unknown" if len(set(map(len, shapes))) == 1 else "right"
     elif any(len(given) != len(shape) for shape in shapes):
         verdict = "wrong"
