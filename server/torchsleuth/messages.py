@@ -466,6 +466,9 @@ ENGLISH: dict[str, str] = {
     "argument.another": "`{given}` is given for {parameter} of {callee}",
     "argument.fraction": "{parameter} of {callee} counts steps, and {value} is given for it",
     "loss.weights": '{loss} is already the mean over the batch: all weights {weights} multiply one number; use reduction="none"',
+    "overlap.logits": "{tensor} is the raw output of {layer}: an overlap is a ratio of probabilities, take the sigmoid or softmax first",
+    "index.value": "{choice} gives the number of the best action here, and {loss} compares it with a value: take the maximum itself",
+    "index.loss": "values are compared with it here",
     "loss.weights.mean": "the mean is taken here",
     "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",
     "loss.exchanged": (
@@ -897,6 +900,8 @@ ENGLISH: dict[str, str] = {
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "target.same": "{target} becomes {network} itself here, and no copy of it: what trains one moves the other",
     "target.copied": "the weights of one are copied into the other here",
+    "average.share": "{own} keeps only {share} of itself and becomes {new}: the weights of the average are exchanged",
+    "average.over": "these two are averaged",
     "target.itself": "{target} gets its own weights here, so nothing is copied: take those of the other network",
     "freeze.undone": "this unfreezes every parameter, also those that line {line} has frozen, before anything is trained",
     "freeze.here": "frozen here",
