@@ -1,9 +1,9 @@
 """Everyday mistakes in the use of PyTorch, one or a few lines each: how many of them are found.
 
-    python -m benchmarks.mistakes [--show]
+    python -m benchmarks.mistakes [--second] [--show]
 
 Each is executed below a small model, a dataset and a loader, in an empty folder. Counted are those that raise, and those that
-are silent faults; found are those with an error or a warning. `--show` prints what is said of each.
+are silent faults; found are those with an error or a warning. `--show` prints what is said of each, `--second` takes the list of `mistakes_second.py`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "server"))
 
+from benchmarks import mistakes_second
 from torchsleuth.worker.engine import Engine
 
 HEAD = """
@@ -67,13 +68,16 @@ def main() -> None:
     warnings.simplefilter("ignore")
     engine, show = Engine(), "--show" in sys.argv[1:]
     counted = found = 0
+    second = "--second" in sys.argv[1:]
+    lists = (mistakes_second.LINES, mistakes_second.SILENT) if second else (LINES, SCRIPTS, SILENT)
+    silent = lists[-1]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        for name, text in {**LINES, **SCRIPTS, **SILENT}.items():
+        for name, text in [item for each in lists for item in each.items()]:
             trains = any(word in text for word in ("model", "optimizer", "criterion"))
             script = HEAD + (TRAIN if trains and not re.search(r"model ?= ?(Net|E\b)", text) else "") + text
             error = raised(script)
-            if error is None and name not in SILENT:
+            if error is None and name not in silent:
                 continue
             said = engine.analyze(str(Path(folder, "mistake.py")), script, verify=False).diagnostics
             said = tuple(item for item in said if item.severity != "hint")

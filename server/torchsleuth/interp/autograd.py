@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, hooks, modules, optim
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.spec import TensorSpec, is_differentiable
+from torchsleuth.tensors.spec import Failure, TensorSpec, is_differentiable
 from torchsleuth.values import (
     DictValue,
     Instance,
@@ -424,6 +424,8 @@ class Autograd(Interpreter):
         if gradient is None and spec.shape is not None and any(dims.equal(size, 1) is False for size in spec.shape):
             self.fault(AutogradFault("not_scalar", site, tensor))
             return None
+        if isinstance(gradient, Tensor):
+            self._fits_output(tensor, gradient, node, frame)
         root = node_of(tensor)
         if root is None:
             if is_leaf(tensor) and cut_of(tensor) is not None:
@@ -439,6 +441,23 @@ class Autograd(Interpreter):
                 if not isinstance(self.freed.get(part), Site):
                     self.heap.set(self.freed, part, site)
         return order
+
+    def _fits_output(self, tensor: Tensor, gradient: Tensor, node: ast.AST, frame: Frame) -> None:
+        """The gradient that a backward pass starts with has the shape of the tensor that it starts from."""
+        shape, given = (self.resolved_spec(one.spec).shape for one in (tensor, gradient))
+        if (
+            shape is None
+            or given is None
+            or not all(isinstance(size, int) for size in (*shape, *given))
+            or shape == given
+        ):
+            return
+        text = (
+            f"Mismatch in shape: grad_output[0] has a shape of torch.Size({list(given)}) and output[0] has a shape of "
+            f"torch.Size({list(shape)})."
+        )
+        operation = self.operation("Tensor.backward", (tensor, gradient), {}, node, frame, None)
+        self.report(operation, Failure("RuntimeError", text, confirmed=True))
 
     def _already_freed(self, order: list[GraphNode], site: Site, tensor: Tensor, frame: Frame) -> bool:
         for part in order:

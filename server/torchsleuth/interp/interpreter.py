@@ -254,6 +254,8 @@ class Execution(Importing):
         value = self.eval(node.value, frame)
         if isinstance(node.value, ast.Name | ast.Attribute) and self.is_module(value):
             self._note_alias(node, value, frame)
+        if value is None and isinstance(node.targets[0], ast.Name):
+            kinds.keeps_nothing(self, frame.names.get(node.targets[0].id), value, node, frame)
         for target in node.targets:
             if isinstance(target, ast.Tuple) and isinstance(value, LibraryObject):
                 count = data.measured(self, value, node, frame)

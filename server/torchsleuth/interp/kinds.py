@@ -21,6 +21,7 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    NamedResult,
     Parameters,
     Scalar,
     Tensor,
@@ -47,6 +48,8 @@ _TYPES: dict[str, type] = {"int": int, "float": float, "str": str, "list": list,
 """Kinds that have none of the attributes of tensors."""
 _SCALARS = {"float": "float", "bool": "bool"}
 """Kinds of numbers that are not known."""
+_GROWING = frozenset({"append", "extend", "insert"})
+"""Methods of lists that tensors have not."""
 _SEQUENCES = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList", "torch.nn.ModuleDict", "torch.nn.ParameterList"})
 _ELEMENTS = ("__getitem__", "__iter__", "__len__", "__next__", "__enter__", "__getattr__")
 _CHANGING = frozenset({"requires_grad_", "cuda", "cpu", "half", "float", "double", "share_memory", "eval", "train"})
@@ -118,13 +121,19 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
     uses(interp, container, "index", node.value, frame)
     if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
-    count = _count(interp, container)
+    named = (
+        isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.value.value, ast.Name)
+    )
+    count = len(container) if type(container) is tuple and not named else _count(interp, container)
     if count is not None and type(key) is int and not -count <= key < count:
         _report(interp, "beyond", (count, key), node, frame)
 
 
 def _count(interp: Interpreter, container: Value) -> int | None:
-    """The number of parts of a container of modules, where nothing that is not known added one or took one away."""
+    """The number of parts of a result that is a pair, or of a container of modules, where nothing that is not known added one or
+    took one away."""
+    if isinstance(container, NamedResult):
+        return len(container.fields) if container.of is None else None
     if not isinstance(container, LibraryModule) or container.path not in _SEQUENCES or container.broken:
         return None
     known = container.children is not None and container.identity not in interp.trace.escaped
@@ -135,8 +144,14 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
     """An attribute of None that tensors, modules and lists have; any that a tuple has not; one of tensors that a number, a text,
     a list or a dict has not."""
     kind = kind_of(interp, owner)
+    if isinstance(owner, Tensor) and name in _GROWING and _is_read(node) and owner.argument is None:
+        _report(interp, "grows", ("tensor", owner), node, frame)
+    if kind == "dict" and isinstance(owner, DictValue) and _is_read(node) and not hasattr(dict, name):
+        if name in (owner.items or ()):
+            _report(interp, "entry", (kind, name), node, frame)
+            return
     told = name == "backward" or (isinstance(owner, ListValue) and "collated" in owner.slots)  # by rules of their own
-    if kind in _TYPES and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store) and not told:
+    if kind in _TYPES and _is_read(node) and not told:
         if f"Tensor.{name}" in interp.oracle and not hasattr(_TYPES[kind], name):
             _report(interp, "lacking", (kind, owner), node, frame)
     if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
@@ -147,8 +162,21 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
             _report(interp, "none", ("none", name), node, frame)
 
 
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+
+
 def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
     """``"loss: " + loss``, and ``"%d" % n / 2``."""
+    for one, other, side in ((left, right, "left"), (right, left, "right")):
+        if isinstance(node, ast.BinOp) and isinstance(one, LibraryModule) and kind_of(interp, one) == "module":
+            if isinstance(other, Tensor | float | int | Dim):
+                _report(interp, "computes", ("module", one), getattr(node, side), frame)
+    if operator == "mul":
+        for one, other in ((left, right), (right, left)):
+            sequence = isinstance(one, str) or type(one) is tuple or kind_of(interp, one) == "list"
+            if sequence and kind_of(interp, other) == "float" and isinstance(node, ast.BinOp):
+                _report(interp, "times", ("float", other), node.right if other is right else node.left, frame)
     if operator not in ("add", "sub", "truediv"):
         return
     text = isinstance(left, str) or left == Scalar("str")
@@ -182,6 +210,16 @@ def read_as_number(interp: Interpreter, value: Value, call: Arguments) -> None:
         _report(interp, "as_number", (kind, value), node, call.frame)
 
 
+def keeps_nothing(interp: Interpreter, held: Value, value: Value, node: ast.Assign, frame: Frame) -> None:
+    """``outs = outs.append(x)`` in a loop: the next iteration meets None. `held`: what the name refers to before."""
+    call, target = node.value, node.targets[0]
+    if value is not None or not interp.loop_points or not isinstance(held, ListValue) or len(node.targets) != 1:
+        return
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
+        if isinstance(target, ast.Name) and target.id == call.func.value.id:
+            _report(interp, "changed", ("list", call.func.attr), node, frame)
+
+
 def applied(interp: Interpreter, value: Value, call: Arguments) -> None:
     """``model.apply(init(model))``: what the function has given is None."""
     node = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
@@ -205,6 +243,8 @@ def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Argume
     given = [(one.name, part, value) for one, part, value in zip(parameters, node.args, call.args)]
     given += [(part.arg or "", part.value, call.kwargs.get(part.arg or "")) for part in node.keywords]
     for name, part, value in given:
+        if name == "range" and kind_of(interp, value) == "float":
+            _report(interp, "whole", ("float", value), part, call.frame)
         if isinstance(value, str) and name in _NUMBERS:
             _report(interp, "number", (name, value), part, call.frame)
 
@@ -214,6 +254,8 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
     list."""
     node = getattr(call.node, "args", [])
     items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None
+    if type(value) is tuple:
+        items = value
     groups = [item for item in items or () if isinstance(item, DictValue)]
     if isinstance(value, Tensor):
         kind = "tensor" if value.spec.shape is not None else None
@@ -268,6 +310,7 @@ __all__ = [
     "read_as_number",
     "decides",
     "goes_through",
+    "keeps_nothing",
     "joins",
     "kind_of",
     "looks_up",

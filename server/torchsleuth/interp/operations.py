@@ -942,6 +942,7 @@ class _Tensor(_Modelled):
         return shape[0] if shape else None
 
     def attribute(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        kinds.looks_up(self.interp, self.value, name, node, frame)
         return self.get(name, node, frame)
 
 

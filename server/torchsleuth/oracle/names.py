@@ -261,6 +261,11 @@ _WITH_PARAMETERS = (
 
 
 @cache
+def _is_bare(module: type) -> bool:
+    """Whether a class of modules has no constructor but that of nn.Module."""
+    return next(cls for cls in module.__mro__ if "__init__" in vars(cls)) is torch.nn.Module
+
+
 def signature(path: str) -> tuple[Parameter, ...] | None:
     """The parameters of a function of Python, or of a constructor (without self) or method (with it), where these say what
     is taken; else None."""
@@ -269,6 +274,8 @@ def signature(path: str) -> tuple[Parameter, ...] | None:
     try:
         value = known(path)
         recurrent = isinstance(value, type) and issubclass(value, torch.nn.RNNBase) and value is not torch.nn.RNNBase
+        if isinstance(value, type) and issubclass(value, torch.nn.Module) and _is_bare(value):
+            return ()  # which refuses whatever it is given
         listed = list(inspect.signature(torch.nn.RNNBase if recurrent else value).parameters.values())
     except (LookupError, TypeError, ValueError):
         return None

@@ -94,7 +94,12 @@ _TYPE_WORDS = tuple("type Long Float Double Half Int".split()) + (
 )
 _CONCATENATES = frozenset({"cat", "concat", "concatenate"})
 _OF_BITS = frozenset("and_ or_ xor iand ior ixor __and__ __or__ __xor__ lshift rshift".split()) | frozenset(
-    f"bitwise_{name}" for name in ("and", "or", "xor", "not", "left_shift", "right_shift")
+    [
+        *(f"bitwise_{name}" for name in ("and", "or", "xor", "not", "left_shift", "right_shift")),
+        "bincount",
+        "gcd",
+        "lcm",
+    ]
 )
 """Operators that take integers and booleans alone."""
 _IN_PLACE = frozenset(f"__i{name}__" for name in "add sub mul truediv floordiv mod pow and or xor".split())

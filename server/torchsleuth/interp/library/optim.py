@@ -76,6 +76,14 @@ class Optimizer(Model):
         given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
         kinds.trained(interp, given, call)
         _meets_twice(interp, given, call)
+        if (
+            isinstance(given, ListValue)
+            and given.items == ()
+            and given.type_name == "list"
+            and misuse.is_certain(interp, call.frame)
+        ):
+            operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
+            interp.report(operation, Failure("ValueError", "optimizer got an empty parameter list", confirmed=True))
         _give(interp, made, given)
         interp.trace.optimizers.append(made)
         if call.exact:

@@ -52,6 +52,19 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield _of_pair(analysis, source, misuse, node, what[0])
             case "lacking", ast.Attribute():
                 yield _lacking(analysis, source, misuse, node, *what)
+            case "grows", ast.Attribute():
+                text = " ".join(source.segment(node.value).split())
+                yield Finding(misuse.site.span, message("kind.grows", text=text, name=node.attr))
+            case "changed", ast.Assign():
+                text, alone = source.segment(node.targets[0]), source.segment(node.value)
+                title = message("fix.replace", old=source.segment(node), new=alone)
+                fix = Candidate(title, (edits.replace(source, node, alone),))
+                yield Finding(misuse.site.span, message("kind.changed", text=text, method=what[1]), (), (fix,))
+            case "entry", ast.Attribute():
+                text = source.segment(node.value)
+                fix = _replaced(source, node, f'{text}["{node.attr}"]')
+                said = message("kind.entry", text=" ".join(text.split()), name=node.attr)
+                yield Finding(misuse.site.span, said, (), (fix,))
             case "beyond", ast.Subscript():
                 count, key = what
                 text = " ".join(source.segment(node.value).split())
@@ -148,6 +161,8 @@ def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kin
         yield _replaced(source, node, source.segment(node.func))
     if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
         yield _replaced(source, node, f"{text}_")
+    if how in ("times", "whole") and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        yield _replaced(source, node, f"{source.segment(node.left)} // {source.segment(node.right)}")
     meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
     if how == "pairs" and text.endswith("parameters()"):
         meant = text.removesuffix("parameters()") + "named_parameters()"

@@ -54,6 +54,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(call.site.span)
                 text = message("device.misspelt", name=name, right=right)
                 yield Finding(source.span(part), text, (), tuple(_renamed(source, part, str(name), right)))
+            elif isinstance(name, str) and _has_no_number(name):
+                seen.add(call.site.span)
+                text = message("device.index", name=name, kind=name.partition(":")[0])
+                yield Finding(source.span(part), text)
+
+
+def _has_no_number(name: str) -> bool:
+    """``"cuda:x"``"""
+    kind, colon, index = name.partition(":")
+    return kind in _KINDS and bool(colon) and not (index.isdigit() and index.isascii())
 
 
 def _options(node: ast.expr) -> Iterator[tuple[ast.expr, object]]:
