@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy, hooks, modules, optim
+from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Failure, TensorSpec, is_differentiable
@@ -258,7 +258,8 @@ class Autograd(Interpreter):
             return
         if tensor.owner is not None:
             site = self.site(node, frame)
-            modules.set_requires_grad(self, tensor.owner, value, site, some=True)
+            some = not parameters.switches_all(self, tensor, value)
+            modules.set_requires_grad(self, tensor.owner, value, site, some)
         self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=value))
         if tensor.slots["node"] is None:
             self.heap.set(tensor.slots, "leaf", True)

@@ -475,7 +475,11 @@ class Execution(Importing):
             iteration = Iteration(tuple(value.elements or (UNKNOWN,)), exact=True)
         else:
             held = value.items if isinstance(value, ListValue) else None
-            iteration = _thinned(value, self.iterate(value, node.iter, frame))
+            chosen = parameters.listed(self, value) if _chooses_by_name(node, value) else None
+            if chosen is not None and len(chosen) <= self.budget.unroll:
+                iteration = Iteration(chosen, exact=True)
+            else:
+                iteration = _thinned(value, self.iterate(value, node.iter, frame))
             if isinstance(value, ListValue) and value.once is not None and held is not None and iteration.exact:
                 self.heap.set(value.slots, "items", held)
         if node in self.batch_loops:
@@ -1280,6 +1284,16 @@ def _as_load(target: ast.expr) -> ast.expr:
     else:
         copied = target
     return copied
+
+
+def _chooses_by_name(node: ast.For | ast.AsyncFor, value: Value) -> bool:
+    """Whether a loop goes through all parameters with their names, and tests the names."""
+    target = node.target
+    if not isinstance(value, Parameters) or not value.named or not isinstance(target, ast.Tuple) or _leaves_early(node):
+        return False
+    name = target.elts[0].id if isinstance(target.elts[0], ast.Name) else None
+    tests = (part.test for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.If))
+    return any(isinstance(part, ast.Name) and part.id == name for test in tests for part in ast.walk(test))
 
 
 def _leaves_early(node: ast.For | ast.AsyncFor) -> bool:

@@ -158,8 +158,8 @@ class Plan:
     count: Size | None = None
 
 
-def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
-    """The sizes of the batches of a loader."""
+def plan(interp: Interpreter, loader: LibraryObject, frame: Frame, streamed: int | None = None) -> Plan:
+    """The sizes of the batches of a loader. `streamed`: how many samples an iterable dataset has."""
     sampler, batch, drop = (option(loader, name) for name in ("sampler", "batch_size", "drop_last"))
     batch_sampler = option(loader, "batch_sampler")
     if batch_sampler is not None:
@@ -171,7 +171,7 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
     batch = interp.resolved(batch)
     if batch is None:
         return Plan(None, None, length(interp, dataset, frame))
-    total = None if is_iterable(interp, dataset) else length(interp, dataset if sampler is None else sampler, frame)
+    total = streamed if is_iterable(interp, dataset) else length(interp, dataset if sampler is None else sampler, frame)
     if not is_int(batch):
         return Plan(interp.fresh_size("batch_size"))
     count = _batches(total, batch, drop)
@@ -185,9 +185,10 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame) -> Plan:
 
 def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Iteration:
     """The batches that a loop over a loader sees: a full batch, and the last one where it is smaller."""
-    sizes = plan(interp, loader, frame)
-    interp.heap.set(loader.slots, "plan", sizes)
     dataset, site = option(loader, "dataset"), interp.site(node, frame)
+    stream = _stream(interp, loader, node, frame)
+    sizes = plan(interp, loader, frame, stream.count if stream else None)
+    interp.heap.set(loader.slots, "plan", sizes)
     if sizes.count == 0:
         total = length(interp, dataset, frame)
         if isinstance(total, int) and total > 0 and option(loader, "sampler") is None:
@@ -202,11 +203,18 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
         return Iteration((UNKNOWN,), exact=False, over_loader=True)
     first_time = not loader.slots.get("examined")
     interp.heap.set(loader.slots, "examined", True)
-    found = examples(interp, dataset, node, frame, first_time)
+    found = stream or examples(interp, dataset, node, frame, first_time)
     full = _batch(interp, loader, found, sizes.full, site)
     interp.heap.set(loader.slots, "sample", next((value for value in found.values if value is not None), UNKNOWN))
     last = None if sizes.last is None else _batch(interp, loader, found, sizes.last, site)
     return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count, loader=loader)
+
+
+def _stream(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Examples | None:
+    """The samples of a loader's iterable dataset, which one process goes through."""
+    dataset = option(loader, "dataset")
+    alone = interp.resolved(option(loader, "num_workers")) == 0 and option(loader, "batch_sampler") is None
+    return examples(interp, dataset, node, frame) if alone and is_iterable(interp, dataset) else None
 
 
 def _batch(interp: Interpreter, loader: LibraryObject, found: Examples, size: Size | None, site: Site) -> Value:
@@ -323,7 +331,8 @@ class Examples:
     """Samples of a dataset, as many as it takes to see how they differ.
 
     `optional`: for one index there are several, as the paths through ``__getitem__`` were not decided. `dataset` and
-    `getitem`: where they come from. `certain`: who goes over the dataset sees each of them.
+    `getitem`: where they come from. `certain`: who goes over the dataset sees each of them. `count`: how many a stream
+    has that was followed to its end.
     """
 
     values: list[Value]
@@ -331,6 +340,7 @@ class Examples:
     dataset: Value = None
     getitem: Function | None = None
     certain: bool = False
+    count: int | None = None
 
 
 def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, many: bool = False) -> Examples:
@@ -407,7 +417,9 @@ def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Fram
         iteration = interp.iterate(result, node, frame) if result is not dataset else Iteration((UNKNOWN,), False)
     finally:
         interp.uncertain -= 1
-    return Examples(_distinct(interp, list(iteration.items)), not iteration.exact, dataset, method)
+    samples = _distinct(interp, list(iteration.items))
+    count = len(iteration.items) if iteration.exact and iteration.items else None
+    return Examples(samples, not iteration.exact, dataset, method, count=count)
 
 
 def item(interp: Interpreter, dataset: Value, index: Value, node: ast.AST, frame: Frame) -> Value:

@@ -280,6 +280,9 @@ def set_requires_grad(
         after = None if some and before is not value else value
         frozen = site if after is False else None
         if isinstance(part, LibraryModule):
+            if not some:
+                for name in [name for name in part.slots if name.startswith("switched ")]:
+                    interp.heap.set(part.slots, name, None)
             interp.heap.set(part.slots, "requires_grad", after)
             interp.heap.set(part.slots, "frozen", frozen)
         else:

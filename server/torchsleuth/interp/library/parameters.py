@@ -116,6 +116,8 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found)
         if is_unknown(tied):
             return False
         tensor = tied if isinstance(tied, Tensor) else of_module(module, spec)
+        if tensor is not tied:
+            tensor.slots["own_name"] = name
         key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)
         found.add(key, f"{prefix}{name}", tensor)
     return True
@@ -128,6 +130,19 @@ def of_module(module: LibraryModule, spec: TensorSpec) -> Tensor:
     tensor.parameter = True
     tensor.owner = module
     return tensor
+
+
+def switches_all(interp: Interpreter, tensor: Tensor, value: bool | None) -> bool:
+    """Notes that one parameter of a module of the library is frozen or unfrozen: whether all of that module are now."""
+    owner, own = tensor.owner, tensor.slots.get("own_name")
+    if not isinstance(owner, LibraryModule) or not isinstance(own, str) or value is None:
+        return False
+    interp.heap.set(owner.slots, f"switched {own}", value)
+    try:
+        names = [name for name, _ in interp.oracle.parameters(interp.recipe(owner), False)]
+    except (LookupError, NotASpec):
+        return False
+    return all(owner.slots.get(f"switched {name}") is value for name in names)
 
 
 def each(interp: Interpreter, parameters: Parameters) -> tuple[Value, ...] | None:
