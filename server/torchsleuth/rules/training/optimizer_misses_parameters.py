@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loops import (
     blocks_of,
     caller_of,
     common_loop,
+    covers,
     is_alone,
     name_in,
     place_in,
@@ -119,8 +120,9 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
             for node in backward.node.reachable() if backward is not None and backward.node is not None else ():
                 for part in (node.module, *node.leaves):
                     holder = part.owner or part if isinstance(part, Tensor) else part
-                    if backward is not None and holder is not None and id(holder) not in given and _trainable(holder):
-                        yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
+                    if backward is not None and holder is not None and id(holder) not in given:
+                        if _trainable(analysis, holder, backward):
+                            yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
 
 
 def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
@@ -137,10 +139,15 @@ def _after(backward: Event, step: Event) -> bool:
     return backward.index < step.index and common_loop(backward, step) is not None
 
 
-def _trainable(part: LibraryModule | Tensor) -> bool:
+def _trainable(analysis: Analysis, part: LibraryModule | Tensor, backward: Event) -> bool:
+    """Whether a part is to be trained, by what is known of it, and by its mode at a backward()."""
     if isinstance(part, Tensor):
         return part.parameter and part.spec.requires_grad is True
-    return part.requires_grad is True and part.slots["training"] is True and has_own_parameters(part)
+    modes = (*analysis.events("train"), *analysis.events("eval"))
+    before = [mode for mode in modes if mode.index < backward.index and covers(mode, part)]
+    latest = max(before, key=lambda mode: mode.index, default=None)
+    trains = part.slots["training"] is True if latest is None else latest.kind == "train"
+    return part.requires_grad is True and trains and has_own_parameters(part)
 
 
 def _whole(analysis: Analysis, part: LibraryModule | Tensor) -> Ref:
@@ -365,7 +372,10 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
         return None
     given = {id(part) for other in trace.optimizers for part in trained_parts(other)}
     parts = [item.whole] if isinstance(item.whole, Tensor) else list(_trained_in(item.whole))
-    if any(id(part) in given or not _trainable(part) or not _is_fresh(analysis, part) for part in parts):
+    if any(
+        id(part) in given or not _trainable(analysis, part, item.backward) or not _is_fresh(analysis, part)
+        for part in parts
+    ):
         return None
     if optimizer.site is None or not _gives_wholes(analysis, optimizer) or _listed(analysis, item.whole):
         return None
