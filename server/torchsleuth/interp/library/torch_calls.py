@@ -13,6 +13,7 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import (
+    array_dtypes,
     arrays,
     copies,
     hierarchy,
@@ -186,6 +187,9 @@ class Limits(Model):
     @attribute("min", "max", "eps", "tiny", "smallest_normal")
     def limit(self, node: ast.AST, frame: Frame) -> Value:
         whole = self.value.type_name == "iinfo"
+        if self.value.path.startswith("numpy."):
+            given = self.value.args[0] if self.value.args else self.value.kwargs.get("dtype")
+            return arrays.make((), array_dtypes.dtype_of(given))  # a number of NumPy's, which has the methods of arrays
         return self.interp.fresh_size("?", positive=False) if whole else Scalar("float")
 
 
