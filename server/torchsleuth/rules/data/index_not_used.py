@@ -24,6 +24,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -44,7 +45,7 @@ _HELD = (Tensor, Array, ListValue, str, int, float)
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[int] = set()
     for call in analysis.calls.get("torch.utils.data.DataLoader", ()):
-        dataset = call.get(0, "dataset")
+        dataset, _ = below_subsets(call.get(0, "dataset"))
         if not isinstance(dataset, Instance) or dataset.cls.opaque or id(dataset.cls.node) in seen:
             continue
         seen.add(id(dataset.cls.node))

@@ -30,7 +30,15 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.interp.library.numpy import GENERATORS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import constructions, dataset_text, free_name, head, spelled, with_function
+from torchsleuth.rules.evidence.loaders import (
+    below_subsets,
+    constructions,
+    dataset_text,
+    free_name,
+    head,
+    spelled,
+    with_function,
+)
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.values import Function, Instance, LibraryObject, Value
@@ -43,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         workers = option(loader, "num_workers")
         if not isinstance(workers, int) or workers < 1 or option(loader, "worker_init_fn") is not None:
             continue
-        dataset, way = _root(option(loader, "dataset"))
+        dataset, above = below_subsets(option(loader, "dataset"))
         drawn = _drawn_from(dataset) if isinstance(dataset, Instance) else None
         if drawn is None or not isinstance(dataset, Instance):
             continue
@@ -52,16 +60,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         places: tuple[Related, ...] = (related(source, use, message("data.rng.used")),)
         text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
         path = call.site.span.path
-        candidates = _seeded(analysis, path, loader, f"{way}.{name}", dataset.slots[name])
+        candidates = _seeded(analysis, path, loader, f"dataset{'.dataset' * above}.{name}", dataset.slots[name])
         yield Finding(head(analysis, path, node), text, places, candidates)
-
-
-def _root(dataset: Value) -> tuple[Value, str]:
-    """The dataset below any Subset, and how a worker reaches it."""
-    way = "dataset"
-    while isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":
-        dataset, way = dataset.argument(0, "dataset"), f"{way}.dataset"
-    return dataset, way
 
 
 def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:

@@ -28,6 +28,14 @@ def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObje
                 yield call, made, node
 
 
+def below_subsets(dataset: Value) -> tuple[Value, int]:
+    """The dataset below any Subset, and how many there are above it."""
+    above = 0
+    while isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":
+        dataset, above = dataset.argument(0, "dataset"), above + 1
+    return dataset, above
+
+
 def construction_of(loader: LibraryObject | None) -> ast.Call | None:
     """The call that made a loader, as it is written."""
     node = loader.site.node if loader is not None and loader.site is not None else None
