@@ -198,6 +198,7 @@ _ALL = (
     Fault("TS543", "unfrozen-too-late", "warning"),
     Fault("TS544", "optimizer-argument", "warning"),
     Fault("TS545", "target-hardly-kept", "warning"),
+    Fault("TS546", "divided-by-another-count", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

@@ -1,0 +1,252 @@
+"""divided-by-another-count: a sum that is divided by a number of other things than were added.
+
+What it finds
+    Losses that are the mean over a batch, added up over a loader and divided by the number of its samples; hits that an object
+    counts over all epochs, divided by the number of samples of one.
+Why it hurts
+    The loss is printed as many times too small as a batch has samples, and changes with the size of the batch; the accuracy
+    passes 100 %. Curves are compared, and checkpoints chosen, by numbers that mean nothing. Nothing is raised.
+Example
+    for x, y in loader:
+        total += nn.functional.cross_entropy(model(x), y).item()
+    print(total / len(loader.dataset))
+Use instead
+    for x, y in loader:
+        total += nn.functional.cross_entropy(model(x), y).item()
+    print(total / len(loader))
+Fix safety
+    Safe where means are divided by the number of batches. Counts that begin anew at each pass are what is meant, mostly.
+References
+    torch.nn.CrossEntropyLoss, `reduction`
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LoopPoint, Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import expression_text
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.trees import Index
+from torchsleuth.values import LibraryObject
+
+CODE = "TS546"
+_LOSSES = frozenset(
+    "cross_entropy nll_loss mse_loss l1_loss smooth_l1_loss huber_loss binary_cross_entropy "
+    "binary_cross_entropy_with_logits CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss "
+    "BCEWithLogitsLoss".split()
+)
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """One pass over a loader: the loop, the function that it stands in, and the object that is iterated over."""
+
+    index: Index
+    loop: ast.For
+    function: _Function
+    path: str
+
+    def divisions(self, total: ast.expr) -> Iterator[tuple[ast.AST, ast.expr]]:
+        """Where a total is divided after the loop by the number of samples, and that number. Nothing if it is multiplied."""
+        name = _name(total)
+        later = [node for node in ast.walk(self.function) if getattr(node, "lineno", 0) > (self.loop.end_lineno or 0)]
+        for node in later:
+            parts: tuple[ast.expr, ast.operator, ast.expr] | None = None
+            if isinstance(node, ast.AugAssign):
+                parts = node.target, node.op, node.value
+            elif isinstance(node, ast.BinOp):
+                parts = node.left, node.op, node.right
+            if parts is None or _name(parts[0]) != name or not isinstance(parts[1], ast.Div):
+                continue
+            if self._counts_samples(parts[2]) and not isinstance(self.index.parents.get(node), ast.BinOp):
+                yield node, parts[2]
+
+    def _counts_samples(self, number: ast.expr) -> bool:
+        if isinstance(number, ast.Name):
+            made = [
+                node.value
+                for node in ast.walk(self.function)
+                if isinstance(node, ast.Assign) and any(_name(one) == number.id for one in node.targets)
+            ]
+            return len(made) == 1 and not isinstance(made[0], ast.Name) and self._counts_samples(made[0])
+        return self.loader_of(number) is not None
+
+    def loader_of(self, number: ast.expr) -> ast.expr | None:
+        """The loader in ``len(loader.dataset)``, if it is the one that the loop goes over."""
+        given = number.args[0] if isinstance(number, ast.Call) and len(number.args) == 1 else None
+        if not isinstance(number, ast.Call) or _name(number.func) != "len" or not isinstance(given, ast.Attribute):
+            return None
+        here = {ast.dump(node) for node in ast.walk(self.loop.iter) if isinstance(node, ast.expr)}
+        return given.value if given.attr == "dataset" and ast.dump(given.value) in here else None
+
+    def holds(self, operation: Operation) -> bool:
+        """Whether an operation is written in the loop itself."""
+        span, last = operation.site.span, self.loop.end_lineno or 0
+        return span.path == self.path and self.loop.lineno <= span.start.line <= last
+
+    def additions(self) -> Iterator[ast.AugAssign]:
+        """What is added up in each iteration, without a condition."""
+        for statement in self.loop.body:
+            blocks = statement.body if isinstance(statement, ast.With) else [statement]
+            yield from (one for one in blocks if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add))
+
+    def others(self, total: ast.expr) -> list[ast.AST]:
+        """Where else in the function a total is changed."""
+        changes = (node for node in ast.walk(self.function) if isinstance(node, ast.AugAssign))
+        return [node for node in changes if _name(node.target) == _name(total)]
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    passes: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+    for operation in analysis.trace.operations:
+        point = operation.loops[-1] if operation.loops and operation.certain else None
+        if point is None or not point.over_loader or point.joined:
+            continue
+        over = _pass(analysis, point)
+        if over is None:
+            continue
+        source = analysis.source_of(over.path)
+        owner = operation.site.scene.instance() if over.holds(operation) else None
+        same = passes[id(over.loop), id(owner)]
+        same.add(point.execution)
+        for addition in over.additions():
+            span = source.span(addition)
+            if span in seen or len(over.others(addition.target)) != 1 + _divided_in_place(over, addition.target):
+                continue
+            division = next(over.divisions(addition.target), None)
+            if division is None:
+                continue
+            if _makes_batches(point.loader) and _is_mean(operation) and _is_item_of(operation, addition.value, over):
+                seen.add(span)
+                yield _of_means(analysis, over, addition, *division)
+            elif owner is not None and len(same) > 1 and _is_never_reset(over, addition.target):
+                seen.add(span)
+                yield _of_passes(analysis, over, addition, division[0])
+
+
+def _divided_in_place(over: _Pass, total: ast.expr) -> int:
+    return sum(1 for node, _ in over.divisions(total) if isinstance(node, ast.AugAssign))
+
+
+def _pass(analysis: Analysis, point: LoopPoint) -> _Pass | None:
+    if not isinstance(point.node, ast.For):
+        return None
+    index = analysis.index(point.span.path)
+    loop = index.same(point.node)
+    trail = index.trail(loop) if loop is not None else []
+    around = next((node for node in reversed(trail) if isinstance(node, _Function)), None)
+    return _Pass(index, loop, around, point.span.path) if loop is not None and around is not None else None
+
+
+def _makes_batches(loader: LibraryObject | None) -> bool:
+    """Whether a loader makes batches of several samples. Without automatic batches, a sample may be one."""
+    size = loader.argument(1, "batch_size", 1) if loader is not None else None
+    return isinstance(size, int) and size > 1
+
+
+def _name(node: ast.expr) -> str | None:
+    """A variable, or an attribute of one, as it is written."""
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else None
+
+
+def _is_mean(operation: Operation) -> bool:
+    """Whether a loss is the mean over a batch of several samples."""
+    if operation.target.rpartition(".")[2] not in _LOSSES or not operation.specs:
+        return False
+    shape = operation.specs[0].shape
+    if not shape or not isinstance(shape[0], int) or shape[0] < 2:
+        return False
+    made = operation.site.node if operation.module is None else operation.module.site and operation.module.site.node
+    given = made.keywords if isinstance(made, ast.Call) else None
+    return given is not None and all(_keeps_mean(keyword) for keyword in given)
+
+
+def _keeps_mean(keyword: ast.keyword) -> bool:
+    if keyword.arg == "reduction":
+        return isinstance(keyword.value, ast.Constant) and keyword.value.value == "mean"
+    return keyword.arg not in (None, "size_average", "reduce")
+
+
+def _is_item_of(operation: Operation, value: ast.expr, over: _Pass) -> bool:
+    """Whether ``loss.item()`` or ``float(loss)`` is added, and the loss is what was computed."""
+    node: ast.expr | None = None
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
+        node = value.func.value
+    elif isinstance(value, ast.Call) and _name(value.func) == "float" and len(value.args) == 1:
+        node = value.args[0]
+    loss = operation.site.node
+    if isinstance(node, ast.Name):
+        made = [
+            part.value
+            for part in ast.walk(over.loop)
+            if isinstance(part, ast.Assign | ast.AugAssign | ast.AnnAssign)
+            for target in (part.targets if isinstance(part, ast.Assign) else [part.target])
+            if _name(target) == node.id
+        ]
+        node = made[0] if len(made) == 1 else None
+    return node is not None and isinstance(loss, ast.expr) and over.index.same(loss) is node
+
+
+def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
+    """Whether only the constructor of the class sets an attribute."""
+    if not isinstance(total, ast.Attribute) or not isinstance(total.value, ast.Name):
+        return False
+    owner = over.index.parents.get(over.function)
+    given = over.function.args.args
+    if not isinstance(owner, ast.ClassDef) or not given or given[0].arg != total.value.id:
+        return False
+    setters: list[str] = []
+    for node in over.index.nodes:
+        stored = isinstance(node, ast.Attribute) and node.attr == total.attr and isinstance(node.ctx, ast.Store)
+        parent = over.index.parents.get(node)
+        if stored and not (isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)):
+            around = next((part for part in reversed(over.index.trail(node)) if isinstance(part, _Function)), None)
+            setters.append(around.name if around is not None else "")
+    named = any(isinstance(node, ast.Constant) and node.value == total.attr for node in over.index.nodes)
+    return setters == ["__init__"] and not named
+
+
+def _of_means(analysis: Analysis, over: _Pass, addition: ast.AugAssign, division: ast.AST, number: ast.expr) -> Finding:
+    source = analysis.source_of(over.path)
+    loader = _loader(over, number)
+    total = expression_text(addition.target, "the total")
+    text = message("count.means", total=total, loader=loader)
+    fix = Candidate(
+        message("fix.replace", old=source.segment(number), new=f"len({loader})"),
+        (edits.replace(source, number, f"len({loader})"),),
+    )
+    place = related(source, addition, message("count.added"))
+    return Finding(source.span(division), text, (place,), (fix,))
+
+
+def _loader(over: _Pass, number: ast.expr) -> str:
+    """The loader as the number of its samples names it."""
+    nodes = [number, *(node.value for node in ast.walk(over.function) if isinstance(node, ast.Assign))]
+    found = next((one for node in nodes if (one := over.loader_of(node)) is not None), number)
+    return ast.unparse(found)
+
+
+def _of_passes(analysis: Analysis, over: _Pass, addition: ast.AugAssign, division: ast.AST) -> Finding:
+    source = analysis.source_of(over.path)
+    total = ast.unparse(addition.target)
+    text = message("count.passes", total=f"`{total}`")
+    fix = Candidate(
+        message("fix.add", text=f"{total} = 0"),
+        (edits.insert_line_before(source, over.loop, f"{total} = 0"),),
+        safe=False,
+    )
+    place = related(source, division, message("count.divided"))
+    return Finding(source.span(addition), text, (place,), (fix,))
+
+
+RULE = Rule(FAULTS[CODE], find)
