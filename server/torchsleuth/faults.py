@@ -108,6 +108,7 @@ _ALL = (
     Fault("TS118", "flatten-eats-batch", "warning"),
     Fault("TS119", "batch-first-confusion", "warning"),
     Fault("TS120", "reshape-instead-of-transpose", "warning"),
+    Fault("TS121", "positions-along-batch", "warning"),
     Fault("TS199", "operator-error", "error"),
     Fault("TS201", "device-mismatch", "error"),
     Fault("TS202", "to-result-discarded", "error"),
