@@ -1260,11 +1260,13 @@ _CONVERSIONS = frozenset(
 
 
 def _converted(before: Tensor, after: Tensor) -> bool:
-    """Whether a conversion is known to have changed the device, the dtype, the shape or the graph."""
+    """Whether a conversion is known to have changed the device, the dtype, the shape or the graph. What is a tensor by its use
+    alone may be an object that has a method of this name."""
     old, new = before.spec, after.spec
     if (
         old.requires_grad is True
         and new.requires_grad is False
+        and (old.rank is not None or old.dtype is not None)
         or None not in (old.shape, new.shape)
         and old.shape != new.shape
     ):
