@@ -186,8 +186,6 @@ class Limits(Model):
 
     @attribute("min", "max", "eps", "tiny", "smallest_normal")
     def limit(self, node: ast.AST, frame: Frame) -> Value:
-        if self.value.path.startswith("numpy."):
-            return arrays.make((), array_dtypes.dtype_of(self.value.argument(0, "dtype")))
         whole = self.value.type_name == "iinfo"
         if self.value.path.startswith("numpy."):
             given = self.value.args[0] if self.value.args else self.value.kwargs.get("dtype")
