@@ -167,18 +167,32 @@ def _is_read(node: ast.AST) -> bool:
 
 
 def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
-    """``"loss: " + loss``, and ``"%d" % n / 2``."""
-    for one, other, side in ((left, right, "left"), (right, left, "right")):
-        if isinstance(node, ast.BinOp) and isinstance(one, LibraryModule) and kind_of(interp, one) == "module":
-            if isinstance(other, Tensor | float | int | Dim):
-                _report(interp, "computes", ("module", one), getattr(node, side), frame)
-    if operator == "mul":
-        for one, other in ((left, right), (right, left)):
-            sequence = isinstance(one, str) or type(one) is tuple or kind_of(interp, one) == "list"
-            if sequence and kind_of(interp, other) == "float" and isinstance(node, ast.BinOp):
-                _report(interp, "times", ("float", other), node.right if other is right else node.left, frame)
-    if operator not in ("add", "sub", "truediv"):
-        return
+    """``"loss: " + loss``, ``"%d" % n / 2``, ``[0] * (n / 2)``, and ``nn.ReLU() + x``."""
+    if isinstance(node, ast.BinOp):
+        for one, other, part, second in ((left, right, node.left, node.right), (right, left, node.right, node.left)):
+            _computes(interp, one, other, part, frame)
+            if operator == "mul":
+                _repeats(interp, one, other, second, frame)
+    if operator in ("add", "sub", "truediv"):
+        _adds(interp, operator, left, right, node, frame)
+
+
+def _computes(interp: Interpreter, module: Value, other: Value, node: ast.expr, frame: Frame) -> None:
+    """A module, which is not called, and a tensor or a number."""
+    if isinstance(module, LibraryModule) and kind_of(interp, module) == "module":
+        if isinstance(other, Tensor | float | int | Dim):
+            _report(interp, "computes", ("module", module), node, frame)
+
+
+def _repeats(interp: Interpreter, sequence: Value, count: Value, node: ast.expr, frame: Frame) -> None:
+    """A sequence, times a fraction."""
+    if isinstance(sequence, str) or type(sequence) is tuple or kind_of(interp, sequence) == "list":
+        if kind_of(interp, count) == "float":
+            _report(interp, "times", ("float", count), node, frame)
+
+
+def _adds(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
+    """Sums and fractions of what is no number."""
     text = isinstance(left, str) or left == Scalar("str")
     number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
     if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:

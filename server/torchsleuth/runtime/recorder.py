@@ -95,7 +95,7 @@ class Recorder:
         self._closed: set[int] = set()
         """Gates behind which nothing is seen any more."""
         self._open_parts: dict[int, set[int | None]] = {}
-        """What keeps a gate open: the gates right within it, and None where there are places."""
+        """The parts that keep a gate open: the gates right within it, and None where there are places."""
         self._parents: dict[int, int] = {}
         self._indexed = 0
         """Sites whose gates are known in these two."""

@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Misuse
@@ -45,49 +47,60 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("kind"):
         how, what = misuse.value
         source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
-        match how, node:
-            case "none", _:
-                yield from _of_none(analysis, misuse, node, what[1])
-            case "pair", ast.Attribute():
-                yield _of_pair(analysis, source, misuse, node, what[0])
-            case "lacking", ast.Attribute():
-                yield _lacking(analysis, source, misuse, node, *what)
-            case "grows", ast.Attribute():
-                text = " ".join(source.segment(node.value).split())
-                yield Finding(misuse.site.span, message("kind.grows", text=text, name=node.attr))
-            case "changed", ast.Assign():
-                text, alone = source.segment(node.targets[0]), source.segment(node.value)
-                title = message("fix.replace", old=source.segment(node), new=alone)
-                fix = Candidate(title, (edits.replace(source, node, alone),))
-                yield Finding(misuse.site.span, message("kind.changed", text=text, method=what[1]), (), (fix,))
-            case "entry", ast.Attribute():
-                text = source.segment(node.value)
-                fix = _replaced(source, node, f'{text}["{node.attr}"]')
-                said = message("kind.entry", text=" ".join(text.split()), name=node.attr)
-                yield Finding(misuse.site.span, said, (), (fix,))
-            case "beyond", ast.Subscript():
-                count, key = what
-                text = " ".join(source.segment(node.value).split())
-                said = message("kind.beyond", text=text, count=count, last=count - 1, key=key)
-                yield Finding(misuse.site.span, said)
-            case "trained", ast.expr():
-                yield _of_trained(source, misuse, node, what[0])
-            case "generators", ast.BinOp(left, _, right):
-                parts = f"*{source.segment(left)}, *{source.segment(right)}"
-                fix = _replaced(source, node, f"[{parts}]")
-                yield Finding(misuse.site.span, message("kind.generators"), (), (fix,))
-            case "tuple", ast.BinOp():
-                yield _of_tuple(source, misuse, node, what)
-            case "text", ast.BinOp():
-                yield _of_text(source, misuse, node, what)
-            case "number", ast.expr():
-                yield _of_number(analysis, source, misuse, node, *what)
-            case "state", ast.expr():
-                yield _of_state(analysis, source, misuse, node, what[0])
-            case "key", ast.Subscript():
-                yield _of_key(source, misuse, node, what[0])
-            case _, ast.expr():
-                yield _refused(analysis, source, misuse, node, how, *what)
+        if how in _SAID_BY:
+            wanted, said_by = _SAID_BY[how]
+            if isinstance(node, wanted):
+                yield from said_by(_Place(analysis, source, misuse, node, what))
+        elif isinstance(node, ast.expr):
+            yield _refused(analysis, source, misuse, node, how, *what)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """A misuse and where it stands. `what`: what the interpreter has told of it."""
+
+    analysis: Analysis
+    source: SourceText
+    misuse: Misuse
+    node: Any
+    what: Any
+
+    def text(self, node: ast.AST | None = None) -> str:
+        """The source of a node, of the whole if there is none, on one line."""
+        return " ".join(self.source.segment(node or self.node).split())
+
+    def found(self, said: str, *fixes: Candidate) -> Finding:
+        return Finding(self.misuse.site.span, said, (), fixes)
+
+    def replaced(self, node: Any, new: str, safe: bool = True) -> Candidate:
+        return _replaced(self.source, node, new, safe)
+
+
+def _of_growth(place: _Place) -> Iterator[Finding]:
+    yield place.found(message("kind.grows", text=place.text(place.node.value), name=place.node.attr))
+
+
+def _of_change(place: _Place) -> Iterator[Finding]:
+    node, alone = place.node, place.source.segment(place.node.value)
+    title = message("fix.replace", old=place.text(), new=" ".join(alone.split()))
+    fix = Candidate(title, (edits.replace(place.source, node, alone),))
+    yield place.found(message("kind.changed", text=place.text(node.targets[0]), method=place.what[1]), fix)
+
+
+def _of_entry(place: _Place) -> Iterator[Finding]:
+    node, text = place.node, place.source.segment(place.node.value)
+    fix = place.replaced(node, f'{text}["{node.attr}"]')
+    yield place.found(message("kind.entry", text=place.text(node.value), name=node.attr), fix)
+
+
+def _of_position(place: _Place) -> Iterator[Finding]:
+    count, key = place.what
+    yield place.found(message("kind.beyond", text=place.text(place.node.value), count=count, last=count - 1, key=key))
+
+
+def _of_generators(place: _Place) -> Iterator[Finding]:
+    parts = f"*{place.source.segment(place.node.left)}, *{place.source.segment(place.node.right)}"
+    yield place.found(message("kind.generators"), place.replaced(place.node, f"[{parts}]"))
 
 
 def _refused(
@@ -107,18 +120,17 @@ _SAID = frozenset(
 
 
 _PLAIN_ALREADY = frozenset("item cpu detach numpy tolist float data to cuda clone".split())
-"""What makes a plain number of a tensor, or takes it there."""
+"""Methods that make a plain number of a tensor, or take it there."""
 
 
-def _lacking(
-    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.Attribute, kind: str, value: object
-) -> Finding:
+def _of_tensors(place: _Place) -> Iterator[Finding]:
     """An attribute of tensors, of a number that is no tensor any more, or of what holds tensors."""
-    text = " ".join(source.segment(node.value).split())
+    source, node, (kind, value) = place.source, place.node, place.what
+    text = place.text(node.value)
     number, parts = kind in ("int", "float", "bool") and node.attr in _PLAIN_ALREADY, kind in ("list", "dict")
     key = "kind.lacking.number" if number else "kind.lacking.parts" if parts else "kind.lacking"
     call = next(
-        (part for part in analysis.index(source.path).nodes if isinstance(part, ast.Call) and part.func is node), None
+        (one for one in place.analysis.index(source.path).nodes if isinstance(one, ast.Call) and one.func is node), None
     )
     whole: ast.expr = call or node
     fixes: list[Candidate] = []
@@ -130,7 +142,7 @@ def _lacking(
     elif kind == "dict" and call is not None:
         rest, held = source.segment(call).removeprefix(source.segment(node.value)), source.segment(node.value)
         fixes.append(_replaced(source, whole, f"{{name: one{rest} for name, one in {held}.items()}}", safe=False))
-    return Finding(misuse.site.span, message(key, text=text, what=_what(kind, value), name=node.attr), (), fixes)
+    yield place.found(message(key, text=text, what=_what(kind, value), name=node.attr), *fixes)
 
 
 def _what(kind: str, value: object) -> str:
@@ -159,9 +171,7 @@ def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kin
     text = source.segment(node)
     if how == "applied" and isinstance(node, ast.Call):
         yield _replaced(source, node, source.segment(node.func))
-    if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
-        yield _replaced(source, node, f"{text}_")
-    if how in ("times", "whole") and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and how in ("times", "whole"):
         yield _replaced(source, node, f"{source.segment(node.left)} // {source.segment(node.right)}")
     meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
     if how == "pairs" and text.endswith("parameters()"):
@@ -169,32 +179,34 @@ def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kin
     if meant is not None:
         yield _replaced(source, node, meant.replace("{}", text), safe=kind != "module")
     if how == "call":
-        call = next(
-            (
-                part
-                for part in analysis.index(source.path).nodes
-                if isinstance(part, ast.Call) and source.span(part.func) == source.span(node)
-            ),
-            None,
-        )
-        if call is not None and not call.args and not call.keywords:
-            yield _replaced(source, call, text)
+        yield from _uncalled(analysis, source, node, kind)
 
 
-def _of_key(source: SourceText, misuse: Misuse, node: ast.Subscript, kind: str) -> Finding:
+def _uncalled(analysis: Analysis, source: SourceText, node: ast.expr, kind: str) -> Iterator[Candidate]:
+    """The expression without its call, or the method that is meant."""
+    text, span = source.segment(node), source.span(node)
+    if kind == "bool" and text.endswith(".requires_grad"):
+        yield _replaced(source, node, f"{text}_")
+    calls = (part for part in analysis.index(source.path).nodes if isinstance(part, ast.Call))
+    call = next((part for part in calls if source.span(part.func) == span), None)
+    if call is not None and not call.args and not call.keywords:
+        yield _replaced(source, call, text)
+
+
+def _of_key(place: _Place) -> Iterator[Finding]:
+    source, node, kind = place.source, place.node, place.what[0]
     name, key = source.segment(node.value), " ".join(source.segment(node.slice).split())
     fixes: list[Candidate] = []
     if isinstance(node.slice, ast.BinOp) and isinstance(node.slice.op, ast.Div):
         new = f"{source.segment(node.slice.left)} // {source.segment(node.slice.right)}"
         fixes.append(_replaced(source, node.slice, new))
     text = message("kind.key", name=name, key=key, kind=message(f"kind.what.{kind}"))
-    return Finding(misuse.site.span, text, (), fixes)
+    yield place.found(text, *fixes)
 
 
-def _of_pair(
-    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.Attribute, value: tuple[object, ...]
-) -> Finding:
+def _of_pair(place: _Place) -> Iterator[Finding]:
     """An attribute of a tuple: of a name and a parameter, where a loop does not take them apart."""
+    analysis, source, node, value = place.analysis, place.source, place.node, place.what[0]
     text = source.segment(node.value)
     loops = [
         part
@@ -208,11 +220,12 @@ def _of_pair(
     if loops and len(value) == 2:
         fixes.append(_replaced(source, loops[-1].target, f"_, {text}"))
     said = message("kind.pair", text=" ".join(text.split()), count=len(value), name=node.attr)
-    return Finding(misuse.site.span, said, (), fixes)
+    yield place.found(said, *fixes)
 
 
-def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
+def _of_trained(place: _Place) -> Iterator[Finding]:
     """Arguments of an optimizer that are neither parameters nor groups of them."""
+    source, node, kind = place.source, place.node, place.what[0]
     text, new = source.segment(node), ""
     if kind in ("tensor", "group"):
         new = f"[{text}]"
@@ -223,11 +236,12 @@ def _of_trained(source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -
     elif kind == "dict" and text.startswith("dict(") and text.endswith(".named_parameters())"):
         new = text.removeprefix("dict(").removesuffix(".named_parameters())") + ".parameters()"
     fixes = (_replaced(source, node, new),) if new else ()
-    return Finding(misuse.site.span, message(f"kind.trained.{kind}", text=" ".join(text.split())), (), fixes)
+    yield place.found(message(f"kind.trained.{kind}", text=" ".join(text.split())), *fixes)
 
 
-def _of_tuple(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[object, object]) -> Finding:
+def _of_tuple(place: _Place) -> Iterator[Finding]:
     """A tuple and something else in one sum: what a layer gives beside its output, or a shape that is to grow."""
+    source, node, what = place.source, place.node, place.what
     odd, other = (node.left, node.right) if type(what[0]) is tuple else (node.right, node.left)
     value = what[0] if odd is node.left else what[1]
     second = what[1] if odd is node.left else what[0]
@@ -240,11 +254,12 @@ def _of_tuple(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[o
     text = " ".join(source.segment(odd).split())
     count = len(value) if isinstance(value, tuple) else 0
     said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
-    return Finding(misuse.site.span, said, (), fixes)
+    yield place.found(said, *fixes)
 
 
-def _of_text(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[str, object]) -> Finding:
+def _of_text(place: _Place) -> Iterator[Finding]:
     """A sum of a text and a number, and what is computed with a text that is made by ``%``."""
+    source, node, what = place.source, place.node, place.what
     operator, value = what
     left, right = (" ".join(source.segment(part).split()) for part in (node.left, node.right))
     given = f" {shape_text(value.spec)}" if isinstance(value, Tensor) and value.spec.shape is not None else ""
@@ -257,13 +272,12 @@ def _of_text(source: SourceText, misuse: Misuse, node: ast.BinOp, what: tuple[st
             start, end = edits.insert(source, source.start_of(inner), "("), edits.insert_after_node(source, node, ")")
             title = message("fix.replace", old=source.segment(inner), new=f"({source.segment(inner)} …)")
             fixes.append(Candidate(title, (start, end)))
-    return Finding(misuse.site.span, message(f"kind.text.{operator}", left=left, right=right, given=given), (), fixes)
+    yield place.found(message(f"kind.text.{operator}", left=left, right=right, given=given), *fixes)
 
 
-def _of_number(
-    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, name: str, value: str
-) -> Finding:
+def _of_number(place: _Place) -> Iterator[Finding]:
     """A text for a number: from an option without a type, or in quotation marks."""
+    analysis, source, node, (name, value) = place.analysis, place.source, place.node, place.what
     text = " ".join(source.segment(node).split())
     kind = "int" if re.fullmatch(r"-?\d+", value.strip()) else "float"
     fixes: list[Candidate] = []
@@ -275,7 +289,7 @@ def _of_number(
             fixes.append(Candidate(message("fix.add_argument", argument=f"type={kind}"), (edit,)))
     if not isinstance(node, ast.Constant):
         fixes.append(_replaced(source, node, f"{kind}({text})", safe=False))
-    return Finding(misuse.site.span, message("kind.number", text=text, value=value, name=name), (), fixes)
+    yield place.found(message("kind.number", text=text, value=value, name=name), *fixes)
 
 
 def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
@@ -288,17 +302,19 @@ def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
                     yield call
 
 
-def _of_state(analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, kind: str) -> Finding:
+def _of_state(place: _Place) -> Iterator[Finding]:
+    analysis, source, node, kind = place.analysis, place.source, place.node, place.what[0]
     text = source.segment(node)
     load, imports = spelled(analysis, source.path, "torch.load")
     new = f"{text}.state_dict()" if kind == "module" else f"{load}({text}, weights_only=True)"
     change = (*(imports if kind == "str" else ()), edits.replace(source, node, new))
     fix = Candidate(message("fix.replace", old=text, new=new), change)
-    return Finding(misuse.site.span, message(f"kind.state.{kind}", text=text), (), (fix,))
+    yield place.found(message(f"kind.state.{kind}", text=text), fix)
 
 
-def _of_none(analysis: Analysis, misuse: Misuse, node: ast.AST, name: object) -> Iterator[Finding]:
+def _of_none(place: _Place) -> Iterator[Finding]:
     """The None of a function without a return: said only where there is such a function."""
+    analysis, misuse, node, name = place.analysis, place.misuse, place.node, place.what[1]
     source = analysis.source_of(misuse.site.span.path)
     if not isinstance(node, ast.Attribute):
         return
@@ -326,5 +342,23 @@ def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -
     old = " ".join(source.segment(node).split())
     return Candidate(message("fix.replace", old=old, new=" ".join(new.split())), (change,), safe)
 
+
+_SAID_BY: dict[str, tuple[type[ast.AST], Callable[[_Place], Iterator[Finding]]]] = {
+    "none": (ast.Attribute, _of_none),
+    "pair": (ast.Attribute, _of_pair),
+    "lacking": (ast.Attribute, _of_tensors),
+    "grows": (ast.Attribute, _of_growth),
+    "entry": (ast.Attribute, _of_entry),
+    "changed": (ast.Assign, _of_change),
+    "beyond": (ast.Subscript, _of_position),
+    "key": (ast.Subscript, _of_key),
+    "generators": (ast.BinOp, _of_generators),
+    "tuple": (ast.BinOp, _of_tuple),
+    "text": (ast.BinOp, _of_text),
+    "trained": (ast.expr, _of_trained),
+    "number": (ast.expr, _of_number),
+    "state": (ast.expr, _of_state),
+}
+"""What tells of a misuse, and the kind of node that it is about; of all others, `_refused` does."""
 
 RULE = Rule(FAULTS[CODE], find)

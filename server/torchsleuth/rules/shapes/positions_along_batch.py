@@ -61,7 +61,7 @@ def _cut(table: Operand) -> ast.Subscript | None:
 
 
 def _rows(cut: ast.Subscript) -> ast.expr:
-    """What stands for dimension 0."""
+    """The expression that stands for dimension 0."""
     return cut.slice.elts[0] if isinstance(cut.slice, ast.Tuple) and cut.slice.elts else cut.slice
 
 

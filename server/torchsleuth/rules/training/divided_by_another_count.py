@@ -94,7 +94,7 @@ class _Pass:
         return span.path == self.path and self.loop.lineno <= span.start.line <= last
 
     def additions(self) -> Iterator[ast.AugAssign]:
-        """What is added up in each iteration, without a condition."""
+        """The value that is added up in each iteration, without a condition."""
         for statement in self.loop.body:
             blocks = statement.body if isinstance(statement, ast.With) else [statement]
             yield from (one for one in blocks if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add))

@@ -112,7 +112,7 @@ def _average(statement: ast.stmt) -> _Average | None:
 
 
 def _written(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
-    """What is written over, and with what: ``p.copy_(value)`` and ``p.data = value``."""
+    """The tensor that is written over, and its new value: ``p.copy_(value)`` and ``p.data = value``."""
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
         return statement.targets[0], statement.value
     call = statement.value if isinstance(statement, ast.Expr) else None
