@@ -293,12 +293,6 @@ EXPLANATIONS = (
     ),
     Explanation(
         "TS199",
-        r"attribute '(\w+)' already exists",
-        "explain.attribute_there",
-        "layer = torch.nn.Linear(2, 2)\nlayer.scale = 1.0\nlayer.register_buffer('scale', torch.ones(1))",
-    ),
-    Explanation(
-        "TS199",
         r"cannot assign '(.*?)' object to (buffer|parameter) '(\w+)'",
         "explain.not_a_tensor",
         "torch.nn.Linear(2, 2).register_buffer('scale', 2.0)",

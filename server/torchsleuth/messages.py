@@ -1587,7 +1587,6 @@ ENGLISH: dict[str, str] = {
     "explain.optimizer_option": "{g1} {g2} is out of its range",
     "explain.option_type": "an option of the optimizer is a {g1}, not a number: a text wants float(), a comma too many makes a tuple",
     "explain.shared": "the elements of an expanded tensor share their memory: clone() it before it is written to",
-    "explain.attribute_there": "the module has an attribute `{g1}` already: register_buffer makes it, nothing else has to",
     "explain.not_a_tensor": "the {g2} `{g3}` would be of the type {g1}, and has to be a tensor: torch.tensor() makes one",
     "explain.fans": "fans are counted over two dimensions or more, and a bias has one: zeros_ or uniform_ fills it",
     "explain.two_groups": "a parameter is in two groups of the optimizer: leave it out of one",

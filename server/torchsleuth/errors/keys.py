@@ -104,7 +104,7 @@ ENTRIES = (
         r"^(['\"][^'\"\n]*['\"])$",
         "error.key",
         applies=lambda case: case.crash["type"] == "KeyError" and bool(_known(case)),
-        example="sizes = {'width': 3}\nsizes['widht']",
+        example="sizes = {'width': 3}\nwanted = 'widht'\nsizes[wanted]",
         values=_what_there_is,
         plain=True,
     ),

@@ -240,7 +240,7 @@ ENTRIES = (
         example=_CLASS + "class Net(nn.Module):\n    def foward(self, x):\n        return x\nNet()(1)",
     ),
     entry(
-        "TS825",
+        "TS821",
         rf"'({'|'.join(_WRAPPERS)})' object has no attribute '(\w+)'",
         "error.wrapped",
         _wrapped,

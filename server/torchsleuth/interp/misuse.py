@@ -134,7 +134,9 @@ def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast
     state = container.slots.get("state")
     known = not interp.trace.escaped and is_certain(interp, frame)
     held = isinstance(state, LibraryObject) and known and not states.is_open(interp, state.args[0])
-    written = type(container) is DictValue and container.type_name == "dict" and not interp.entry
+    # Of another key, what asks may be ready for there being none, as Mapping.get is.
+    constant = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
+    written = type(container) is DictValue and container.type_name == "dict" and constant and not interp.entry
     if written and is_certain(interp, frame) and container.identity not in interp.trace.escaped:
         held = True
     if container.from_file or held:
