@@ -283,6 +283,13 @@ def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failur
     return True
 
 
+def refuses(interp: Interpreter, path: str, call: Arguments, exception: str, text: str) -> None:
+    """PyTorch refuses a call for the plain values that it is given: that is recorded, with the error that it raises."""
+    if is_certain(interp, call.frame):
+        operation = interp.operation(path, (), {}, call.node, call.frame, None)
+        interp.report(operation, Failure(exception, text, confirmed=True))
+
+
 def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Frame) -> None:
     """A child of a container of modules that is none."""
     plain = isinstance(value, Function | ClassValue | ListValue | DictValue | Tensor | tuple | str | int | float)
@@ -407,6 +414,7 @@ __all__ = [
     "lacks_entry",
     "misfits",
     "refused",
+    "refuses",
     "moves",
     "needs_result",
     "once",

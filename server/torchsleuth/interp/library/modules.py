@@ -27,7 +27,7 @@ from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
 from torchsleuth.values import (
     UNKNOWN,
     AnyModule,
@@ -107,10 +107,9 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
 def _refuses_names(interp: Interpreter, names: list[str], call: Arguments) -> None:
     """A name of a part that nn.Module refuses."""
     odd = next((name for name in names if "." in name or not name), None)
-    if odd is not None and misuse.is_certain(interp, call.frame):
+    if odd is not None:
         text = f'module name can\'t contain ".", got: {odd}' if odd else "module name can't be empty string"
-        operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
-        interp.report(operation, Failure("KeyError", text, confirmed=True))
+        misuse.refuses(interp, call.path, call, "KeyError", text)
 
 
 def _as_parameter(interp: Interpreter, value: Value) -> Value:
@@ -399,7 +398,10 @@ class ModuleMethods(Model):
         interp, module = self.interp, self.module
         key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
         if isinstance(module, Instance) and isinstance(key, str):
-            _refuses(interp, module, key, value, call)
+            _refuses(interp, module, self.name, key, value, call)
+            before = module.state.get("registered", ())
+            if isinstance(before, tuple):
+                interp.heap.set(module.state, "registered", (*before, key))
             site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
             interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
             if isinstance(value, Tensor):
@@ -525,11 +527,12 @@ def is_module_method(name: str) -> bool:
     return name in ModuleMethods.methods
 
 
-def _refuses(interp: Interpreter, module: Instance, name: str, value: Value, call: Arguments) -> None:
-    """A buffer or parameter that nn.Module refuses: for its name, or as it is no tensor."""
-    method, kind = call.name, call.name.removeprefix("register_")
+def _refuses(interp: Interpreter, module: Instance, method: str, name: str, value: Value, call: Arguments) -> None:
+    """A buffer or parameter that nn.Module refuses: for its name, or as it is no tensor. One may be registered again."""
+    kind, registered = method.removeprefix("register_"), module.state.get("registered", ())
     held, said = module.slots.get(name, MISSING), None
-    own = isinstance(held, Tensor) and (held.buffer or held.parameter)
+    own = not isinstance(registered, tuple) or name in registered
+    own = own or (isinstance(held, Tensor) and (held.buffer or held.parameter))
     if "." in name:
         said = f'{kind} name can\'t contain "."'
     elif held is not MISSING and not is_unknown(held) and not own:
@@ -537,9 +540,8 @@ def _refuses(interp: Interpreter, module: Instance, name: str, value: Value, cal
     elif isinstance(value, bool | int | float | str | ListValue | Array):
         given = "numpy.ndarray" if isinstance(value, Array) else getattr(value, "type_name", type(value).__name__)
         said = f"cannot assign '{given}' object to {kind} '{name}' (torch Tensor or None required)"
-    if said is not None and misuse.is_certain(interp, call.frame):
-        operation = interp.operation(f"torch.nn.Module.{method}", (), {}, call.node, call.frame, None)
-        interp.report(operation, Failure("KeyError", said, confirmed=True))
+    if said is not None:
+        misuse.refuses(interp, f"torch.nn.Module.{method}", call, "KeyError", said)
 
 
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:

@@ -13,7 +13,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.syntax.callbacks import CALLED_WITH
-from torchsleuth.tensors.spec import Failure, NotASpec
+from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -76,14 +76,8 @@ class Optimizer(Model):
         given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
         kinds.trained(interp, given, call)
         _meets_twice(interp, given, call)
-        if (
-            isinstance(given, ListValue)
-            and given.items == ()
-            and given.type_name == "list"
-            and misuse.is_certain(interp, call.frame)
-        ):
-            operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
-            interp.report(operation, Failure("ValueError", "optimizer got an empty parameter list", confirmed=True))
+        if isinstance(given, ListValue) and given.items == () and given.type_name == "list":
+            misuse.refuses(interp, call.path, call, "ValueError", "optimizer got an empty parameter list")
         _give(interp, made, given)
         interp.trace.optimizers.append(made)
         if call.exact:
@@ -260,7 +254,7 @@ def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
     seen: set[int] = set()
     for group in items or ():
         given = (group.items or {}).get("params") if isinstance(group, DictValue) else None
-        if not isinstance(given, Parameters) or given.named or not misuse.is_certain(interp, call.frame):
+        if not isinstance(given, Parameters) or given.named:
             return
         made = given.made.node if given.made is not None else None
         if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "parameters":
@@ -268,8 +262,7 @@ def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
         held = {id(part) for part in parts_in(given) if isinstance(part, Tensor) or hierarchy.has_own_parameters(part)}
         if held & seen:
             text = "some parameters appear in more than one parameter group"
-            operation = interp.operation(call.path, (), {}, call.node, call.frame, None)
-            interp.report(operation, Failure("ValueError", text, confirmed=True))
+            misuse.refuses(interp, call.path, call, "ValueError", text)
             return
         seen |= held
 

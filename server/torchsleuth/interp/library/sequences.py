@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
@@ -13,7 +14,7 @@ from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import DType, Failure, ListSpec, Result, TensorSpec
+from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
 from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, sizes_of
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
@@ -159,8 +160,7 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     specs = _specs(interp, elements)
     if path in ("torch.stack", "torch.cat") and all(one == Scalar("float") for one in elements):
         text = "expected Tensor as element 0 in argument 0, but got float"
-        made = interp.operation(path, (), {}, call.node, call.frame, None)
-        interp.report(made, Failure("TypeError", text, confirmed=True))
+        misuse.refuses(interp, path, call, "TypeError", text)
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
