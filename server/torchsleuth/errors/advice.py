@@ -13,6 +13,7 @@ from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -56,7 +57,7 @@ def _ends_with_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
     if not endless or called(value) not in ("get", "get_nowait", "recv"):
         return
-    used = {part.id for part in ast.walk(case.frame.tree) if isinstance(part, ast.Name)}
+    used = names_in(case.frame.tree)
     name = next(text for text in ("item", "received", "taken_item") if text not in used)
     lines = (f"{name} = {source.segment(value)}", f"if {name} is None:", "    break")
     changes = [edits.insert_line_before(source, statement, line) for line in lines]
@@ -70,8 +71,7 @@ def _puts_none(case: Case) -> bool:
         called(node) in ("put", "put_nowait", "send")
         and [getattr(item, "value", 0) for item in node.args[:1]] == [None]
         for frame in files_of(case)
-        for node in ast.walk(frame.tree)
-        if isinstance(node, ast.Call)
+        for node in nodes_in(frame.tree, ast.Call)
     )
 
 

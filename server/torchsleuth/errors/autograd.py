@@ -12,6 +12,7 @@ from torchsleuth.errors.fixes import append, convert_receiver, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, names_in, nodes_in, stored_in
 
 
 def _receiver(case: Case) -> ast.expr | None:
@@ -19,17 +20,15 @@ def _receiver(case: Case) -> ast.expr | None:
     node = case.frame.node
     if isinstance(node, ast.Attribute):
         return node.value
-    return node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    return node.func.value if is_method_call(node) else None
 
 
 def _assignments(case: Case, name: str) -> list[ast.Assign | ast.AugAssign]:
     """Assignments to a variable above the failing line in its function, the nearest first."""
     found = [
         node
-        for node in ast.walk(case.frame.enclosing)
-        if isinstance(node, ast.Assign | ast.AugAssign)
-        and node.lineno <= case.frame.line
-        and any(getattr(target, "id", None) == name for target in _targets(node))
+        for node in nodes_in(case.frame.enclosing, ast.Assign, ast.AugAssign)
+        if node.lineno <= case.frame.line and any(getattr(target, "id", None) == name for target in _targets(node))
     ]
     return sorted(found, key=lambda node: -node.lineno)
 
@@ -58,29 +57,20 @@ def _rewrapped(case: Case) -> bool:
     receiver = _receiver(case)
     nearest = _assignments(case, receiver.id)[:1] if isinstance(receiver, ast.Name) else []
     made = [assignment.value for assignment in nearest] or ([receiver] if receiver is not None else [])
-    return any(
-        isinstance(value, ast.Call)
-        and isinstance(value.func, ast.Attribute)
-        and value.func.attr in ("tensor", "as_tensor")
-        and _cut(value) is not None
-        for value in made
-    )
+    return any(is_method_call(value, "tensor", "as_tensor") and _cut(value) is not None for value in made)
 
 
 def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
     """The expressions that a function of the same file computes its result from, if the value is a call of one."""
-    name = value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else None
-    for function in ast.walk(case.frame.tree):
-        if isinstance(function, ast.FunctionDef) and function.name == name:
-            returns = [
-                node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None
-            ]
-            names = {part.id for node in returns for part in ast.walk(node) if isinstance(part, ast.Name)}
+    name = value.func.id if is_function_call(value) else None
+    for function in nodes_in(case.frame.tree, ast.FunctionDef):
+        if function.name == name:
+            returns = [node.value for node in nodes_in(function, ast.Return) if node.value is not None]
+            names = names_in(*returns)
             assigned = [
                 node.value
-                for node in ast.walk(function)
-                if isinstance(node, ast.Assign | ast.AugAssign)
-                and any(getattr(target, "id", None) in names for target in _targets(node))
+                for node in nodes_in(function, ast.Assign, ast.AugAssign)
+                if any(getattr(target, "id", None) in names for target in _targets(node))
             ]
             return [*returns, *assigned]
     return []
@@ -92,7 +82,7 @@ def _inside(node: ast.AST, others: list[ast.AST]) -> bool:
 
 def _cut(node: ast.AST) -> ast.expr | None:
     """The expression that keeps its graph inside one that drops it."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if is_method_call(node):
         function = node.func
         if function.attr in ("item", "detach", "tolist") and not node.args:
             return function.value
@@ -101,7 +91,7 @@ def _cut(node: ast.AST) -> ast.expr | None:
             return _cut(inner) or inner if isinstance(inner, ast.Name | ast.Call | ast.BinOp) else None
     if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "float" and len(node.args) == 1:
         return node.args[0]
-    if isinstance(node, ast.Attribute) and node.attr == "data":
+    if is_attribute(node, "data"):
         return node.value
     return None
 
@@ -120,8 +110,8 @@ def _twice_fixes(case: Case) -> Iterator[Fix]:
     loop = next(
         (
             node
-            for node in ast.walk(frame.tree)
-            if isinstance(node, ast.For | ast.While) and node.lineno <= frame.line <= (node.end_lineno or 0)
+            for node in nodes_in(frame.tree, ast.For, ast.While)
+            if node.lineno <= frame.line <= (node.end_lineno or 0)
         ),
         None,
     )
@@ -159,15 +149,14 @@ def _shared_fixes(case: Case) -> Iterator[Fix]:
         return
     computed = {
         target.id: node.lineno
-        for node in ast.walk(frame.enclosing)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and node.lineno < earlier.lineno
+        for node in nodes_in(frame.enclosing, ast.Assign)
+        if isinstance(node.value, ast.Call) and node.lineno < earlier.lineno
         for target in node.targets
         if isinstance(target, ast.Name)
     }
     uses = [
         argument
-        for call in ast.walk(frame.enclosing)
-        if isinstance(call, ast.Call)
+        for call in nodes_in(frame.enclosing, ast.Call)
         for argument in call.args
         if isinstance(argument, ast.Name) and argument.lineno > computed.get(argument.id, 1 << 30)
     ]
@@ -180,26 +169,20 @@ def _shared_fixes(case: Case) -> Iterator[Fix]:
 def _carried(loop: ast.For | ast.While) -> Iterator[tuple[str, bool]]:
     """Variables that the loop both passes into a call and gets back from it: ``out, h = rnn(x, h)``; whether they may be
     None at first."""
-    for node in ast.walk(loop):
-        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+    for node in nodes_in(loop, ast.Assign):
+        if not isinstance(node.value, ast.Call):
             continue
-        bound = {part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)}
-        passed = {part.id for item in node.value.args for part in ast.walk(item) if isinstance(part, ast.Name)}
-        receiver = {part.id for part in ast.walk(node.value.func) if isinstance(part, ast.Name)}
+        bound = names_in(*node.targets)
+        passed = names_in(*node.value.args)
+        receiver = names_in(node.value.func)
         for name in sorted((bound & passed) - receiver):
-            if name not in {
-                part.id for part in ast.walk(getattr(loop, "target", ast.Pass())) if isinstance(part, ast.Name)
-            }:
+            if name not in names_in(getattr(loop, "target", ast.Pass())):
                 yield name, True
 
 
 def _backward_calls(case: Case) -> list[ast.Call]:
     """Calls of backward() in the failing function, the last first."""
-    found = [
-        node
-        for node in ast.walk(case.frame.enclosing)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "backward"
-    ]
+    found = [node for node in ast.walk(case.frame.enclosing) if is_method_call(node, "backward")]
     return sorted(found, key=lambda node: -node.lineno)
 
 
@@ -247,12 +230,10 @@ def _blocks_without_gradients(case: Case) -> list[Related]:
     """Blocks and functions without gradients that make a value of the failing function."""
     found: list[Related] = []
     tree, source = case.frame.tree, case.frame.source
-    used = {node.id for node in ast.walk(case.frame.enclosing) if isinstance(node, ast.Name)}
+    used = names_in(case.frame.enclosing)
     for node in ast.walk(tree):
         if isinstance(node, ast.With):
-            stored = {
-                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
-            }
+            stored = stored_in(node)
             returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
             places = [item.context_expr for item in node.items] if stored & used or returns else []
         elif isinstance(node, ast.FunctionDef) and node.name in used:
@@ -269,11 +250,11 @@ def _blocks_without_gradients(case: Case) -> list[Related]:
 def _custom_backward(case: Case) -> list[Related]:
     """The ``backward`` of the user's function that PyTorch names, and what it returns."""
     for frame in {frame.path: frame for frame in case.frames}.values():
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.ClassDef) and node.name == case.match[1]:
+        for node in nodes_in(frame.tree, ast.ClassDef):
+            if node.name == case.match[1]:
                 for method in node.body:
                     if isinstance(method, ast.FunctionDef) and method.name == "backward":
-                        returned = [part for part in ast.walk(method) if isinstance(part, ast.Return)]
+                        returned = list(nodes_in(method, ast.Return))
                         span = frame.source.span(returned[-1] if returned else method)
                         text = message("error.custom_backward.here", name=node.name)
                         return [Related(span.path, span.start, span.end, text)]
@@ -283,13 +264,11 @@ def _custom_backward(case: Case) -> list[Related]:
 def _carried_here(case: Case) -> list[Related]:
     """Where a value goes from one step of the loop to the next."""
     frame = case.frame
-    for loop in ast.walk(frame.tree):
-        if isinstance(loop, ast.For | ast.While) and loop.lineno <= frame.line <= (loop.end_lineno or 0):
+    for loop in nodes_in(frame.tree, ast.For, ast.While):
+        if loop.lineno <= frame.line <= (loop.end_lineno or 0):
             names = [name for name, _ in _carried(loop)]
-            for node in ast.walk(loop) if names else ():
-                if isinstance(node, ast.Assign) and names[0] in {
-                    part.id for target in node.targets for part in ast.walk(target) if isinstance(part, ast.Name)
-                }:
+            for node in nodes_in(loop, ast.Assign) if names else ():
+                if names[0] in names_in(*node.targets):
                     span = frame.source.span(node)
                     return [Related(span.path, span.start, span.end, message("error.carried_here", name=names[0]))]
     return []

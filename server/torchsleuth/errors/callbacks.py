@@ -15,6 +15,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH
+from torchsleuth.syntax.forms import names_in, nodes_in
 
 MAX_FORMS = 3
 """Lists of parameters that are proposed for one function."""
@@ -50,7 +51,7 @@ def _callbacks(case: Case) -> Iterator[_Callback]:
         return
     frames = files_of(case)
     for place in frames:
-        for call in (node for node in ast.walk(place.tree) if isinstance(node, ast.Call)):
+        for call in nodes_in(place.tree, ast.Call):
             for given, protocol in _registered(call):
                 for frame in frames:
                     for node in _definitions(frame, given, name):
@@ -77,8 +78,8 @@ def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Def
         return
     made_by = called(given)
     wanted = getattr(given, "attr", getattr(given, "id", None))
-    for node in ast.walk(frame.tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
+    for node in nodes_in(frame.tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        if node.name == name:
             around = edits.path_to(frame.tree, node)[:-1]
             if wanted == name or made_by in {getattr(part, "name", None) for part in around} - {None}:
                 yield node
@@ -115,7 +116,7 @@ def _forms(found: _Callback) -> Iterator[list[str]]:
     """Lists of parameters in which those that the function has are where their names say, or else at the end."""
     taken, given = [item.arg for item in found.taken], found.given
     if len(taken) > len(given):
-        used = {part.id for part in ast.walk(found.node) if isinstance(part, ast.Name)}
+        used = names_in(found.node)
         kept = [name for name in taken if name in used]
         if len(kept) <= len(given):
             yield from _forms_of(kept, given, used)
@@ -151,7 +152,7 @@ def _of_gradients_size(case: Case) -> Iterator[Fix]:
     """``lambda grad: grad.mean(0)`` → ``lambda grad: (grad.mean(0)).expand_as(grad)``"""
     for found in islice(_callbacks(case), 1):
         node, source = found.node, found.frame.source
-        returned = [part.value for part in ast.walk(node) if isinstance(part, ast.Return) and part.value is not None]
+        returned = [part.value for part in nodes_in(node, ast.Return) if part.value is not None]
         given = [node.body] if isinstance(node, ast.Lambda) else returned
         if len(given) == 1 and found.taken:
             new = f"({source.segment(given[0])}).expand_as({found.taken[-1].arg})"

@@ -12,6 +12,7 @@ from torchsleuth.errors.fixes import add_argument, append, append_in, fitted, re
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, names_in, nodes_in
 from torchsleuth.synthesis.shapes import transposed
 
 Builder = Callable[[Case, "re.Match[str]"], Iterator[Fix]]
@@ -40,8 +41,8 @@ def called(node: ast.AST) -> str:
 
 def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for frame in files_of(case):
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.Call) and called(node) in names:
+        for node in nodes_in(frame.tree, ast.Call):
+            if called(node) in names:
                 yield frame, node
 
 
@@ -62,8 +63,8 @@ def _missing(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.decoder(x)`` → ``self.decoder(x, mask)``, where a variable of the name of the missing parameter is there."""
     node = case.frame.node
     names = re.findall(r"'(\w+)'", found[1])
-    known = {part.id for part in ast.walk(case.frame.enclosing) if isinstance(part, ast.Name)}
-    known |= {part.arg for part in ast.walk(case.frame.enclosing) if isinstance(part, ast.arg)}
+    known = names_in(case.frame.enclosing)
+    known |= {part.arg for part in nodes_in(case.frame.enclosing, ast.arg)}
     if isinstance(node, ast.Call) and names and known >= set(names):
         text = ", ".join(names if not node.keywords else [f"{name}={name}" for name in names])
         title = message("fix.add_argument", argument=text)
@@ -154,9 +155,9 @@ def _scalar_result(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         if isinstance(argument, ast.Name)
     }
     for frame in files_of(case):
-        for function in ast.walk(frame.tree):
-            if isinstance(function, ast.FunctionDef) and function.name in names:
-                returned = [node.value for node in ast.walk(function) if isinstance(node, ast.Return)]
+        for function in nodes_in(frame.tree, ast.FunctionDef):
+            if function.name in names:
+                returned = [node.value for node in nodes_in(function, ast.Return)]
                 if len(returned) == 1 and returned[0] is not None:
                     yield append_in(frame.source, returned[0], ".mean()", safe=False)
 
@@ -164,11 +165,11 @@ def _scalar_result(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _chosen_by_tensor(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``a if (x > 0).item() else b`` → ``torch.where((x > 0), a, b)``, which can be computed for all samples at once."""
     frame = case.frame
-    for node in ast.walk(frame.statement) if frame.statement is not None else ():
-        if isinstance(node, ast.IfExp) and (items := [part for part in ast.walk(node.test) if called(part) == "item"]):
+    for node in nodes_in(frame.statement, ast.IfExp) if frame.statement is not None else ():
+        if items := [part for part in ast.walk(node.test) if called(part) == "item"]:
             test = frame.text(node.test)
             for item in items:
-                assert isinstance(item, ast.Call) and isinstance(item.func, ast.Attribute)
+                assert is_method_call(item)
                 test = test.replace(frame.text(item), frame.text(item.func.value))
             yield replace(frame, node, f"torch.where({test}, {frame.text(node.body)}, {frame.text(node.orelse)})")
 
@@ -214,21 +215,21 @@ def _refines(statement: ast.stmt | None) -> bool:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     target = statement.targets[0]
-    used = {part.id for part in ast.walk(statement.value) if isinstance(part, ast.Name)}
+    used = names_in(statement.value)
     return isinstance(target, ast.Name) and target.id in used
 
 
 def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
     """``Net()`` → ``Net(aux=True)``, where ``self.aux = … if aux else None``."""
-    if not (isinstance(nothing, ast.Attribute) and isinstance(nothing.value, ast.Name)):
+    if not is_dotted(nothing):
         return
     for frame in files_of(case):
-        for kind in (node for node in ast.walk(frame.tree) if isinstance(node, ast.ClassDef)):
+        for kind in nodes_in(frame.tree, ast.ClassDef):
             for node in ast.walk(kind):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp)):
                     continue
                 made, flag = node.value, node.value.test
-                sets = any(isinstance(item, ast.Attribute) and item.attr == nothing.attr for item in node.targets)
+                sets = any(is_attribute(item, nothing.attr) for item in node.targets)
                 if sets and isinstance(flag, ast.Name) and getattr(made.orelse, "value", 0) is None:
                     for place, call in calls_of(case, kind.name):
                         text = f"{flag.id}=True"
@@ -252,7 +253,7 @@ def _without_cast(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     for frame in files_of(case):
         for node in ast.walk(frame.tree):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            if not is_method_call(node):
                 continue
             text = frame.text(node)
             receiver = frame.text(node.func.value)

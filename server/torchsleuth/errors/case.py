@@ -10,6 +10,7 @@ from typing import Any
 
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -45,8 +46,8 @@ class CrashFrame:
     def node(self) -> ast.expr | None:
         """The failing expression; without columns (Python 3.10) the outermost one of the statement."""
         if self._span is not None:
-            for node in ast.walk(self.tree):
-                if isinstance(node, ast.expr) and node_span(node) == tuple(self._span):
+            for node in nodes_in(self.tree, ast.expr):
+                if node_span(node) == tuple(self._span):
                     return node
             return None
         value = getattr(self.statement, "value", None)
@@ -56,8 +57,8 @@ class CrashFrame:
     def statement(self) -> ast.stmt | None:
         """The innermost statement at the failing line."""
         found: ast.stmt | None = None
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.stmt) and node.lineno <= self.line <= (node.end_lineno or node.lineno):
+        for node in nodes_in(self.tree, ast.stmt):
+            if node.lineno <= self.line <= (node.end_lineno or node.lineno):
                 if found is None or node_span(node)[:2] >= node_span(found)[:2]:
                     found = node
         return found
@@ -94,8 +95,8 @@ class CrashFrame:
     def tensors(self) -> Iterator[tuple[ast.expr, Json]]:
         """Expressions of the failing line that are tensors, the widest first."""
         root = self.node or self.statement
-        for node in ast.walk(root) if root is not None else ():
-            if isinstance(node, ast.expr) and (found := self.tensor(node)) is not None:
+        for node in nodes_in(root, ast.expr) if root is not None else ():
+            if (found := self.tensor(node)) is not None:
                 yield node, found
 
     def text(self, node: ast.AST) -> str:
@@ -293,10 +294,7 @@ def written_argument(call: ast.Call, position: int, *names: str) -> ast.expr | N
 def enclosing_function(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
     """The innermost function that contains a line."""
     found: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if node.lineno <= line <= (node.end_lineno or node.lineno) and (
-                found is None or node.lineno >= found.lineno
-            ):
-                found = node
+    for node in nodes_in(tree, ast.FunctionDef, ast.AsyncFunctionDef):
+        if node.lineno <= line <= (node.end_lineno or node.lineno) and (found is None or node.lineno >= found.lineno):
+            found = node
     return found

@@ -10,6 +10,7 @@ from torchsleuth.errors.case import Case, enclosing_function, node_span, written
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -30,9 +31,7 @@ class BuildSite:
     def call(self, name: str | None) -> ast.Call | None:
         """The call that was running; without columns the last one of that name on the line."""
         best: ast.Call | None = None
-        for node in ast.walk(self.tree):
-            if not isinstance(node, ast.Call):
-                continue
+        for node in nodes_in(self.tree, ast.Call):
             if self._span is not None:
                 if node_span(node) == tuple(self._span):
                     return node
@@ -89,7 +88,7 @@ def _built(case: Case) -> list[Related]:
 def _takes_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> bool:
     """Whether a call is made with something that the function around it was given."""
     given = [*call.args, *(keyword.value for keyword in call.keywords)]
-    names = {part.id for item in given for part in ast.walk(item) if isinstance(part, ast.Name)}
+    names = names_in(*given)
     return any(_parameter(function, name) is not None for name in names - {"self", "cls"})
 
 

@@ -13,6 +13,7 @@ from torchsleuth.errors.shapes import _collating
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
@@ -32,12 +33,8 @@ def _next_fixes(case: Case) -> Iterator[Fix]:
     """``it.next()`` → ``next(it)``, ``loader[0]`` → ``next(iter(loader))``."""
     node = case.frame.node
     if isinstance(node, ast.Attribute):
-        for call in ast.walk(case.frame.tree):
-            if (
-                isinstance(call, ast.Call)
-                and case.frame.text(call.func) == case.frame.text(node)
-                and call.lineno == node.lineno
-            ):
+        for call in nodes_in(case.frame.tree, ast.Call):
+            if case.frame.text(call.func) == case.frame.text(node) and call.lineno == node.lineno:
                 yield replace(case.frame, call, f"next({case.frame.text(node.value)})")
                 return
     if isinstance(node, ast.Subscript):
@@ -68,8 +65,8 @@ def _without_gradients(case: Case) -> Iterator[Fix]:
     """``@torch.no_grad()`` above the method that makes samples."""
     for frame in files_of(case):
         imported = any("torch" in (item.asname or item.name) for node in frame.tree.body for item in _imports(node))
-        for node in ast.walk(frame.tree) if imported else ():
-            if isinstance(node, ast.FunctionDef) and node.name == "__getitem__":
+        for node in nodes_in(frame.tree, ast.FunctionDef) if imported else ():
+            if node.name == "__getitem__":
                 edit = edits.insert_line_before(frame.source, node, "@torch.no_grad()")
                 yield Fix(message("fix.without_gradients"), (edit,))
 

@@ -12,6 +12,7 @@ from torchsleuth.errors.origin import made_at
 from torchsleuth.messages import message
 from torchsleuth.numbers import size
 from torchsleuth.schema import Fix, Json, Related
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text, nodes_in
 
 _AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -25,12 +26,10 @@ def device_expression(frame: CrashFrame) -> str | None:
     for node in ast.walk(frame.enclosing):
         if isinstance(node, ast.arg) and node.arg == "device":
             return "device"
-        if isinstance(node, ast.Attribute) and node.attr == "device" and getattr(node.value, "id", None) == "self":
+        if is_attribute(node, "device") and getattr(node.value, "id", None) == "self":
             return "self.device"
-    for statement in ast.walk(frame.tree):
-        if isinstance(statement, ast.Assign) and any(
-            getattr(target, "id", None) == "device" for target in statement.targets
-        ):
+    for statement in nodes_in(frame.tree, ast.Assign):
+        if any(getattr(target, "id", None) == "device" for target in statement.targets):
             return "device"
     return None
 
@@ -65,25 +64,20 @@ def _move_fixes(case: Case) -> Iterator[Fix]:
 def _cuda_fixes(case: Case) -> Iterator[Fix]:
     """``.cuda()`` and ``"cuda"`` → whatever device there is."""
     node = case.frame.node
-    if (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "cuda"
-        and not node.args
-    ):
+    if is_method_call(node, "cuda") and not node.args:
         receiver = case.frame.text(node.func.value)
         yield replace(case.frame, node, f"{receiver}.to({_AVAILABLE})")
         return
     places = ast.walk(case.frame.node) if case.frame.node is not None else ()
     for part in [*places, *ast.walk(case.frame.tree)]:
-        if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value.partition(":")[0] == "cuda":
+        if is_text(part) and part.value.partition(":")[0] == "cuda":
             yield replace(case.frame, part, _AVAILABLE)
             return
 
 
 def _device_name_fixes(case: Case) -> Iterator[Fix]:
-    for part in ast.walk(case.frame.node) if case.frame.node is not None else ():
-        if isinstance(part, ast.Constant) and part.value in ("gpu", "GPU"):
+    for part in nodes_in(case.frame.node, ast.Constant) if case.frame.node is not None else ():
+        if part.value in ("gpu", "GPU"):
             yield replace(case.frame, part, '"cuda"')
             return
 
@@ -121,7 +115,7 @@ def _asserting(case: Case) -> list[Related]:
     the line where the error arrived."""
     found: list[Related] = []
     for frame in {frame.path: frame for frame in case.frames}.values():
-        calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
+        calls = list(nodes_in(frame.tree, ast.Call))
         for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
             name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
             if name in _INDEXING:

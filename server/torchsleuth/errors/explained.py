@@ -24,6 +24,7 @@ from torchsleuth.explanations import EXPLANATIONS
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 
@@ -42,7 +43,7 @@ def _function(name: str) -> FixBuilder:
 
     def build(case: Case) -> Iterator[Fix]:
         node = case.frame.node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if is_method_call(node):
             yield replace(case.frame, node.func, f"{case.frame.text(node.func.value)}.{name}")
 
     return build
@@ -59,7 +60,7 @@ def _any_or_all(case: Case) -> Iterator[Fix]:
 def _away_from_zero(case: Case) -> Iterator[Fix]:
     """``torch.sqrt(x)`` → ``torch.sqrt(x + 1e-12)``; the same for logarithms."""
     node = case.frame.node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     receiver = node.args[0] if node.args else node.func.value
     if node.func.attr in ("sqrt", "rsqrt", "log"):
@@ -105,12 +106,12 @@ def _mapped_over_some(case: Case) -> Iterator[Fix]:
 
 def _before(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign]]:
     """The assignments to an attribute in the class of the failing line, above it."""
-    for kind in (node for node in ast.walk(case.frame.tree) if isinstance(node, ast.ClassDef)):
+    for kind in nodes_in(case.frame.tree, ast.ClassDef):
         if kind.lineno <= case.frame.line <= (kind.end_lineno or 0):
             for node in ast.walk(kind):
                 target = node.targets[0] if isinstance(node, ast.Assign) else None
                 if isinstance(node, ast.Assign) and node.lineno < case.frame.line and len(node.targets) == 1:
-                    if isinstance(target, ast.Attribute) and target.attr == case.match[1]:
+                    if is_attribute(target, case.match[1]):
                         yield case.frame, node
 
 
@@ -137,8 +138,8 @@ def _underscores(case: Case) -> Iterator[Fix]:
     container = frame.text(target.value)
     places = [
         node.slice
-        for node in ast.walk(frame.tree)
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Name) and frame.text(node.value) == container
+        for node in nodes_in(frame.tree, ast.Subscript)
+        if isinstance(node.slice, ast.Name) and frame.text(node.value) == container
     ]
     changes = tuple(edits.insert_after_node(frame.source, place, '.replace(".", "_")') for place in places)
     yield Fix(message("fix.underscores", name=target.slice.id), changes)
@@ -146,8 +147,8 @@ def _underscores(case: Case) -> Iterator[Fix]:
 
 def _checkpoints(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for frame in files_of(case):
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.Call) and called(node) == "checkpoint" and node.args:
+        for node in nodes_in(frame.tree, ast.Call):
+            if called(node) == "checkpoint" and node.args:
                 yield frame, node
 
 
@@ -181,7 +182,7 @@ def _default_of_json(case: Case) -> Iterator[Fix]:
 def _at_most_there_are(case: Case) -> Iterator[Fix]:
     """``x.topk(k)`` → ``x.topk(min(k, x.size(-1)))``"""
     frame, node = case.frame, case.frame.node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     method = frame.tensor(node.func.value) is not None
     whole = node.func.value if method else frame.argument(0, "input")

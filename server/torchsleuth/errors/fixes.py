@@ -9,6 +9,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Way, fitting
 
@@ -49,7 +50,7 @@ def replace(frame: CrashFrame, node: ast.AST, new: str, safe: bool = True) -> Fi
 def rename_method(frame: CrashFrame, new: str, title: str) -> Iterator[Fix]:
     """``x.view(…)`` → ``x.reshape(…)``."""
     node = frame.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if is_method_call(node):
         end = frame.source.end_of(node.func)
         start = frame.source.position(frame.source.offset(end) - len(node.func.attr))
         yield Fix(title, (Edit(frame.path, start, end, new),))
@@ -95,7 +96,7 @@ def convert_receiver(suffix: str) -> FixBuilder:
 
     def build(case: Case) -> Iterator[Fix]:
         node = case.frame.node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and case.frame.tensor(node.func.value):
+        if is_method_call(node) and case.frame.tensor(node.func.value):
             yield append(case.frame, node.func.value, suffix)
         elif isinstance(node, ast.Call) and node.args:
             yield append(case.frame, node.args[0], suffix)
@@ -118,8 +119,7 @@ def loaders(case: Case, without: str) -> list[tuple[SourceText, ast.Call]]:
     return [
         (frame.source, node)
         for frame in {frame.path: frame for frame in case.frames}.values()
-        for node in ast.walk(frame.tree)
-        if isinstance(node, ast.Call)
-        and (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
+        for node in nodes_in(frame.tree, ast.Call)
+        if (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
         and not any(keyword.arg == without for keyword in node.keywords)
     ]

@@ -12,6 +12,7 @@ from torchsleuth.errors.fixes import append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 
 
 def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -49,24 +50,24 @@ def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
     """The results of the ``backward`` of a class."""
     for frame in files_of(case):
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.ClassDef) and node.name == name:
+        for node in nodes_in(frame.tree, ast.ClassDef):
+            if node.name == name:
                 for method in node.body:
                     if isinstance(method, ast.FunctionDef) and method.name == "backward":
-                        returns = [part for part in ast.walk(method) if isinstance(part, ast.Return)]
+                        returns = list(nodes_in(method, ast.Return))
                         yield from ((frame, part.value) for part in returns if part.value is not None)
 
 
 def saved_values(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, ast.Call]]:
     """The ``save_for_backward`` of the Function that was applied at the failing line, with its class."""
     node = case.frame.node
-    name = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
+    name = node.func.value if is_method_call(node) else None
     wanted = name.id if isinstance(name, ast.Name) else None
     found = []
     for frame in files_of(case):
-        for kind in (part for part in ast.walk(frame.tree) if isinstance(part, ast.ClassDef)):
-            for part in ast.walk(kind):
-                if isinstance(part, ast.Call) and getattr(part.func, "attr", "") == "save_for_backward":
+        for kind in nodes_in(frame.tree, ast.ClassDef):
+            for part in nodes_in(kind, ast.Call):
+                if getattr(part.func, "attr", "") == "save_for_backward":
                     found.append((frame, kind, part))
     return [item for item in found if item[1].name == wanted] or found[:1]
 
@@ -84,10 +85,8 @@ def saved_on_context(case: Case) -> Iterator[Fix]:
         context = frame.text(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         reads = [
             part
-            for part in ast.walk(kind)
-            if isinstance(part, ast.Assign)
-            and isinstance(part.value, ast.Attribute)
-            and part.value.attr == "saved_tensors"
+            for part in nodes_in(kind, ast.Assign)
+            if is_attribute(part.value, "saved_tensors")
             and isinstance(part.targets[0], ast.Tuple)
             and len(part.targets[0].elts) == len(call.args)
         ]

@@ -17,6 +17,7 @@ from torchsleuth.errors.written import conflicting, divisible, made_for_another_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,
@@ -76,7 +77,7 @@ def _lazy(case: Case) -> Iterator[Fix]:
         return
     site, call = found
     computed = len(call.args) >= 2 and not isinstance(call.args[0], ast.Constant | ast.Name | ast.Starred)
-    if computed and isinstance(call.func, ast.Attribute) and call.func.attr == "Linear":
+    if computed and is_attribute(call.func, "Linear"):
         rest = site.source.text[
             site.source.offset(site.source.start_of(call.args[1])) : site.source.offset(site.source.end_of(call))
         ]

@@ -13,6 +13,7 @@ from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 
 CLOSE = 0.7
 """How alike a key and the one that is meant are."""
@@ -67,8 +68,8 @@ def _written_otherwise(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     return tuple(
         edits.replace(frame.source, node, frame.text(node).replace(old, new))
         for frame in files_of(case)
-        for node in ast.walk(frame.tree)
-        if isinstance(node, ast.Constant) and node.value == old and old in frame.text(node)
+        for node in nodes_in(frame.tree, ast.Constant)
+        if node.value == old and old in frame.text(node)
     )
 
 
@@ -82,8 +83,8 @@ def without_missing(case: Case) -> Iterator[Fix]:
     listed = key.value if isinstance(key, ast.Subscript) else None
     if not isinstance(node.value, ast.Name) or not isinstance(listed, ast.Attribute):
         return
-    for cls in (part for part in ast.walk(frame.tree) if isinstance(part, ast.ClassDef) and method in part.body):
-        stores = [part for part in ast.walk(cls) if isinstance(part, ast.Assign) and len(part.targets) == 1]
+    for cls in (part for part in nodes_in(frame.tree, ast.ClassDef) if method in part.body):
+        stores = [part for part in nodes_in(cls, ast.Assign) if len(part.targets) == 1]
         for store in stores:
             if frame.text(store.targets[0]) == frame.text(listed):
                 new = f"[key for key in {frame.text(store.value)} if key in {node.value.id}]"

@@ -11,6 +11,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append_in, replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.schema import Fix
+from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -37,8 +38,8 @@ def _shorter(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _ahead(node: ast.AST | None) -> tuple[ast.expr, set[str]] | None:
     """How far an expression looks ahead, ``1`` of ``i + 1``, and the names that it counts from."""
-    for part in ast.walk(node) if node is not None else ():
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Add) and isinstance(part.left, ast.Name):
+    for part in nodes_in(node, ast.BinOp) if node is not None else ():
+        if isinstance(part.op, ast.Add) and isinstance(part.left, ast.Name):
             step = part.right
             plain = isinstance(step, ast.Constant) and type(step.value) is int
             if plain or isinstance(step, ast.Attribute | ast.Name):
@@ -48,10 +49,10 @@ def _ahead(node: ast.AST | None) -> tuple[ast.expr, set[str]] | None:
 
 def _shorter_length(frame: CrashFrame, method: ast.AST, step: ast.expr) -> Iterator[Fix]:
     """The length of the data set that a method belongs to."""
-    for kind in (node for node in ast.walk(frame.tree) if isinstance(node, ast.ClassDef) and method in node.body):
+    for kind in (node for node in nodes_in(frame.tree, ast.ClassDef) if method in node.body):
         for part in kind.body:
             if isinstance(part, _Function) and part.name == "__len__":
-                returned = [node.value for node in ast.walk(part) if isinstance(node, ast.Return) and node.value]
+                returned = [node.value for node in nodes_in(part, ast.Return) if node.value]
                 if len(returned) == 1 and _readable(step):
                     yield replace(frame, returned[0], f"{frame.text(returned[0])} - {frame.text(step)}", safe=False)
 
@@ -62,10 +63,10 @@ def _readable(step: ast.expr) -> bool:
 
 
 def _shorter_loops(source: SourceText, function: ast.AST, step: ast.expr, names: set[str]) -> Iterator[Fix]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.For | ast.comprehension) and isinstance(node.iter, ast.Call):
+    for node in nodes_in(function, ast.For, ast.comprehension):
+        if isinstance(node.iter, ast.Call):
             call = node.iter
-            is_range = isinstance(call.func, ast.Name) and call.func.id == "range" and 0 < len(call.args) < 3
+            is_range = is_name(call.func, "range") and 0 < len(call.args) < 3
             if is_range and isinstance(node.target, ast.Name) and node.target.id in names:
                 yield append_in(source, call.args[-1], f" - {source.segment(step)}", safe=False)
 
@@ -80,7 +81,7 @@ def _functions_around(case: Case, source: SourceText, place: ast.AST) -> Iterato
 def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``edges = torch.tensor(…)`` → ``… - 1``, where what it holds goes from 1 to the number of elements."""
     for node, tensor in case.frame.tensor_operands():
-        parts = (part for part in ast.walk(node) if isinstance(part, ast.expr))
+        parts = nodes_in(node, ast.expr)
         known = [tensor, *(item for part in parts if (item := case.frame.tensor(part)) is not None)]
         bounds = next((item.get("whole_range") or item["range"] for item in known if item.get("range")), None)
         if not bounds or "int" not in tensor["dtype"] or bounds[0] < 1 or bounds[1] != int(found[1]):

@@ -13,6 +13,7 @@ from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 
 
 def _super_init_fixes(case: Case) -> Iterator[Fix]:
@@ -64,8 +65,8 @@ def _each_part(case: Case) -> Iterator[Fix]:
     items = (held or {}).get("items") or []
     if not isinstance(node, ast.Attribute) or not items or any(item["kind"] != "tensor" for item in items):
         return
-    for call in ast.walk(frame.statement) if frame.statement is not None else ():
-        if isinstance(call, ast.Call) and node_span(call.func) == node_span(node):
+    for call in nodes_in(frame.statement, ast.Call) if frame.statement is not None else ():
+        if node_span(call.func) == node_span(node):
             arguments = frame.text(call)[len(frame.text(call.func)) :]
             whole, one = frame.text(node.value), f"part.{node.attr}{arguments}"
             forms = {
@@ -80,11 +81,7 @@ def _each_part(case: Case) -> Iterator[Fix]:
 def _on_torch_object(case: Case) -> bool:
     """A missing attribute counts only where a tensor, an array or a module is in play."""
     node = case.frame.node
-    kinds = (
-        {(case.frame.value(part) or {}).get("kind") for part in ast.walk(node) if isinstance(part, ast.expr)}
-        if node
-        else set()
-    )
+    kinds = {(case.frame.value(part) or {}).get("kind") for part in nodes_in(node, ast.expr)} if node else set()
     sequence = case.frame.value(node.value) if isinstance(node, ast.Attribute) else None
     items = (sequence or {}).get("items", [])
     return bool(kinds & {"tensor", "module", "array"}) or any(item["kind"] in ("tensor", "array") for item in items)
@@ -99,10 +96,8 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
         yield replace(case.frame, node, f"next({case.frame.text(node.value)}.parameters()).{wrong}")
     known = {
         part.attr
-        for part in ast.walk(case.frame.tree)
-        if isinstance(part, ast.Attribute)
-        and isinstance(part.ctx, ast.Store)
-        and getattr(part.value, "id", None) == "self"
+        for part in nodes_in(case.frame.tree, ast.Attribute)
+        if isinstance(part.ctx, ast.Store) and getattr(part.value, "id", None) == "self"
     }
     for name in difflib.get_close_matches(wrong, sorted(known - {wrong}), n=2, cutoff=0.7):
         yield replace(case.frame, node, f"{case.frame.text(node.value)}.{name}")
@@ -126,8 +121,8 @@ def _parameters_fixes(case: Case) -> Iterator[Fix]:
 
 def _layer_list_fixes(case: Case) -> Iterator[Fix]:
     """``self.layers = [nn.Linear(…), …]`` → ``nn.ModuleList([…])``."""
-    for node in ast.walk(case.frame.tree):
-        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Attribute):
+    for node in nodes_in(case.frame.tree, ast.Assign):
+        if not isinstance(node.targets[0], ast.Attribute):
             continue
         if isinstance(node.value, ast.List | ast.ListComp) and "nn." in case.frame.text(node.value):
             yield replace(case.frame, node.value, f"nn.ModuleList({case.frame.text(node.value)})")

@@ -15,6 +15,7 @@ from torchsleuth.errors.case import Sources, enclosing_function
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related, TensorFact
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, names_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -57,7 +58,7 @@ def _is_at(source: SourceText, node: ast.AST, fact: TensorFact) -> bool:
 def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: list[TensorFact]) -> bool:
     """Whether nothing that the expression is computed from was bad: no part of it, and no variable that is set elsewhere."""
     function = enclosing_function(tree, node.lineno)
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    names = names_in(node)
     start, end = source.start_of(node), source.end_of(node)
     for fact in bad:
         inside = fact.path == source.path and start <= fact.start and fact.end <= end
@@ -81,7 +82,7 @@ def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
 def _places(source: SourceText, node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
         yield node.right, f"({source.segment(node.right)} + {_SMALL})"
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _OF_POSITIVE:
+    elif is_method_call(node) and node.func.attr in _OF_POSITIVE:
         if node.args:
             yield node.args[0], f"{source.segment(node.args[0])} + {_SMALL}"
         else:

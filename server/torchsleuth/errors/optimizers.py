@@ -13,6 +13,7 @@ from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, nodes_in
 
 _OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam SparseAdam RMSprop Rprop Adagrad Adadelta ASGD LBFGS Muon Adafactor".split()
@@ -36,7 +37,7 @@ def _of_gradient(case: Case) -> str | None:
     """``w`` of the ``w.grad`` that is None at the failing line."""
     node = case.frame.node or case.frame.statement
     for part in ast.walk(node) if node is not None else ():
-        if isinstance(part, ast.Attribute) and part.attr == "grad":
+        if is_attribute(part, "grad"):
             return case.frame.text(part.value)
     return None
 
@@ -134,8 +135,8 @@ def _left_out_at_first(case: Case, added: ast.expr | None) -> Iterator[Fix]:
 def optimizers_of(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """The calls in the files that were running that make an optimizer of PyTorch's."""
     for frame in files_of(case):
-        for node in ast.walk(frame.tree):
-            if isinstance(node, ast.Call) and called(node) in _OPTIMIZERS:
+        for node in nodes_in(frame.tree, ast.Call):
+            if called(node) in _OPTIMIZERS:
                 yield frame, node
 
 
@@ -167,19 +168,19 @@ def _without_statement(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _built_alike(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``Net(False)`` → ``Net(True)``, where the state is that of another model of the class."""
     node = case.frame.node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     model = _value_of(case.frame, node.func.value)
     if model is not None and called(model) in _OPTIMIZERS and model.args:
         first = model.args[0]
-        owner = first.func.value if isinstance(first, ast.Call) and isinstance(first.func, ast.Attribute) else None
+        owner = first.func.value if is_method_call(first) else None
         model = _value_of(case.frame, owner)
     if model is None or not isinstance(model.func, ast.Name):
         return
     texts = {case.frame.text(model)}
     for frame in files_of(case):
-        for other in ast.walk(frame.tree):
-            if isinstance(other, ast.Call) and called(other) == model.func.id and frame.text(other) not in texts:
+        for other in nodes_in(frame.tree, ast.Call):
+            if called(other) == model.func.id and frame.text(other) not in texts:
                 texts.add(frame.text(other))
                 if all(isinstance(part, ast.Constant | ast.keyword) for part in (*other.args, *other.keywords)):
                     yield replace(case.frame, model, frame.text(other), safe=False)
@@ -191,10 +192,8 @@ def _value_of(frame: CrashFrame, node: ast.AST | None) -> ast.Call | None:
         return None
     bound = [
         part
-        for part in ast.walk(frame.enclosing)
-        if isinstance(part, ast.Assign)
-        and part.lineno < frame.line
-        and any(isinstance(target, ast.Name) and target.id == node.id for target in part.targets)
+        for part in nodes_in(frame.enclosing, ast.Assign)
+        if part.lineno < frame.line and any(is_name(target, node.id) for target in part.targets)
     ]
     value = max(bound, key=lambda part: part.lineno).value if bound else None
     return value if isinstance(value, ast.Call) else None

@@ -14,6 +14,7 @@ from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argume
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
 from torchsleuth.syntax.edits import enclosing_statement
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 MAX_ORIGINS = 5
@@ -180,20 +181,19 @@ class _Followed:
     def samples(self, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """Samples of the datasets in the user's files: a framework that calls a function of the user's does it with these."""
         for other in {item.path: item for item in (frame, *self.frames)}.values():
-            for node in ast.walk(other.tree):
-                if isinstance(node, ast.ClassDef):
-                    methods = [item for item in node.body if isinstance(item, _Function)]
-                    made = next((item for item in methods if item.name == "__getitem__"), None)
-                    yield from ((other.source, place) for place in (_results(made) if made is not None else ()))
+            for node in nodes_in(other.tree, ast.ClassDef):
+                methods = [item for item in node.body if isinstance(item, _Function)]
+                made = next((item for item in methods if item.name == "__getitem__"), None)
+                yield from ((other.source, place) for place in (_results(made) if made is not None else ()))
 
     def _attribute(self, node: ast.Attribute, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """``self.mask`` → the assignment in the class."""
-        if not (isinstance(node.value, ast.Name) and node.value.id == "self"):
+        if not (is_name(node.value, "self")):
             return
         for part in ast.walk(_class_around(frame) or frame.tree):
             if isinstance(part, ast.Assign | ast.AnnAssign):
                 targets = part.targets if isinstance(part, ast.Assign) else [part.target]
-                if any(isinstance(target, ast.Attribute) and target.attr == node.attr for target in targets):
+                if any(is_attribute(target, node.attr) for target in targets):
                     if part.value is not None and part.lineno != frame.line:
                         yield frame.source, part.value
                         if isinstance(part.value, ast.List) and not part.value.elts:
@@ -208,12 +208,12 @@ class _Followed:
     def _given(self, value: ast.expr, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """The argument for a parameter of the constructor where the class is called in one of the files."""
         around = _class_around(frame)
-        used = {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}
+        used = names_in(value)
         for made in (item for item in around.body if isinstance(item, _Function)) if around is not None else ():
             names = [argument.arg for argument in made.args.args] if made.name == "__init__" else []
             parameters = [name for name in names[1:] if name in used]
             for other in {item.path: item for item in (frame, *self.frames)}.values() if parameters else ():
-                calls = [node for node in ast.walk(other.tree) if isinstance(node, ast.Call)]
+                calls = list(nodes_in(other.tree, ast.Call))
                 call = next((node for node in calls if around is not None and _calls_class(node, around.name)), None)
                 given = written_argument(call, names.index(parameters[0]) - 1, parameters[0]) if call else None
                 if given is not None:
@@ -226,7 +226,7 @@ class _Followed:
         """A layer: where it was built. What is defined in the same file: what it returns, or gives as a sample. Another: what
         it is given."""
         function = call.func
-        if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name) and function.value.id == "self":
+        if is_dotted(function, "self"):
             yield from self._attribute(function, frame)
         elif isinstance(function, ast.Name):
             defined = _defined(frame.tree, function.id)
@@ -250,14 +250,10 @@ def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, 
         appends = [
             part
             for part in ast.walk(method)
-            if isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Attribute)
-            and part.func.attr == "append"
-            and isinstance(part.func.value, ast.Attribute)
-            and part.func.value.attr == attribute
+            if is_method_call(part, "append") and is_attribute(part.func.value, attribute)
         ]
         if appends and isinstance(method, _Function):
-            calls = [node for node in ast.walk(frame.tree) if isinstance(node, ast.Call)]
+            calls = list(nodes_in(frame.tree, ast.Call))
             yield from ((frame.source, node) for node in calls if getattr(node.func, "attr", None) == method.name)
             yield frame.source, appends[0]
             return
@@ -279,7 +275,7 @@ def _starts(tree: ast.Module, name: str) -> Iterator[ast.AST]:
     """The first statement that hands a function over to what calls it: ``pool.submit(train, width)``, ``Thread(target=train)``."""
     for node in ast.walk(tree):
         given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
-        if any(isinstance(item, ast.Name) and item.id == name for item in given):
+        if any(is_name(item, name) for item in given):
             statement = enclosing_statement(tree, node)
             if statement is not None:
                 yield statement if isinstance(statement, ast.Expr | ast.Assign | ast.AnnAssign) else node
@@ -316,15 +312,15 @@ def _defined(tree: ast.Module, name: str) -> ast.AST | None:
 
 def _results(function: ast.AST) -> Iterator[ast.AST]:
     """The expression that a function returns or yields last."""
-    found = [node for node in ast.walk(function) if isinstance(node, ast.Return | ast.Yield) and node.value is not None]
+    found = [node for node in nodes_in(function, ast.Return, ast.Yield) if node.value is not None]
     yield from found[-1:]
 
 
 def _appended(scope: ast.AST, name: str) -> Iterator[ast.AST]:
     """Where something is put into a list."""
     for node in _inside(scope):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
-            if isinstance(node.func.value, ast.Name) and node.func.value.id == name:
+        if is_method_call(node, "append"):
+            if is_name(node.func.value, name):
                 yield node
 
 
@@ -332,14 +328,14 @@ def _stored(scope: ast.AST, name: str) -> Iterator[ast.AST]:
     """Where something is put under a key."""
     for node in _inside(scope):
         for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and target.value.id == name:
+            if isinstance(target, ast.Subscript) and is_name(target.value, name):
                 yield node
 
 
 def _sets(node: ast.AST, attribute: str) -> bool:
     """``self.attribute = …``"""
     targets = node.targets if isinstance(node, ast.Assign) else []
-    return any(isinstance(target, ast.Attribute) and target.attr == attribute for target in targets)
+    return any(is_attribute(target, attribute) for target in targets)
 
 
 def _root(node: ast.expr) -> ast.expr:
@@ -348,12 +344,12 @@ def _root(node: ast.expr) -> ast.expr:
         if isinstance(node, ast.Subscript | ast.Starred | ast.Await):
             node = node.value
         elif isinstance(node, ast.Attribute):
-            if isinstance(node.value, ast.Name) and node.value.id == "self":
+            if is_name(node.value, "self"):
                 return node
             node = node.value
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        elif is_method_call(node):
             owner = node.func.value
-            if isinstance(owner, ast.Name) and owner.id in ("self", "torch", "F", "nn", "np"):
+            if is_name(owner, "self", "torch", "F", "nn", "np"):
                 return node
             if isinstance(owner, ast.Attribute) and isinstance(_root(owner), ast.Name):
                 return node
@@ -388,12 +384,8 @@ def _carried(scope: ast.AST, name: str, line: int) -> Iterator[ast.AST]:
     """Assignments further down in a loop around a line: what the step before left."""
     for loop in _inside(scope):
         if isinstance(loop, ast.For | ast.While | ast.AsyncFor) and loop.lineno < line <= (loop.end_lineno or 0):
-            for node in ast.walk(loop):
-                if (
-                    isinstance(node, ast.Assign)
-                    and node.lineno > line
-                    and any(_binds(item, name) for item in node.targets)
-                ):
+            for node in nodes_in(loop, ast.Assign):
+                if node.lineno > line and any(_binds(item, name) for item in node.targets):
                     yield node
                     return
 
@@ -409,9 +401,7 @@ def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
 
 
 def _binds(target: ast.expr, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(target)) and not isinstance(
-        target, ast.Subscript | ast.Attribute
-    )
+    return name in names_in(target) and not isinstance(target, ast.Subscript | ast.Attribute)
 
 
 def _inside(scope: ast.AST) -> Iterator[ast.AST]:
@@ -426,7 +416,7 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
 
 def _class_around(frame: CrashFrame) -> ast.ClassDef | None:
     found: ast.ClassDef | None = None
-    for node in ast.walk(frame.tree):
-        if isinstance(node, ast.ClassDef) and node.lineno <= frame.line <= (node.end_lineno or 0):
+    for node in nodes_in(frame.tree, ast.ClassDef):
+        if node.lineno <= frame.line <= (node.end_lineno or 0):
             found = node
     return found

@@ -11,12 +11,13 @@ from torchsleuth.errors.case import Case
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 
 def _cropped(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``x.reshape(b, c, h // p, p, w // p, p)`` → ``x[:, :, : h // p * p, : w // p * p].reshape(…)``."""
     node, frame = case.frame.node, case.frame
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     receiver = node.func.value
     tensor = frame.tensor(receiver)

@@ -13,6 +13,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import names_in, nodes_in
 
 _LOCAL = re.compile(r"([\w.<>]+)\.<locals>\.(<lambda>|\w+)")
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
@@ -82,7 +83,7 @@ def _free_name(frame: CrashFrame, around: ast.AST) -> str:
     """A name for a lambda: that of the argument or variable that it is given to."""
     target = around.targets[0] if isinstance(around, ast.Assign) else None
     name = around.arg if isinstance(around, ast.keyword) and around.arg else getattr(target, "id", "apply")
-    taken = {part.id for part in ast.walk(frame.tree) if isinstance(part, ast.Name)}
+    taken = names_in(frame.tree)
     name = f"_{name.strip('_')}"
     while name in taken:
         name += "_"
@@ -91,9 +92,9 @@ def _free_name(frame: CrashFrame, around: ast.AST) -> str:
 
 def _needs(node: ast.AST) -> set[str]:
     """The names that a definition reads and does not bind itself."""
-    names = [part for part in ast.walk(node) if isinstance(part, ast.Name)]
+    names = list(nodes_in(node, ast.Name))
     bound = {part.id for part in names if not isinstance(part.ctx, ast.Load)}
-    bound |= {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
+    bound |= {part.arg for part in nodes_in(node, ast.arg)}
     return {part.id for part in names} - bound - set(dir(builtins))
 
 

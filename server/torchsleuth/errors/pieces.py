@@ -11,6 +11,7 @@ from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in, nodes_in
 
 
 def longest_of_batch(case: Case) -> Iterator[Fix]:
@@ -18,8 +19,8 @@ def longest_of_batch(case: Case) -> Iterator[Fix]:
     frame = case.frame
     if isinstance(frame.enclosing, ast.Module):
         return
-    for node in ast.walk(frame.enclosing):
-        if isinstance(node, ast.expr) and (first := _first_length(node)) is not None:
+    for node in nodes_in(frame.enclosing, ast.expr):
+        if (first := _first_length(node)) is not None:
             whole, length = first
             if _is_walked(frame, whole):
                 item = frame.text(length)
@@ -29,11 +30,11 @@ def longest_of_batch(case: Case) -> Iterator[Fix]:
 def _first_length(node: ast.expr) -> tuple[str, ast.expr] | None:
     """The list whose first element is measured, and the measure: ``len(x[0])``, ``x[0].size(0)``, ``x[0].shape[0]``."""
     measured: ast.expr | None = None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len" and node.args:
+    if is_function_call(node, "len") and node.args:
         measured = node.args[0]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+    elif is_method_call(node, "size"):
         measured = node.func.value
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+    elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
         measured = node.value.value
     if isinstance(measured, ast.Subscript) and isinstance(measured.value, ast.Name):
         if isinstance(measured.slice, ast.Constant) and measured.slice.value == 0:
@@ -43,32 +44,28 @@ def _first_length(node: ast.expr) -> tuple[str, ast.expr] | None:
 
 def _is_walked(frame: CrashFrame, name: str) -> bool:
     """Whether the function goes through all elements of a list."""
-    for node in ast.walk(frame.enclosing):
-        if isinstance(node, ast.For | ast.comprehension):
-            if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.iter)):
-                return True
-    return False
+    return any(name in names_in(node.iter) for node in nodes_in(frame.enclosing, ast.For, ast.comprehension))
 
 
 def whole_pieces(case: Case) -> Iterator[Fix]:
     """``range(0, n, 10)`` → ``range(0, n - 9, 10)``, where a piece of ten is cut out at each start: without the last one,
     which is shorter."""
     for frame in case.frames:
-        for loop in ast.walk(frame.tree):
-            if isinstance(loop, ast.For) and loop.lineno <= frame.line <= (loop.end_lineno or loop.lineno):
+        for loop in nodes_in(frame.tree, ast.For):
+            if loop.lineno <= frame.line <= (loop.end_lineno or loop.lineno):
                 yield from _without_rest(frame, loop)
 
 
 def _without_rest(frame: CrashFrame, loop: ast.For) -> Iterator[Fix]:
     call = loop.iter
-    if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+    if not (is_function_call(call, "range")):
         return
     if len(call.args) != 3 or not isinstance(loop.target, ast.Name):
         return
     end, step = call.args[1], call.args[2]
     width = frame.text(step)
     cut = f"{loop.target.id} : {loop.target.id} + {width}".replace(" ", "")
-    slices = [node for node in ast.walk(loop) if isinstance(node, ast.Slice)]
+    slices = list(nodes_in(loop, ast.Slice))
     if any(frame.text(node).replace(" ", "") == cut for node in slices):
         rest = str(step.value - 1) if isinstance(step, ast.Constant) and type(step.value) is int else None
         text = f"{frame.text(end)} - {rest}" if rest is not None else f"{frame.text(end)} - {width} + 1"
@@ -86,7 +83,7 @@ def inside_of_whole(case: Case) -> Iterator[Fix]:
             start, end = cut.lower, cut.upper
             if isinstance(start, ast.Name) and isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add):
                 statement = edits.enclosing_statement(case.frame.tree, node) if source is case.frame.source else None
-                if isinstance(end.left, ast.Name) and end.left.id == start.id and statement is not None:
+                if is_name(end.left, start.id) and statement is not None:
                     width = source.segment(end.right)
                     text = f"{start.id} = min({start.id}, len({source.segment(node.value)}) - {width})"
                     edit = edits.insert_line_before(source, statement, text)

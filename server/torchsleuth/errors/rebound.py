@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -11,13 +10,14 @@ from torchsleuth.errors.case import Case, enclosing_function
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call
 from torchsleuth.syntax.rebound import renamed_result
 
 
 def _own_name(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """The result gets a name of its own, wherever it is read."""
     node, frame = case.frame.node, case.frame
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    if is_function_call(node):
         scope = enclosing_function(frame.tree, frame.line) or frame.tree
         name, places = renamed_result(scope, node.func.id)
         if places:

@@ -13,6 +13,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -57,7 +58,7 @@ def _product_fixes(case: Case) -> Iterator[Fix]:
 def _flatten_keeping_batch(case: Case) -> Iterator[Fix]:
     """The flatten above the failing line in the same function, told to keep the first dimension."""
     frame = case.frame
-    calls = [node for node in ast.walk(frame.enclosing) if isinstance(node, ast.Call) and node.lineno <= frame.line]
+    calls = [node for node in nodes_in(frame.enclosing, ast.Call) if node.lineno <= frame.line]
     for call in sorted(calls, key=lambda node: -node.lineno):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else None
         plain_function = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", None) == "torch"
@@ -111,12 +112,10 @@ def _created_with(case: Case, node: ast.expr, dim: int, size: int) -> ast.expr |
     """The literal size in the call that creates the value of a variable."""
     if not isinstance(node, ast.Name):
         return None
-    for assignment in ast.walk(case.frame.enclosing):
-        if isinstance(assignment, ast.Assign) and any(
-            getattr(target, "id", None) == node.id for target in assignment.targets
-        ):
+    for assignment in nodes_in(case.frame.enclosing, ast.Assign):
+        if any(getattr(target, "id", None) == node.id for target in assignment.targets):
             for call in ast.walk(assignment.value):
-                if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _CREATORS:
+                if is_method_call(call) and call.func.attr in _CREATORS:
                     first = call.args[0] if call.args else None
                     sizes = first.elts if isinstance(first, ast.Tuple | ast.List) else call.args
                     wanted = sizes[dim] if len(sizes) >= 2 else None
@@ -144,7 +143,7 @@ def _broadcast_fixes(case: Case) -> Iterator[Fix]:
 def _view_fixes(case: Case) -> Iterator[Fix]:
     """The sizes the tensor really has: the batch kept, the hard-coded number computed anew."""
     frame, node = case.frame, case.frame.node
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     receiver, tensor = node.func.value, frame.tensor(node.func.value)
     sizes = [int(part) for part in case.match[1].split(",") if part.strip()]
@@ -202,8 +201,8 @@ def _cat_rank_fixes(case: Case) -> Iterator[Fix]:
 def _dim_fixes(case: Case) -> Iterator[Fix]:
     """``dim=-1``, in the call or where the layer was built."""
     wrong = case.match[3]
-    for node in ast.walk(case.frame.node) if case.frame.node is not None else ():
-        if isinstance(node, ast.Constant | ast.UnaryOp) and case.frame.text(node) == wrong:
+    for node in nodes_in(case.frame.node, ast.Constant, ast.UnaryOp) if case.frame.node is not None else ():
+        if case.frame.text(node) == wrong:
             yield replace(case.frame, node, "-1")
             return
     if case.module is not None and str(case.module["attributes"].get("dim")) == wrong:
@@ -255,7 +254,7 @@ def _unpacked(case: Case) -> bool:
 
 def _scalar_item(case: Case) -> Iterator[Fix]:
     node = case.frame.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "item":
+    if is_method_call(node, "item"):
         yield append_in(case.frame.source, node.func.value, ".mean()")
 
 

@@ -19,6 +19,7 @@ from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -223,8 +224,8 @@ def _numbers(place: ast.AST, size: int, built: set[tuple[int, int, int, int]]) -
 
 def _sums(source: SourceText, place: ast.AST, size: int) -> Iterator[Fix]:
     """``6 + rank`` → ``6``, where that is the size that fits."""
-    for node in ast.walk(place):
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub):
+    for node in nodes_in(place, ast.BinOp):
+        if isinstance(node.op, ast.Add | ast.Sub):
             for side in (node.left, node.right):
                 if isinstance(side, ast.Constant) and type(side.value) is int and side.value == size:
                     title = message("fix.replace", old=source.segment(node), new=size)
@@ -237,9 +238,8 @@ def _lists(source: SourceText, place: ast.AST, old: int, new: int) -> Iterator[F
     call = next((part for part in reversed(trail) if isinstance(part, ast.Call)), None)
     found = [
         node
-        for node in ast.walk(call or place)
-        if isinstance(node, ast.List | ast.Tuple)
-        and len(node.elts) == old > new > 0
+        for node in nodes_in(call or place, ast.List, ast.Tuple)
+        if len(node.elts) == old > new > 0
         and all(isinstance(item, ast.Constant) and isinstance(item.value, int | float) for item in node.elts)
     ]
     if found:

@@ -10,6 +10,7 @@ from typing import Any
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters
 from torchsleuth.interp.trace import Operation
+from torchsleuth.syntax.forms import is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Failure, TensorSpec, is_differentiable
 from torchsleuth.values import (
@@ -622,7 +623,7 @@ def _is_over_parameters(iterated: ast.expr) -> bool:
         return False
     if isinstance(iterated.func, ast.Attribute):
         return iterated.func.attr in ("parameters", "named_parameters") and not iterated.args
-    wrapper = isinstance(iterated.func, ast.Name) and iterated.func.id in ("zip", "enumerate", "list", "tqdm")
+    wrapper = is_name(iterated.func, "zip", "enumerate", "list", "tqdm")
     return wrapper and bool(iterated.args) and all(_is_over_parameters(argument) for argument in iterated.args)
 
 

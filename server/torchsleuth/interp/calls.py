@@ -26,6 +26,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -76,9 +77,9 @@ MAX_RECURSIVE_CALLS = 200
 
 def whose_attributes(node: ast.expr) -> ast.expr | None:
     """The object whose attributes an expression is the dict of: ``config`` of ``config.__dict__`` or ``vars(config)``."""
-    if isinstance(node, ast.Attribute) and node.attr == "__dict__":
+    if is_attribute(node, "__dict__"):
         return node.value
-    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "vars"
+    called = is_function_call(node, "vars")
     return node.args[0] if isinstance(node, ast.Call) and called and len(node.args) == 1 else None
 
 
@@ -125,7 +126,7 @@ class Calls(Choices):
     """The unknown that was met first in the expression that is being evaluated: what it gives, comes from this."""
 
     def on_Call(self, node: ast.Call, frame: Frame) -> Value:
-        if isinstance(node.func, ast.Name) and node.func.id in ("super", "locals", "globals", "vars"):
+        if is_name(node.func, "super", "locals", "globals", "vars"):
             special = python.frame_builtin(self, node, frame)
             if special is not None:
                 return special
@@ -477,14 +478,13 @@ class Calls(Choices):
         given, events = dict(names), len(self.trace.events)
         if function.is_generator:
             frame.yields = []
-        for argument in ast.walk(function.node.args):
-            if isinstance(argument, ast.arg):
-                if argument.arg in frame.names:
-                    given_value = reasons.argument(frame.names[argument.arg], argument, frame)
-                    if self.observed:
-                        given_value = self.observed.instead(given_value, _name_of(argument), frame, self.fresh_size)
-                    frame.names[argument.arg] = given_value
-                self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
+        for argument in nodes_in(function.node.args, ast.arg):
+            if argument.arg in frame.names:
+                given_value = reasons.argument(frame.names[argument.arg], argument, frame)
+                if self.observed:
+                    given_value = self.observed.instead(given_value, _name_of(argument), frame, self.fresh_size)
+                frame.names[argument.arg] = given_value
+            self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
         self.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         first_unknown = self.first_unknown
@@ -860,7 +860,7 @@ _FILLS = frozenset("append appendleft extend insert add update setdefault pop po
 def _filled(function: ast.AST) -> Iterator[ast.Name]:
     """Variables whose containers a function changes: ``x.append(…)``, ``x[…] = …``."""
     for node in ast.walk(function):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        if is_method_call(node) and node.func.attr in _FILLS:
             target: ast.expr = node.func.value
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
             target = node.value

@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import python
 from torchsleuth.interp.tensors import TensorOperations
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.conditions import Condition, Fact, is_constant
 from torchsleuth.values.frames import Frame
@@ -128,13 +129,11 @@ class Choices(TensorOperations):
         for part in ast.walk(test):
             asked: ast.expr | None = None
             held: ast.expr | None = None
-            if isinstance(part, ast.Attribute) and part.attr in ("ndim", "dim", "shape"):
+            if is_attribute(part, "ndim", "dim", "shape"):
                 asked = part.value
-            elif (
-                isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("isinstance", "len")
-            ):
+            elif is_function_call(part, "isinstance", "len"):
                 asked = part.args[0] if part.args else None
-            elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _VALUES:
+            elif is_method_call(part) and part.func.attr in _VALUES:
                 held = part.func.value
             if isinstance(held, ast.Name):
                 value = self.lookup(held.id, frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from torchsleuth.syntax.forms import is_function_call, is_name
 from torchsleuth.values import Function, Value
 
 
@@ -19,9 +20,9 @@ def hands_back(function: Function, lookup: Callable[[str, Function], Value], aro
     if not _ends(node.body) or _rebinds(node, name):
         return False
     for value in returned:
-        call = value if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.args else None
+        call = value if is_function_call(value) and value.args else None
         handed = value if call is None else call.args[0]
-        if not isinstance(handed, ast.Name) or handed.id != name:
+        if not is_name(handed, name):
             return False
         if call is not None:
             assert isinstance(call.func, ast.Name)
@@ -53,7 +54,7 @@ def _ends(body: list[ast.stmt]) -> bool:
 def _rebinds(node: ast.AST, name: str) -> bool:
     """Whether a function, or one inside of it, may give its parameter another value."""
     return any(
-        (isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load))
+        (is_name(part, name) and not isinstance(part.ctx, ast.Load))
         or (
             isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
             and part is not node

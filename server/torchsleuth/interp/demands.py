@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
 from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown
@@ -43,7 +44,7 @@ def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript,
     if not isinstance(shape, tuple) or not isinstance(key, int) or -len(shape) <= key < len(shape):
         return
     taken = node.value
-    if isinstance(taken, ast.Attribute) and taken.attr == "shape" and isinstance(taken.value, ast.Name):
+    if is_attribute(taken, "shape") and isinstance(taken.value, ast.Name):
         tensor = interp.eval(taken.value, frame)
         if isinstance(tensor, Tensor):
             interp.operate("Tensor.size", (tensor, key), {}, node, frame)

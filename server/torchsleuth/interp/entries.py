@@ -21,6 +21,7 @@ from torchsleuth.interp.roles import Roles, StandIns, annotations_of, names_call
 from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
@@ -96,8 +97,8 @@ class EntryPoints(DeclaredShapes):
         for name, value in list(frame.names.items()):
             if not name.startswith("__") and not isinstance(value, Function | ClassValue | Native | Namespace):
                 self.heap.set(frame.names, name, UNKNOWN)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id not in frame.names:
+        for node in nodes_in(tree, ast.Name):
+            if isinstance(node.ctx, ast.Store) and node.id not in frame.names:
                 self.heap.set(frame.names, node.id, UNKNOWN)
 
     def _enter_all(self, source: SourceText, frame: Frame) -> list[Entry]:

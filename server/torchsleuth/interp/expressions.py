@@ -38,6 +38,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
+from torchsleuth.syntax.forms import names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
@@ -714,7 +715,7 @@ class Expressions(Calls):
         """The variables that a generator expression reads as it goes, with what they are now."""
         parts = [part for generator in node.generators for part in generator.ifs]
         parts += [node.elt, *(generator.iter for generator in node.generators[1:])]
-        names = {one.id for part in parts for one in ast.walk(part) if isinstance(one, ast.Name)}
+        names = names_in(*parts)
         found = []
         for name in names:
             scope = next((one for one in (frame.names, *frame.closure, frame.globals) if name in one), None)

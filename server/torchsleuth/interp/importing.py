@@ -12,6 +12,7 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
+from torchsleuth.syntax.forms import is_function_call, is_method_call
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -449,8 +450,8 @@ def _changed(node: ast.AST) -> Iterator[str]:
             reading.add(id(part.value))
         elif isinstance(part, ast.Dict):
             reading.update(id(value) for key, value in zip(part.keys, part.values) if key is None)
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _READING:
+        elif is_method_call(part) and part.func.attr in _READING:
             reading.add(id(part.func.value))
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in _READERS:
+        elif is_function_call(part) and part.func.id in _READERS:
             reading.update(map(id, part.args))
     yield from (part.id if isinstance(part, ast.Name) else part.attr for part in named if id(part) not in reading)

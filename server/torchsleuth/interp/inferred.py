@@ -21,6 +21,7 @@ from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.syntax.calls import arguments, calls, settled
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -775,7 +776,7 @@ def _uses(function: ast.AST) -> _Uses:
     other: set[str] = set()
     for node in ast.walk(function):
         parts: list[ast.expr | None] = []
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if is_dotted(node):
             attributes.add(node.value.id)
         elif isinstance(node, ast.Call):
             parts = [node.func]
@@ -799,12 +800,10 @@ def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
     roots: list[ast.AST] = [plan.owner.node] if plan.owner is not None else [function.node]
     found: set[str] = set()
     for root in roots:
-        for node in ast.walk(root):
-            if not isinstance(node, ast.Attribute):
-                continue
+        for node in nodes_in(root, ast.Attribute):
             value = node.value
-            direct = isinstance(value, ast.Name) and value.id == name
-            held = isinstance(value, ast.Attribute) and value.attr == name and isinstance(value.value, ast.Name)
+            direct = is_name(value, name)
+            held = is_attribute(value, name) and isinstance(value.value, ast.Name)
             if direct or held:
                 found.add(node.attr)
     return found

@@ -6,6 +6,7 @@ import ast
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Function, ListValue, Tensor
 
@@ -89,10 +90,8 @@ def used_as_tensors(function: Function) -> frozenset[str]:
     """Parameters that a function uses as nothing but tensors can be used: they have a method of theirs called, or are the
     first argument of an operator."""
     found: set[str] = set()
-    for node in ast.walk(function.node):
-        if not isinstance(node, ast.Call):
-            continue
-        if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+    for node in nodes_in(function.node, ast.Call):
+        if is_dotted(node.func):
             if node.func.attr in _OF_TENSORS_ALONE:
                 found.add(node.func.value.id)
         path = _path(node.func, function)
@@ -103,7 +102,7 @@ def used_as_tensors(function: Function) -> frozenset[str]:
 
 def _root(operand: ast.expr) -> str:
     """The variable whose methods make an operand, as in ``k.transpose(-2, -1)``; empty for anything else."""
-    while isinstance(operand, ast.Call) and isinstance(operand.func, ast.Attribute):
+    while is_method_call(operand):
         if operand.func.attr not in _OF_TENSORS_ALONE | _ELEMENTWISE | _RESHAPES:
             return ""
         operand = operand.func.value

@@ -51,6 +51,7 @@ from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
@@ -235,15 +236,15 @@ class Execution(Importing):
 
     def _forget(self, node: ast.stmt, frame: Frame) -> None:
         """A statement that could not be analysed may have assigned anything to the names it assigns to."""
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+        for part in nodes_in(node, ast.Name):
+            if isinstance(part.ctx, ast.Store):
                 self.assign_name(part.id, UNKNOWN, frame)
 
     def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
         value = self.eval(node.value, frame)
         kinds.stands_alone(self, value, node, frame)
         call = node.value
-        if isinstance(value, Tensor) and isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if isinstance(value, Tensor) and is_method_call(call):
             name = call.func.attr
             if name in _CONVERSIONS and isinstance(call.func.value, ast.Name):
                 receiver = self.lookup(call.func.value.id, frame)
@@ -269,7 +270,7 @@ class Execution(Importing):
         before: Value = None
         if isinstance(target, ast.Name):
             before = frame.names.get(target.id)
-        elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        elif is_dotted(target):
             owner = frame.names.get(target.value.id)
             before = owner.slots.get(target.attr) if isinstance(owner, Instance) else None
         else:
@@ -280,7 +281,7 @@ class Execution(Importing):
     def _note_subset(self, target: ast.Attribute, owner: Value, value: Value, frame: Frame) -> None:
         """Something is set on a part of a data set, or by way of it on the whole."""
         subset, whole = owner, owner
-        if isinstance(target.value, ast.Attribute) and target.value.attr == "dataset":
+        if is_attribute(target.value, "dataset"):
             subset = self.eval(target.value.value, frame)
         if not isinstance(subset, LibraryObject) or not subset.path.endswith(".Subset"):
             return
@@ -1230,14 +1231,14 @@ def _thinned(value: Value, iteration: Iteration) -> Iteration:
 def _is_cheap(part: ast.AST) -> bool:
     """Whether a part of a condition can be evaluated once more, and says nothing new."""
     if isinstance(part, ast.Call):
-        return isinstance(part.func, ast.Name) and part.func.id == "len"
+        return is_name(part.func, "len")
     kinds = ast.Compare | ast.Name | ast.Attribute | ast.Constant | ast.BinOp | ast.UnaryOp | ast.Subscript
     return isinstance(part, kinds | ast.cmpop | ast.operator | ast.unaryop | ast.expr_context)
 
 
 def _is_coin(test: ast.expr) -> bool:
     """Whether a test draws a number: ``random.random() < 0.5``."""
-    called = [part.func for part in ast.walk(test) if isinstance(part, ast.Call)]
+    called = [part.func for part in nodes_in(test, ast.Call)]
     names = {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in called}
     return not names.isdisjoint(_DRAWS)
 
@@ -1249,7 +1250,7 @@ def _may_suppress(method: Value) -> bool:
     """Whether ``__exit__`` may keep an error from leaving the with statement."""
     if not isinstance(method, Function):
         return False
-    returned = [part.value for part in ast.walk(method.node) if isinstance(part, ast.Return) and part.value is not None]
+    returned = [part.value for part in nodes_in(method.node, ast.Return) if part.value is not None]
     return any(not isinstance(value, ast.Constant) or bool(value.value) for value in returned)
 
 
@@ -1294,8 +1295,8 @@ def _chooses_by_name(node: ast.For | ast.AsyncFor, value: Value) -> bool:
     if not isinstance(value, Parameters) or not value.named or not isinstance(target, ast.Tuple) or _leaves_early(node):
         return False
     name = target.elts[0].id if isinstance(target.elts[0], ast.Name) else None
-    tests = (part.test for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.If))
-    return any(isinstance(part, ast.Name) and part.id == name for test in tests for part in ast.walk(test))
+    tests = (part.test for statement in node.body for part in nodes_in(statement, ast.If))
+    return any(is_name(part, name) for test in tests for part in ast.walk(test))
 
 
 def _leaves_early(node: ast.For | ast.AsyncFor) -> bool:

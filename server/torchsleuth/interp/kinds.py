@@ -11,6 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import (
@@ -121,9 +122,7 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
     uses(interp, container, "index", node.value, frame)
     if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
-    named = (
-        isinstance(node.value, ast.Attribute) and node.value.attr == "shape" and isinstance(node.value.value, ast.Name)
-    )
+    named = is_attribute(node.value, "shape") and isinstance(node.value.value, ast.Name)
     count = len(container) if type(container) is tuple and not named else _count(interp, container)
     if count is not None and type(key) is int and not -count <= key < count:
         _report(interp, "beyond", (count, key), node, frame)
@@ -229,8 +228,8 @@ def keeps_nothing(interp: Interpreter, held: Value, value: Value, node: ast.Assi
     call, target = node.value, node.targets[0]
     if value is not None or not interp.loop_points or not isinstance(held, ListValue) or len(node.targets) != 1:
         return
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name):
-        if isinstance(target, ast.Name) and target.id == call.func.value.id:
+    if is_method_call(call) and isinstance(call.func.value, ast.Name):
+        if is_name(target, call.func.value.id):
             _report(interp, "changed", ("list", call.func.attr), node, frame)
 
 

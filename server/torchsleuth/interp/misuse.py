@@ -11,6 +11,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.trace import Misuse, Operation
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 from torchsleuth.values import (
@@ -177,7 +178,7 @@ def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, fr
 
 def unmade(interp: Interpreter, cls: ClassValue, node: ast.AST, frame: Frame) -> None:
     """``model.parameters()`` where ``model`` is the class of it."""
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in _MODULE_METHODS:
+    if is_dotted(node) and node.attr in _MODULE_METHODS:
         if cls.is_module() and node.value.id != cls.name and node.attr not in cls.slots:
             report(interp, Misuse("unmade", interp.site(node, frame), cls))
 
@@ -195,7 +196,7 @@ def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame
     dtype = isinstance(callee, DType)
     if (tensor or dtype) and isinstance(node, ast.Call) and is_certain(interp, frame):
         report(interp, Misuse("called", interp.site(node, frame), callee))
-    if type(callee) is tuple and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if type(callee) is tuple and is_method_call(node):
         report(interp, Misuse("called", interp.site(node, frame), callee))
 
 
@@ -318,12 +319,7 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
 
 def asks_mode(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """``if self.train:``. The method is always true; the mode is ``self.training``."""
-    if (
-        isinstance(value, Bound)
-        and is_module(value.receiver)
-        and isinstance(node, ast.Attribute)
-        and node.attr == "train"
-    ):
+    if isinstance(value, Bound) and is_module(value.receiver) and is_attribute(node, "train"):
         report(interp, Misuse("flag", interp.site(node, frame), value))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.syntax.calls import arguments
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import ClassValue, Function, ListValue, Tensor, Value
 
@@ -24,9 +25,7 @@ def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int 
     own = {argument.arg for argument in (*made.node.args.args, *made.node.args.kwonlyargs)}
     attributes = dict(_kept(made.node, own))
     found: set[str] = set()
-    for node in ast.walk(owner.node):
-        if not isinstance(node, ast.Call):
-            continue
+    for node in nodes_in(owner.node, ast.Call):
         path = _path(node.func, made)
         parameters = signature(path) if path else None
         names: list[str] = []
@@ -47,8 +46,8 @@ def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int 
 
 def _kept(function: ast.AST, names: set[str]) -> Iterator[tuple[str, str]]:
     """The attributes that parameters are kept in."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name) and node.value.id in names:
+    for node in nodes_in(function, ast.Assign):
+        if isinstance(node.value, ast.Name) and node.value.id in names:
             for target in node.targets:
                 if isinstance(target, ast.Attribute):
                     yield ast.unparse(target), node.value.id

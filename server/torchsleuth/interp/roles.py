@@ -14,6 +14,7 @@ from enum import Enum
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
+from torchsleuth.syntax.forms import is_function_call, nodes_in
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
@@ -218,7 +219,7 @@ def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key
 
 def names_called(node: ast.AST) -> frozenset[str]:
     """The names of the functions and methods that something calls."""
-    functions = (part.func for part in ast.walk(node) if isinstance(part, ast.Call))
+    functions = (part.func for part in nodes_in(node, ast.Call))
     return frozenset(
         part.id if isinstance(part, ast.Name) else part.attr
         for part in functions
@@ -405,9 +406,7 @@ def _read_of(call: Arguments, of_tensors: frozenset[str]) -> tuple[set[str], set
             if isinstance(around.slice.value, str):
                 keys.add(around.slice.value)
         elif (
-            isinstance(around, ast.Call)
-            and isinstance(around.func, ast.Name)
-            and around.func.id == "isinstance"
+            is_function_call(around, "isinstance")
             or isinstance(around, ast.keyword)
             and around.arg is None
             or isinstance(around, ast.For | ast.comprehension)

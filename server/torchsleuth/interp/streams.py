@@ -14,6 +14,7 @@ from torchsleuth.interp import demands, exceptions
 from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.syntax.forms import is_function_call, is_method_call
 from torchsleuth.values import UNKNOWN, Function, ListValue, Ref, Several, Site, Value, is_unknown
 from torchsleuth.values.frames import Frame
 
@@ -176,10 +177,10 @@ def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return True
         if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store | ast.Del):
             return True
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _CHANGES:
+        if is_method_call(part) and part.func.attr in _CHANGES:
             if not isinstance(part.func.value, ast.Name) or part.func.value.id not in local:
                 return True
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id in ("next", "print"):
+        if is_function_call(part, "next", "print"):
             return True
     return False
 

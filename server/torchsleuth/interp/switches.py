@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.syntax.forms import is_method_call, is_text
+
 
 def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
     """By the name of a variable or an attribute the first text that it is compared with, and False for one that is only tested.
@@ -36,7 +38,7 @@ def _compared(node: ast.Compare) -> Iterator[tuple[str, ast.Constant]]:
         return
     other = node.comparators[0]
     options = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
-    words = [one for one in options if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+    words = [one for one in options if is_text(one)]
     if words and len(words) == len(options):
         yield _name(node.left), words[0]
 
@@ -52,7 +54,7 @@ def _tested(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("lower", "upper"):
+    if is_method_call(node, "lower", "upper"):
         node = node.func.value
     return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
 

@@ -15,6 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import contained, data, draws, hierarchy, integers, layers, published, python
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -863,7 +864,7 @@ def _of_supposed_type(operation: Operation) -> bool:
     function, node = operation.site.frame.function, operation.site.node
     if None not in operation.args or not isinstance(node, ast.Call):
         return False
-    parameters = {part.arg for part in ast.walk(function.node.args) if isinstance(part, ast.arg)} if function else set()
+    parameters = {part.arg for part in nodes_in(function.node.args, ast.arg)} if function else set()
     return any(
         isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and part.id in parameters) for part in node.args
     )

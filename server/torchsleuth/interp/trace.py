@@ -8,6 +8,7 @@ from typing import Any
 
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.schema import Span
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.shapes import Declared, DeclaredParts
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
@@ -234,7 +235,7 @@ class SubsetSet:
     @property
     def through(self) -> bool:
         """Whether it is set on the data set below."""
-        return isinstance(self.target.value, ast.Attribute) and self.target.value.attr == "dataset"
+        return is_attribute(self.target.value, "dataset")
 
 
 @dataclass(frozen=True)

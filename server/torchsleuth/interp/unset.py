@@ -13,6 +13,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.trace import Misuse
+from torchsleuth.syntax.forms import is_attribute, is_name, is_text, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
@@ -78,7 +79,7 @@ def _written(text: str) -> _Written:
             dynamic = dynamic or node.attr in _OPENING
             if isinstance(node.ctx, ast.Load):
                 read.add(node.attr)
-            elif isinstance(node.value, ast.Name) and node.value.id == "self" and (cls := _class_around(found, node)):
+            elif is_name(node.value, "self") and (cls := _class_around(found, node)):
                 own.add((cls, node.attr))
             else:
                 stored.add(node.attr)
@@ -89,7 +90,7 @@ def _written(text: str) -> _Written:
         elif isinstance(node, ast.keyword) and node.arg is not None:
             stored.add(node.arg)
             keywords.add(node.arg)
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < _SHORT:
+        elif is_text(node) and len(node.value) < _SHORT:
             stored.update(node.value.replace(",", " ").split())
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             stored.add(node.target.id)
@@ -97,7 +98,7 @@ def _written(text: str) -> _Written:
             dynamic = dynamic or node.id in _OPENING
         elif isinstance(node, ast.Call):
             called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            named = [part for part in node.args[:2] if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+            named = [part for part in node.args[:2] if is_text(part)]
             dynamic = dynamic or (called in _NAMING and not named)
     return _Written(
         frozenset(stored), frozenset(assigned), frozenset(keywords), frozenset(own), frozenset(read), dynamic
@@ -296,10 +297,7 @@ def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: 
 def _sets_forward(text: str) -> bool:
     source = SourceText("", text)
     nodes = index(parse(source)).nodes
-    stored = any(
-        isinstance(part, ast.Attribute) and part.attr == "forward" and not isinstance(part.ctx, ast.Load)
-        for part in nodes
-    )
+    stored = any(is_attribute(part, "forward") and not isinstance(part.ctx, ast.Load) for part in nodes)
     return stored or _written(text).dynamic
 
 
@@ -348,7 +346,6 @@ def locals_of(cls: ClassValue) -> dict[str, list[ast.Name]]:
         (part for part in cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
     )
     found: dict[str, list[ast.Name]] = {}
-    for part in ast.walk(method) if method is not None else ():
-        if isinstance(part, ast.Name):
-            found.setdefault(part.id, []).append(part)
+    for part in nodes_in(method, ast.Name) if method is not None else ():
+        found.setdefault(part.id, []).append(part)
     return {one: parts for one, parts in found.items() if any(isinstance(part.ctx, ast.Store) for part in parts)}

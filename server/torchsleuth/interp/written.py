@@ -14,6 +14,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
+from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -577,11 +578,9 @@ def _compares_sizes(function: ast.AST) -> bool:
     """Whether a function decides by something that may be a size."""
     for node in ast.walk(function):
         test = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else None
-        for part in ast.walk(test) if test is not None else ():
-            if isinstance(part, ast.Compare) and any(
-                isinstance(op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in part.ops
-            ):
-                if not any(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in part.comparators):
+        for part in nodes_in(test, ast.Compare) if test is not None else ():
+            if any(isinstance(op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in part.ops):
+                if not any(is_text(one) for one in part.comparators):
                     return True
     return False
 

@@ -14,6 +14,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document, Documents
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
+from torchsleuth.syntax.forms import is_name, names_in
 from torchsleuth.syntax.parse import parse
 
 _IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
@@ -91,7 +92,7 @@ def _is_main_guard(node: ast.stmt) -> bool:
     sides = (node.test.left, node.test.comparators[0])
     return (
         isinstance(node.test.ops[0], ast.Eq)
-        and any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
+        and any(is_name(side, "__name__") for side in sides)
         and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
     )
 
@@ -110,7 +111,7 @@ def _does_something(tree: ast.Module) -> bool:
         elif isinstance(node, ast.Assign) and node.value is not None:
             if any(isinstance(part, ast.Call) and _root(part.func) in made for part in ast.walk(node.value)):
                 return True
-            made |= {name.id for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+            made |= names_in(*node.targets)
     return False
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from torchsleuth.messages import message
 from torchsleuth.schema import Contract, ContractValue, Edit, Fix
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse, parses
 from torchsleuth.syntax.shapes import Declarations, declarations, key
 from torchsleuth.syntax.text import SourceText
@@ -35,7 +36,7 @@ def written(source: SourceText, contract: Contract) -> Fix | None:
 
 def _function(tree: ast.Module, contract: Contract) -> ast.FunctionDef | None:
     line = contract.start.line
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.lineno == line)
+    found = (node for node in nodes_in(tree, ast.FunctionDef) if node.lineno == line)
     return next(found, None)
 
 

@@ -6,6 +6,8 @@ import ast
 import itertools
 from collections.abc import Container, Sequence
 
+from torchsleuth.syntax.forms import is_function_call, names_in, nodes_in
+
 Called = tuple[ast.Call, ast.FunctionDef | None]
 """A call, and the function that it is in."""
 
@@ -14,8 +16,8 @@ def is_main_guard(node: ast.stmt) -> bool:
     """``if __name__ == "__main__":``; for a contract, a text is a module."""
     if not isinstance(node, ast.If) or node.orelse:
         return False
-    names = {part.id for part in ast.walk(node.test) if isinstance(part, ast.Name)}
-    values = {part.value for part in ast.walk(node.test) if isinstance(part, ast.Constant)}
+    names = names_in(node.test)
+    values = {part.value for part in nodes_in(node.test, ast.Constant)}
     return isinstance(node.test, ast.Compare) and names == {"__name__"} and values == {"__main__"}
 
 
@@ -32,7 +34,7 @@ def calls(tree: ast.Module) -> dict[str, list[Called]]:
     waiting = [(node, None) for node in reversed(tree.body) if not is_main_guard(node)]
     while waiting:
         node, around = waiting.pop()
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        if is_function_call(node):
             found.setdefault(node.func.id, []).append((node, around))
         inside = node if isinstance(node, ast.FunctionDef) else around
         waiting += [(child, inside) for child in reversed(list(ast.iter_child_nodes(node)))]
@@ -54,7 +56,7 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
             return None
     if any(isinstance(node, ast.Call | ast.Lambda | ast.Starred) for node in ast.walk(given)):
         return None
-    used = [node.id for node in ast.walk(given) if isinstance(node, ast.Name)]
+    used = [node.id for node in nodes_in(given, ast.Name)]
     return given if all(name in names for name in used) else None
 
 

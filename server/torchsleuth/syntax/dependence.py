@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -88,7 +89,7 @@ def _passed(found: Sequence[Called]) -> Iterator[tuple[str, list[str]]]:
     for call, around in found:
         for given in (*call.args, *(one.value for one in call.keywords)):
             meant = settled(given, around, _Every())
-            names = [] if meant is None else [one.id for one in ast.walk(meant) if isinstance(one, ast.Name)]
+            names = [] if meant is None else [one.id for one in nodes_in(meant, ast.Name)]
             yield "" if meant is None else ast.unparse(meant), names
         yield "; " + ", ".join(one.arg or "" for one in call.keywords), []
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from torchsleuth.schema import Edit, Position
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
 
@@ -151,8 +152,8 @@ def without_attribute(source: SourceText, node: ast.AST, name: str) -> Edit | No
 
 def _lines_inside_strings(statement: ast.stmt) -> set[int]:
     lines: set[int] = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Constant | ast.JoinedStr) and isinstance(getattr(node, "value", ""), str | bytes):
+    for node in nodes_in(statement, ast.Constant, ast.JoinedStr):
+        if isinstance(getattr(node, "value", ""), str | bytes):
             lines.update(range(node.lineno + 1, (node.end_lineno or node.lineno) + 1))
     return lines
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+from torchsleuth.syntax.forms import names_in, nodes_in
 from torchsleuth.syntax.trees import captured
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -204,9 +205,8 @@ class Names:
         if not isinstance(node, ast.Lambda):
             self._bind(node.name, scope, guarded)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            for argument in ast.walk(node.args):
-                if isinstance(argument, ast.arg):
-                    self._bind(argument.arg, inner, False)
+            for argument in nodes_in(node.args, ast.arg):
+                self._bind(argument.arg, inner, False)
         body: list[Any] = node.body if isinstance(node.body, list) else [node.body]
         inside = {id(part) for part in body}
         for part in ast.iter_child_nodes(node):
@@ -256,7 +256,7 @@ def mentions(text: str, path: str) -> bool:
 
 def _catches(handler: ast.ExceptHandler) -> bool:
     """Whether a handler is there for what is missing, or for everything."""
-    types = [] if handler.type is None else [part for part in ast.walk(handler.type) if isinstance(part, ast.Name)]
+    types = [] if handler.type is None else list(nodes_in(handler.type, ast.Name))
     return handler.type is None or any(part.id in _MISSING for part in types)
 
 
@@ -267,6 +267,6 @@ def _leaves(node: ast.If) -> bool:
 
 def _about_versions(test: ast.expr) -> bool:
     """Whether a condition asks what is installed."""
-    words = {part.id for part in ast.walk(test) if isinstance(part, ast.Name)}
-    words |= {part.attr for part in ast.walk(test) if isinstance(part, ast.Attribute)}
+    words = names_in(test)
+    words |= {part.attr for part in nodes_in(test, ast.Attribute)}
     return any(word == "hasattr" or "version" in word.lower() or word.isupper() for word in words)

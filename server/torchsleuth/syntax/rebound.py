@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import ast
 
+from torchsleuth.syntax.forms import is_function_call, is_name, names_in, nodes_in
+
 
 def renamed_result(scope: ast.AST, name: str) -> tuple[str, list[ast.Name]]:
     """A free name for the result in a function or module, and the places where it stands for the old one: none where the
     name is not bound to a result of its own, or is bound in between."""
-    names = [node for node in ast.walk(scope) if isinstance(node, ast.Name)]
-    called = {id(node.func) for node in ast.walk(scope) if isinstance(node, ast.Call)}
+    names = list(nodes_in(scope, ast.Name))
+    called = {id(node.func) for node in nodes_in(scope, ast.Call)}
     results = [
         target
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign) and _calls(node.value, name)
+        for node in nodes_in(scope, ast.Assign)
+        if _calls(node.value, name)
         for target in node.targets
-        if isinstance(target, ast.Name) and target.id == name
+        if is_name(target, name)
     ]
-    taken = {node.id for node in names} | {node.arg for node in ast.walk(scope) if isinstance(node, ast.arg)}
+    taken = {node.id for node in names} | {node.arg for node in nodes_in(scope, ast.arg)}
     free = next(text for text in (f"{name}_value", f"{name}_result", f"{name}_of_call") if text not in taken)
     if not results:
         return free, []
@@ -36,7 +38,7 @@ def _updates(scope: ast.AST, name: str) -> list[ast.expr]:
         if isinstance(node, ast.AugAssign):
             found.append(node.target)
         elif isinstance(node, ast.Assign):
-            if any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(node.value)):
+            if name in names_in(node.value):
                 found += node.targets
     return found
 
@@ -44,7 +46,7 @@ def _updates(scope: ast.AST, name: str) -> list[ast.expr]:
 def _calls(value: ast.expr, name: str) -> bool:
     """``loss(prediction, target)``, also with a method behind it."""
     while isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+        if is_function_call(value):
             return value.func.id == name
         value = value.func if isinstance(value, ast.Call) else value.value
     return False

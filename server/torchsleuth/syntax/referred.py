@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -41,7 +42,7 @@ def imported(source: SourceText) -> list[Referred]:
     names = _Names(tree)
     found = [Referred(one.name, one.module) for one in names.known() if one.module]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names.modules:
+        if is_dotted(node) and node.value.id in names.modules:
             found.append(Referred(node.attr, names.modules[node.value.id]))
     return list(dict.fromkeys(found))
 
@@ -92,7 +93,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
     if isinstance(node, ast.Attribute) and position >= source.end_of(node.value):
         if isinstance(node.value, ast.Name) and node.value.id in names.modules:
             return Referred(node.attr, names.modules[node.value.id])
-        if called and cls is not None and isinstance(node.value, ast.Name) and node.value.id == "self":
+        if called and cls is not None and is_name(node.value, "self"):
             return names.of_attribute(node.attr, cls)
     return None
 
@@ -133,18 +134,11 @@ class _Names:
                 return None
             if isinstance(node.func, ast.Name):
                 return self.named(node.func.id)
-            if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if is_dotted(node.func):
                 module = self.modules.get(node.func.value.id)
                 # ``model = UNet(3, 2).to(device)`` is none of a module.
                 return Referred(node.func.attr, module) if module is not None else None
-            if isinstance(node.func, ast.Attribute) and node.func.attr in (
-                "to",
-                "cuda",
-                "eval",
-                "train",
-                "half",
-                "float",
-            ):
+            if is_attribute(node.func, "to", "cuda", "eval", "train", "half", "float"):
                 return self.made_by(node.func.value)
             return None
         return self._all_made_by([_element(node)]) if inside and node is not None else None
@@ -192,11 +186,11 @@ def _element(node: ast.expr) -> list[ast.expr]:
 
 
 def _is_name(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+    return is_name(node, name)
 
 
 def _is_of_self(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == name and _is_name(node.value, "self")
+    return is_attribute(node, name) and _is_name(node.value, "self")
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from torchsleuth.syntax.forms import is_dotted, is_text
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -164,7 +165,7 @@ def _attributes(node: ast.ClassDef, reader: _Annotations) -> Iterator[tuple[Key,
         own = method.args.args[0].arg
         for part in _statements(method.body):
             target = part.targets[0] if isinstance(part, ast.Assign) else None
-            if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == own:
+            if is_dotted(target, own):
                 if target.attr in shapes:
                     yield key(part), shapes[target.attr]
 
@@ -365,9 +366,7 @@ def _docstring(
 ) -> tuple[list[tuple[ast.arg, Declared]], Declared | None]:
     """The shapes of parameters and of the result that a docstring states, in the forms of Google, NumPy and Sphinx."""
     first = function.body[0]
-    if not (
-        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
-    ):
+    if not (isinstance(first, ast.Expr) and is_text(first.value)):
         return [], None
     begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
     text = source.text[begin:end]
@@ -487,7 +486,7 @@ class _Annotations:
         """The shape that an annotation declares; of a union, where only one of its types declares one."""
         if node is None or depth > 4:
             return None
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if is_text(node):
             return self.read(self._unquoted(node), depth + 1)
         if isinstance(node, ast.Name) and node.id in self.aliases:
             return self.read(self.aliases[node.id], depth + 1)
@@ -507,7 +506,7 @@ class _Annotations:
 
     def read_result(self, node: ast.expr | None, depth: int = 0) -> Written | None:
         """The declaration of a result by its annotation, which may be a tuple of tensors."""
-        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        if is_text(node):
             node = self._unquoted(node)
         if isinstance(node, ast.Name) and depth < 4:
             node = self.aliases.get(node.id, node)
@@ -540,7 +539,7 @@ class _Annotations:
     def _library(self, head: ast.expr) -> str | None:
         if isinstance(head, ast.Name):
             return self.heads.get(head.id)
-        if isinstance(head, ast.Attribute) and isinstance(head.value, ast.Name):
+        if is_dotted(head):
             library = self.heads.get(f"{head.value.id}.")
             fits = _JAXTYPING.fullmatch(head.attr) if library == "jaxtyping" else head.attr == "TensorType"
             return library if fits else None
@@ -549,7 +548,7 @@ class _Annotations:
     def _jaxtyping(self, node: ast.Subscript) -> Declared | None:
         """``Float[Tensor, "batch 3 *rest #channels name=4 _ ..."]``."""
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
-        if len(parts) != 2 or not isinstance(parts[1], ast.Constant) or not isinstance(parts[1].value, str):
+        if len(parts) != 2 or not is_text(parts[1]):
             return None
         literal = self.source.segment(parts[1])
         inner = re.fullmatch(r"\w*(\"\"\"|'''|\"|')(.*)\1", literal, re.DOTALL)
@@ -603,7 +602,7 @@ class _Annotations:
             value: ast.expr | None = part
             if isinstance(part, ast.Slice):
                 name, value = part.lower, part.upper
-                size = name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+                size = name.value if is_text(name) else None
             if isinstance(value, ast.Constant) and value.value is ...:
                 if spread is not None:
                     return None

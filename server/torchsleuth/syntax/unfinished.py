@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from torchsleuth.syntax.forms import is_name, is_text, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
@@ -152,10 +153,9 @@ class _Mentions:
         bound, read = set(_attributes_set(statement)), set(_attributes_read(statement))
         own_set: set[tuple[str, str]] = set()
         own_read: set[tuple[str, str]] = set()
-        for node in ast.walk(statement):
-            if isinstance(node, ast.ClassDef):
-                own_set |= {(node.name, name) for name in _attributes_set(node)}
-                own_read |= {(node.name, name) for name in _attributes_read(node, "self")}
+        for node in nodes_in(statement, ast.ClassDef):
+            own_set |= {(node.name, name) for name in _attributes_set(node)}
+            own_read |= {(node.name, name) for name in _attributes_read(node, "self")}
         return cls(names.bound, names.free, frozenset(bound), frozenset(read), frozenset(own_set), frozenset(own_read))
 
     @classmethod
@@ -252,7 +252,7 @@ class _Muted(ast.NodeTransformer):
 def _muted(shown: ast.expr) -> ast.expr:
     if isinstance(shown, ast.JoinedStr):
         return ast.JoinedStr([part for part in shown.values if not isinstance(part, ast.Constant)])
-    return ast.Constant("") if isinstance(shown, ast.Constant) and isinstance(shown.value, str) else shown
+    return ast.Constant("") if is_text(shown) else shown
 
 
 def _head(statement: ast.AST) -> list[str]:
@@ -305,13 +305,13 @@ def _attributes_set(tree: ast.AST) -> Iterator[str]:
             yield from Names(ast.Module(node.body, [])).bound
         elif isinstance(node, ast.keyword) and node.arg is not None:
             yield node.arg
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= _LONGEST_NAME:
+        elif is_text(node) and len(node.value) <= _LONGEST_NAME:
             yield from _WORD.findall(node.value.replace("-", "_"))
 
 
 def _attributes_read(tree: ast.AST, owner: str | None = None) -> Iterator[str]:
     """The attributes that are read in a tree; of a variable, where one is given."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
-            if owner is None or (isinstance(node.value, ast.Name) and node.value.id == owner):
+    for node in nodes_in(tree, ast.Attribute):
+        if isinstance(node.ctx, ast.Load):
+            if owner is None or (is_name(node.value, owner)):
                 yield node.attr

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from torchsleuth.syntax.forms import is_dotted, is_method_call, is_name
+
 Key = str
 """A parameter, or an attribute such as ``self.model``, by its text."""
 MAX_INLINED = 4
@@ -174,7 +176,7 @@ class Reader:
 
     def _attribute(self, node: ast.expr) -> Key | None:
         """``self.model``"""
-        own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._receiver
+        own = is_dotted(node, self._receiver)
         return f"self.{node.attr}" if own and isinstance(node, ast.Attribute) else None
 
     def _value(self, node: ast.expr, names: dict[str, Labels]) -> Labels:
@@ -271,11 +273,7 @@ class Reader:
                     self.uses.differentiated.add(label.key)
                     for key in keys:
                         self.uses.starts.setdefault(key, set()).add(label.key)
-        if (
-            isinstance(function.value, ast.Name)
-            and function.value.id in ("itertools", "tqdm")
-            and name in _SEEN_THROUGH
-        ):
+        if is_name(function.value, "itertools", "tqdm") and name in _SEEN_THROUGH:
             return everything
         if not keys and not receiver:
             self._compared(everything, count)
@@ -308,7 +306,7 @@ def _derived(labels: Labels) -> Labels:
 def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """The targets and arguments of ``model, optimizer = accelerator.prepare(model, optimizer)``: each is what it was before."""
     call = statement.value
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr not in _PREPARE:
+    if not is_method_call(call) or call.func.attr not in _PREPARE:
         return []
     target = statement.targets[0]
     targets = target.elts if isinstance(target, ast.Tuple) else [target]

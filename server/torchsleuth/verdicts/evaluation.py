@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.training import Call, Metric, Module
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
 from torchsleuth.verdicts.text import calls, function_around, is_held_out, loops_over, name_of, place_of
@@ -128,11 +129,11 @@ def _functional_dropout(evidence: Evidence) -> Iterator[Finding]:
         evaluated = module.calls - module.training
         if evaluated < 1 or module.place is None or not evidence.training.steps:
             continue
-        for node in ast.walk(evidence.tree(module.place.path)):
-            if not isinstance(node, ast.ClassDef) or node.name != module.type:
+        for node in nodes_in(evidence.tree(module.place.path), ast.ClassDef):
+            if node.name != module.type:
                 continue
-            for call in ast.walk(node):
-                if isinstance(call, ast.Call) and _drops_always(call):
+            for call in nodes_in(node, ast.Call):
+                if _drops_always(call):
                     place = place_of(module.place.path, call, "forward")
                     yield Finding("TS516", place, message("run.dropout", count=evaluated), mild=True)
                     return

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
 from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of
@@ -71,9 +72,8 @@ def _without_graph(evidence: Evidence) -> Iterator[Finding]:
         tree = evidence.tree(place.path)
         made = [
             node
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call)
-            and (
+            for node in nodes_in(tree, ast.Call)
+            if (
                 name_of(node.func) == "requires_grad_"
                 or any(keyword.arg == "requires_grad" for keyword in node.keywords)
             )

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in
 from torchsleuth.training import Module, Place
 from torchsleuth.verdicts.evidence import Evidence
 
@@ -44,8 +45,8 @@ def name_of(node: ast.AST) -> str:
 
 
 def calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and name_of(node.func) == name:
+    for node in nodes_in(tree, ast.Call):
+        if name_of(node.func) == name:
             yield node
 
 
@@ -80,7 +81,7 @@ def loops_over(evidence: Evidence, place: Place) -> bool:
         if call is None or not call.args:
             continue
         given = call.args[0]
-        while isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute):  # x[i].unsqueeze(0)
+        while is_method_call(given):  # x[i].unsqueeze(0)
             given = given.func.value
         changed = {
             name for node in inside if isinstance(node, ast.stmt) for one in _targets(node) for name in _names_in(one)
@@ -93,7 +94,7 @@ def loops_over(evidence: Evidence, place: Place) -> bool:
 
 
 def _names_in(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names_in(node)
 
 
 def first_taken(evidence: Evidence, near: Place | None) -> Place | None:
@@ -149,11 +150,11 @@ def own_parts(statement: ast.stmt) -> Iterator[ast.AST]:
 
 def assigned(evidence: Evidence, path: str, type_name: str, attribute: str) -> Place | None:
     """Where a class sets an attribute of itself."""
-    for node in ast.walk(evidence.tree(path)):
-        if isinstance(node, ast.ClassDef) and node.name == type_name:
+    for node in nodes_in(evidence.tree(path), ast.ClassDef):
+        if node.name == type_name:
             for inner in ast.walk(node):
                 targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", None)]
-                if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in targets):
+                if any(is_attribute(one, attribute) for one in targets):
                     return place_of(path, inner)
     return None
 
@@ -163,7 +164,7 @@ def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | Non
     found: list[tuple[int, Place]] = []
     for node in ast.walk(evidence.tree(path)):
         held: ast.AST | None = None
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if is_method_call(node):
             if node.func.attr in ("append", "extend", "appendleft", "add", "insert", "update", "setdefault"):
                 held = node.func.value
         elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
@@ -182,8 +183,8 @@ def without_gradients(evidence: Evidence, place: Place, depth: int = _DEPTH) -> 
     """The ``with torch.no_grad():`` around a call, or around a call of the function that it is in."""
     tree = evidence.tree(place.path)
     function = function_around(tree, place.line)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.With | ast.AsyncWith) and node.lineno <= place.line <= (node.end_lineno or 0):
+    for node in nodes_in(tree, ast.With, ast.AsyncWith):
+        if node.lineno <= place.line <= (node.end_lineno or 0):
             for item in node.items:
                 if _turns_off(item.context_expr):
                     return place_of(place.path, item.context_expr)
@@ -229,9 +230,9 @@ def _re_entered(evidence: Evidence, module: Module) -> Place | None:
     names = {part for part in module.name.split(".") if not part.isdigit()}
     for path in sorted({site.place.path for one in evidence.training.modules for site in one.sites}):
         tree = evidence.tree(path)
-        for loop in (node for node in ast.walk(tree) if isinstance(node, ast.For)):
+        for loop in nodes_in(tree, ast.For):
             if {name_of(part) for part in ast.walk(loop.iter)} & names:
-                names |= {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+                names |= names_in(loop.target)
         for call in calls(tree, "checkpoint"):
             option = next((item.value for item in call.keywords if item.arg == "use_reentrant"), None)
             re_enters = option is None or getattr(option, "value", None) is not False
@@ -276,14 +277,14 @@ def _backwards(scope: ast.AST, backward: list[ast.Call]) -> set[str]:
     """The names that something is computed from on which backward() is called."""
     found = {name for call in backward for name in _read(call)}
     for statement in reversed(statements(scope)):
-        targets = {part.id for target in _targets(statement) for part in ast.walk(target) if isinstance(part, ast.Name)}
+        targets = names_in(*_targets(statement))
         if targets & found:
             found |= {name for item in own_parts(statement) for name in _read(item)}
     return found
 
 
 def _read(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    return {part.id for part in nodes_in(node, ast.Name) if isinstance(part.ctx, ast.Load)}
 
 
 def _made_of(scope: ast.AST, place: Place) -> dict[str, ast.stmt]:
@@ -294,9 +295,8 @@ def _made_of(scope: ast.AST, place: Place) -> dict[str, ast.stmt]:
             uses = _uses(set(found), place)
             if any(map(uses, own_parts(statement))):
                 for target in _targets(statement):
-                    for node in ast.walk(target):
-                        if isinstance(node, ast.Name):
-                            found.setdefault(node.id, statement)
+                    for node in nodes_in(target, ast.Name):
+                        found.setdefault(node.id, statement)
     return found
 
 
@@ -318,9 +318,7 @@ def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) ->
             return place_of(place.path, found)
         returned = returned or isinstance(statement, ast.Return)
         for target in _targets(statement):
-            names |= {ast.unparse(node) for node in ast.walk(target) if isinstance(node, ast.Name | ast.Attribute)} - {
-                "self"
-            }
+            names |= {ast.unparse(node) for node in nodes_in(target, ast.Name, ast.Attribute)} - {"self"}
     if not returned or not depth or function is None:
         return None
     if function.name == "forward" and module.parent is not None:
@@ -361,7 +359,7 @@ def _cutting(parts: list[ast.AST], uses: Callable[[ast.AST], bool]) -> ast.AST |
                 given.append(node.func.value)
             elif name_of(node.func) not in _CUTTING_FUNCTIONS:
                 continue
-        elif isinstance(node, ast.Attribute) and node.attr == "data":
+        elif is_attribute(node, "data"):
             given = [node.value]
         else:
             continue

@@ -10,6 +10,7 @@ from dataclasses import replace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
+from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
 from torchsleuth.worker.request import Estimate
 
@@ -241,8 +242,8 @@ def _named_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
 
 def _first_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
     """The numbers that are the first size of a tensor that is made, or the second argument of a loader."""
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or _name(node.func) not in _SIZED:
+    for node in nodes_in(tree, ast.Call):
+        if _name(node.func) not in _SIZED:
             continue
         given = [item.value for item in node.keywords if item.arg in ("size", "shape")]
         given += node.args[1:2] if _name(node.func) == "DataLoader" else node.args[:1]
@@ -258,7 +259,7 @@ def _name(node: ast.AST | None) -> str:
         return node.id
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+    return node.value if is_text(node) else ""
 
 
 __all__ = ["Estimator", "Remedy", "changed_batch"]

@@ -20,6 +20,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library import registered as registered
 from torchsleuth.interp.models import is_pure, of_function
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -56,7 +57,7 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
 def _has_of_its_own(owner: Instance, name: str) -> bool:
     """Whether the classes of an object give it an attribute of this name somewhere."""
     return name in owner.slots or any(
-        isinstance(part, ast.Attribute) and part.attr == name and isinstance(part.ctx, ast.Store)
+        is_attribute(part, name) and isinstance(part.ctx, ast.Store)
         for cls in owner.cls.mro()
         if isinstance(cls, ClassValue)
         for part in ast.walk(cls.node)

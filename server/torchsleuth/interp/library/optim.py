@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +12,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.syntax.callbacks import CALLED_WITH
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -257,7 +257,7 @@ def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
         if not isinstance(given, Parameters) or given.named:
             return
         made = given.made.node if given.made is not None else None
-        if not isinstance(made, ast.Call) or not isinstance(made.func, ast.Attribute) or made.func.attr != "parameters":
+        if not is_method_call(made, "parameters"):
             return
         held = {id(part) for part in parts_in(given) if isinstance(part, Tensor) or hierarchy.has_own_parameters(part)}
         if held & seen:

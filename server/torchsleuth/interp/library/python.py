@@ -29,6 +29,7 @@ from torchsleuth.interp.library import (
     transforms,
 )
 from torchsleuth.interp.pipeline import LOADER
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native, Parameter
@@ -927,7 +928,7 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
 def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.expr, frame: Frame) -> Value:
     path = _path_of(decorator)
     if isinstance(value, Function):
-        if isinstance(node, ast.Attribute) and node.attr == "setter":
+        if is_attribute(node, "setter"):
             getter = interp.eval(node.value, frame)
             return replace(getter, setter=value) if isinstance(getter, Function) else interp.lookup(value.name, frame)
         if _marked(interp, decorator, path, value):
@@ -943,7 +944,7 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
         value.is_dataclass = True
         value.options = decorator.kwargs if isinstance(decorator, LibraryObject) else {}
         return value
-    if isinstance(node, ast.Attribute) and node.attr in ("setter", "deleter", "getter"):
+    if is_attribute(node, "setter", "deleter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
     if isinstance(decorator, Instance) and contexts.decorates(decorator):
         return contexts.around(interp, decorator, value)

@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.rebound import renamed_result
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import DType
@@ -68,7 +69,7 @@ def _subscripted(analysis: Analysis, misuse: Misuse) -> Finding | None:
 
 
 def _called_instead(node: ast.Subscript, text: str, key: str) -> list[str]:
-    if isinstance(node.value, ast.Attribute) and node.value.attr == "size":
+    if is_attribute(node.value, "size"):
         return [f"{text}({key})"] if not isinstance(node.slice, ast.Slice) else [f"{text}()[{key}]"]
     return [f"{text}()[{key}]"]
 
@@ -148,8 +149,8 @@ def _moved(analysis: Analysis, misuse: Misuse) -> Finding | None:
         return None
     text = source.segment(node.value)
     fixes: list[Candidate] = []
-    for call in analysis.index(path).nodes:
-        if isinstance(call, ast.Call) and source.span(call.func) == source.span(node):
+    for call in analysis.index(path).of_type(ast.Call):
+        if source.span(call.func) == source.span(node):
             arguments = source.segment(call)[len(source.segment(call.func)) :]
             new = f"tuple(part.{node.attr}{arguments} for part in {text})"
             title = message("fix.replace", old=source.segment(call), new=new)

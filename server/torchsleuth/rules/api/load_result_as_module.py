@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 CODE = "TS812"
 
@@ -50,7 +51,7 @@ def _split(analysis: Analysis, load: LibraryCall) -> Iterator[Candidate]:
     """The load as a statement of its own, after the module has its name."""
     path, node = load.site.span.path, load.site.node
     source, statement = analysis.source_of(path), statement_of(analysis, load.site)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or statement is None:
+    if not is_method_call(node) or statement is None:
         return
     module = source.segment(node.func.value)
     arguments = source.text[source.offset(source.end_of(node.func)) : source.offset(source.end_of(node))]

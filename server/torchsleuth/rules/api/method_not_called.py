@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Bound, Function
 
@@ -89,14 +90,13 @@ def _unmade(analysis: Analysis) -> Iterator[Finding]:
             isinstance(part, ast.Call) and not part.args and source.span(part.func) == source.span(node)
             for part in analysis.index(path).nodes
         )
-        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Name) or not called:
+        if not is_dotted(node) or not called:
             continue
         name = node.value.id
         given = [
             part
-            for part in analysis.index(path).nodes
-            if isinstance(part, ast.Assign)
-            and any(isinstance(target, ast.Name) and target.id == name for target in part.targets)
+            for part in analysis.index(path).of_type(ast.Assign)
+            if any(is_name(target, name) for target in part.targets)
             and isinstance(part.value, ast.Name | ast.Attribute)
             and part.lineno <= node.lineno
         ]
@@ -118,14 +118,14 @@ def _written(misuse: Misuse) -> ast.AST:
     if name is None or isinstance(node, ast.Name):
         return node
     held = misuse.site.scene.names
-    for name_node in ast.walk(node):
-        if isinstance(name_node, ast.Name) and held.get(name_node.id) is value:
+    for name_node in nodes_in(node, ast.Name):
+        if held.get(name_node.id) is value:
             return name_node
-    called = {part.func for part in ast.walk(node) if isinstance(part, ast.Call)}
+    called = {part.func for part in nodes_in(node, ast.Call)}
     for part in ast.walk(node):
-        if isinstance(part, ast.Attribute) and part.attr == name and part not in called:
+        if is_attribute(part, name) and part not in called:
             return part
-        if isinstance(part, ast.Name) and part.id == name and part not in called:
+        if is_name(part, name) and part not in called:
             return part
     return node
 

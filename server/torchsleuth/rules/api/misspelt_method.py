@@ -32,6 +32,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
 from torchsleuth.values import Instance
@@ -105,13 +106,10 @@ def _makes(method: ast.FunctionDef) -> bool:
     if any(isinstance(part, ast.Return) and part.value is not None for part in parts):
         return False
     calls = (part.func for part in parts if isinstance(part, ast.Call))
-    if any(isinstance(called, ast.Attribute) and called.attr == "__init__" for called in calls):
+    if any(is_attribute(called, "__init__") for called in calls):
         return True
     return method.name.endswith("__") and any(
-        isinstance(part, ast.Attribute)
-        and isinstance(part.ctx, ast.Store)
-        and isinstance(part.value, ast.Name)
-        and part.value.id == first
+        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and is_name(part.value, first)
         for part in parts
     )
 

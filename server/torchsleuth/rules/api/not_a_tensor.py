@@ -26,6 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS823"
@@ -93,7 +94,7 @@ def _converted(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[C
     path = misuse.site.span.path
     source, given = analysis.source_of(path), call.args[0]
     text = source.segment(given)
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "numpy":
+    if is_method_call(given, "numpy"):
         inner = source.segment(given.func.value)
         yield Candidate(message("fix.replace", old=text, new=inner), (edits.replace(source, given, inner),), safe=False)
     made, imports = spelled(analysis, path, "torch.as_tensor")

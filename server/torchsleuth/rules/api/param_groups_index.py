@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 
 CODE = "TS814"
 
@@ -56,7 +57,7 @@ def _set_on_optimizer(analysis: Analysis) -> Iterator[Finding]:
 
 def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate]:
     source = analysis.source_of(path)
-    parts = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr == "param_groups"]
+    parts = [part for part in ast.walk(node) if is_attribute(part, "param_groups")]
     if not parts:
         return
     owner = parts[0]

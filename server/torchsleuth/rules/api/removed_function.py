@@ -27,6 +27,7 @@ from torchsleuth.rules.evidence.replacements import Old, Rewrite, outdated_impor
 from torchsleuth.rules.evidence.uses import argument, is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -84,8 +85,7 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
             isinstance(around, ast.Subscript)
             and isinstance(around.slice, ast.Constant)
             and around.slice.value == 0
-            or isinstance(around, ast.Attribute)
-            and around.attr == "solution"
+            or is_attribute(around, "solution")
         ):
             yield replaced(analysis, around, solution, imported)
         elif isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Tuple):
@@ -100,7 +100,7 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
 
 def _is_read(analysis: Analysis, name: str) -> bool:
     tree = analysis.tree(analysis.source.path)
-    loads = (part for part in ast.walk(tree) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load))
+    loads = (part for part in nodes_in(tree, ast.Name) if isinstance(part.ctx, ast.Load))
     return any(part.id == name for part in loads)
 
 

@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
@@ -129,9 +130,7 @@ def _of_tensors(place: _Place) -> Iterator[Finding]:
     text = place.text(node.value)
     number, parts = kind in ("int", "float", "bool") and node.attr in _PLAIN_ALREADY, kind in ("list", "dict")
     key = "kind.lacking.number" if number else "kind.lacking.parts" if parts else "kind.lacking"
-    call = next(
-        (one for one in place.analysis.index(source.path).nodes if isinstance(one, ast.Call) and one.func is node), None
-    )
+    call = next((one for one in place.analysis.index(source.path).of_type(ast.Call) if one.func is node), None)
     whole: ast.expr = call or node
     fixes: list[Candidate] = []
     if number:
@@ -187,7 +186,7 @@ def _uncalled(analysis: Analysis, source: SourceText, node: ast.expr, kind: str)
     text, span = source.segment(node), source.span(node)
     if kind == "bool" and text.endswith(".requires_grad"):
         yield _replaced(source, node, f"{text}_")
-    calls = (part for part in analysis.index(source.path).nodes if isinstance(part, ast.Call))
+    calls = (part for part in analysis.index(source.path).of_type(ast.Call))
     call = next((part for part in calls if source.span(part.func) == span), None)
     if call is not None and not call.args and not call.keywords:
         yield _replaced(source, call, text)
@@ -210,11 +209,8 @@ def _of_pair(place: _Place) -> Iterator[Finding]:
     text = source.segment(node.value)
     loops = [
         part
-        for part in analysis.index(source.path).nodes
-        if isinstance(part, ast.For)
-        and isinstance(part.target, ast.Name)
-        and part.target.id == text
-        and part.lineno <= node.lineno <= (part.end_lineno or 0)
+        for part in analysis.index(source.path).of_type(ast.For)
+        if is_name(part.target, text) and part.lineno <= node.lineno <= (part.end_lineno or 0)
     ]
     fixes: list[Candidate] = []
     if loops and len(value) == 2:
@@ -295,7 +291,7 @@ def _of_number(place: _Place) -> Iterator[Finding]:
 def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
     """``parser.add_argument("--lr")`` without a type."""
     for call in analysis.index(path).nodes:
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "add_argument":
+        if is_method_call(call, "add_argument"):
             flags = [part.value for part in call.args if isinstance(part, ast.Constant)]
             if any(str(flag).lstrip("-").replace("-", "_") == name for flag in flags):
                 if not any(keyword.arg in ("type", "action") for keyword in call.keywords):
@@ -324,9 +320,7 @@ def _of_none(place: _Place) -> Iterator[Finding]:
         return
     text = " ".join(source.segment(node.value).split())
     if isinstance(given.func, ast.Attribute) and given.func.attr in _CHANGING and given is not node.value:
-        target = next(
-            part for part in analysis.index(source.path).nodes if isinstance(part, ast.Assign) and part.value is given
-        )
+        target = next(part for part in analysis.index(source.path).of_type(ast.Assign) if part.value is given)
         said = message("kind.none.changed", text=text, name=name, method=given.func.attr)
         edit = edits.replace(source, target, source.segment(given))
         fix = Candidate(message("fix.replace", old=source.segment(target), new=source.segment(given)), (edit,))

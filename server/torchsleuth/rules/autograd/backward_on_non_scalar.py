@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.graphs import faults, last_assignment, method_of
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import ListValue, Tensor
 from torchsleuth.values.graph import AutogradFault
 
@@ -74,7 +75,7 @@ def _picked(analysis: Analysis, fault: AutogradFault, receiver: ast.expr) -> Ite
 
 def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     call = fault.at.node
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    if not is_method_call(call):
         return
     source = analysis.source_of(fault.at.span.path)
     receiver = started_from(fault) or call.func.value

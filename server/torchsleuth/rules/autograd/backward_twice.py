@@ -36,6 +36,7 @@ from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -141,7 +142,7 @@ def _is_parameter(trail: list[ast.AST], name: str) -> bool:
 
 
 def _stores(statement: ast.stmt, name: str) -> bool:
-    names = [part for part in ast.walk(statement) if isinstance(part, ast.Name) and part.id == name]
+    names = [part for part in ast.walk(statement) if is_name(part, name)]
     return any(isinstance(part.ctx, ast.Store) for part in names)
 
 
@@ -187,16 +188,12 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
     for statement in around:
         if statement is block:
             break
-        loads = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+        loads = names_in(statement)
         if statement in made and _makes_object(statement, fault):
             return  # the model itself, not what it computes
         if statement in made or (isinstance(statement, ast.Assign) and loads & names):
             moved.append(statement)
-            names |= {
-                part.id
-                for part in ast.walk(statement)
-                if isinstance(part, ast.Name) and part.ctx.__class__ is ast.Store
-            }
+            names |= {part.id for part in nodes_in(statement, ast.Name) if part.ctx.__class__ is ast.Store}
     simple = all(isinstance(statement, ast.Assign) and statement.lineno == statement.end_lineno for statement in moved)
     if not moved or not simple or block.body[0].lineno == block.lineno:
         return
@@ -208,7 +205,7 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
 
 def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
     """Whether a statement binds an object of a class."""
-    names = [part.id for part in ast.walk(statement) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+    names = [part.id for part in nodes_in(statement, ast.Name) if isinstance(part.ctx, ast.Store)]
     return any(isinstance(fault.at.scene.names.get(name), Instance | LibraryModule) for name in names)
 
 
@@ -223,7 +220,7 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     call = statement.value if isinstance(statement, ast.Expr) else None
     if not isinstance(loop, ast.For) or statement not in loop.body or not is_alone(statement, analysis, path):
         return
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.args or call.keywords:
+    if not is_method_call(call) or call.args or call.keywords:
         return
     for event in (*analysis.events("step"), *analysis.events("zero_grad")):
         place = place_in(event.site, fault.at.scene.function)
@@ -250,7 +247,7 @@ def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidat
     texts = [
         source.segment(call.func.value)
         for call in calls
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and not call.args and not call.keywords
+        if is_method_call(call) and not call.args and not call.keywords
     ]
     if len(texts) == 2 and first.span.path == second.span.path:
         text = f"({texts[0]} + {texts[1]}).backward()"
@@ -265,13 +262,13 @@ def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
     scope = _scope(analysis.tree(second.span.path), second)
     made = [
         part.value
-        for part in ast.walk(scope)
-        if isinstance(part, ast.Assign) and first.span.start.line < part.lineno < second.span.start.line
-        if any(isinstance(target, ast.Name) and target.id == names[1] for target in part.targets)
+        for part in nodes_in(scope, ast.Assign)
+        if first.span.start.line < part.lineno < second.span.start.line
+        if any(is_name(target, names[1]) for target in part.targets)
     ]
     if names[0] is None or first.span.path != second.span.path:
         return
-    if not any(isinstance(part, ast.Name) and part.id == names[0] for value in made for part in ast.walk(value)):
+    if not any(is_name(part, names[0]) for value in made for part in ast.walk(value)):
         return
     source = analysis.source_of(second.span.path)
     for statement in statements:
@@ -283,7 +280,7 @@ def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
 def _receiver(statement: ast.stmt | None) -> str | None:
     """``loss`` of ``loss.backward()``."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    owner = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+    owner = call.func.value if is_method_call(call) else None
     return owner.id if isinstance(owner, ast.Name) else None
 
 
@@ -302,7 +299,7 @@ def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:
 def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[tuple[int, Candidate]]:
     """The shared tensor handed on without its graph, where the first loss is computed from it, or the second one."""
     source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
-    calls = [node for node in ast.walk(_scope(tree, first)) if isinstance(node, ast.Call)]
+    calls = list(nodes_in(_scope(tree, first), ast.Call))
     one, other = first.span.start.line, second.span.start.line
     before = sorted((call for call in calls if call.lineno < one), key=lambda call: -call.lineno)
     between = [call for call in calls if one < call.lineno < other]
@@ -318,11 +315,7 @@ def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Itera
 def _scope(tree: ast.Module, site: Site) -> ast.AST:
     """The function that a place is in."""
     line = site.span.start.line
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef) and node.lineno <= line <= (node.end_lineno or 0)
-    ]
+    around = [node for node in nodes_in(tree, ast.FunctionDef) if node.lineno <= line <= (node.end_lineno or 0)]
     return max(around, key=lambda node: node.lineno, default=tree)
 
 

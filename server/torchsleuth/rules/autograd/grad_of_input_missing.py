@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.graphs import faults, in_place_step, name_of
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import AutogradFault
@@ -105,8 +106,8 @@ def _clears(tree: ast.AST, source: SourceText, name: str) -> bool:
     """Whether ``w.grad`` is set, or has a method called."""
     grads = {
         part.value if isinstance(part.ctx, ast.Load) else part
-        for part in ast.walk(tree)
-        if isinstance(part, ast.Attribute) and (part.attr.endswith("_") or isinstance(part.ctx, ast.Store))
+        for part in nodes_in(tree, ast.Attribute)
+        if (part.attr.endswith("_") or isinstance(part.ctx, ast.Store))
     }
     return any(source.segment(part).startswith(f"{name}.grad") for part in grads)
 

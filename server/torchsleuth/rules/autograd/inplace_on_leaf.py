@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.graphs import faults, torch_name, written_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS404"
@@ -79,7 +80,7 @@ def _is_about_grad(statement: ast.stmt) -> bool:
     """``x.grad.zero_()`` or ``x.grad = None``"""
     target = statement.targets[0] if isinstance(statement, ast.Assign) else getattr(statement, "value", None)
     return isinstance(statement, ast.Assign | ast.Expr) and any(
-        isinstance(part, ast.Attribute) and part.attr == "grad" for part in ast.walk(target or statement)
+        is_attribute(part, "grad") for part in ast.walk(target or statement)
     )
 
 

@@ -37,6 +37,7 @@ from torchsleuth.rules.evidence.graphs import (
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS403"
@@ -68,7 +69,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _is_step(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "step"
+    return is_method_call(node, "step")
 
 
 def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -102,7 +103,7 @@ def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, context)}
+    return {part.id for part in nodes_in(node, ast.Name) if isinstance(part.ctx, context)}
 
 
 def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -132,7 +133,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
             yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, statement, text),))
         elif is_simple(statement, analysis, site.span.path):
             yield from _clone(analysis, statement.target, statement, site.span.path)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.endswith("_"):
+    elif is_method_call(node) and node.func.attr.endswith("_"):
         receiver, method = source.segment(node.func.value), node.func.attr.rstrip("_")
         start = len(source.segment(node.func)) - len(node.func.attr)
         text = f"{source.segment(node)[:start]}{method}{source.segment(node)[len(source.segment(node.func)) :]}"

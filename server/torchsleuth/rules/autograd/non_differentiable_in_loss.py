@@ -52,6 +52,7 @@ from torchsleuth.rules.evidence.squares import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, nodes_in
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
 from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 
@@ -290,8 +291,8 @@ def _additions(analysis: Analysis, tensor: Tensor, depth: int = 12) -> Iterator[
 def _is_compensated(analysis: Analysis, operation: Operation, cut: Cut) -> bool:
     """Whether what is cut off is added to, or taken from, the same value with its gradient: ``x - x.detach()``."""
     node = cut.site.node
-    inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+    inner = node.func.value if is_method_call(node) else None
+    if is_function_call(node) and node.args:
         inner = node.args[0]
     whole = operation.site.node
     if inner is None or cut.site.span.path != operation.site.span.path:
@@ -300,7 +301,7 @@ def _is_compensated(analysis: Analysis, operation: Operation, cut: Cut) -> bool:
     index = analysis.index(cut.site.span.path)
     statement = statement_of(analysis, operation.site) or whole
     own = index.same(inner) if isinstance(inner, ast.expr) else None
-    parts = [part for part in ast.walk(statement) if isinstance(part, ast.expr) and part is not own]
+    parts = [part for part in nodes_in(statement, ast.expr) if part is not own]
     return any(ast.dump(part) == wanted for part in parts)
 
 
@@ -324,11 +325,11 @@ def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
 def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The operand itself, or the straight-through form."""
     node, source = site.node, analysis.source_of(site.span.path)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     whole = source.segment(node)
     # `x.round()` or `torch.round(x)`
-    function = isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "th")
+    function = is_name(node.func.value, "torch", "th")
     soft = node.args[0] if node.args and function else node.func.value
     operand = source.segment(soft)
     yield Candidate(message("fix.replace", old=whole, new=operand), (edits.replace(source, node, operand),), safe=False)

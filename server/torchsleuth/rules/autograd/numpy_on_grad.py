@@ -25,6 +25,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.values import ListValue
 from torchsleuth.values.graph import AutogradFault
 
@@ -37,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         node, source = fault.at.node, analysis.source_of(fault.at.span.path)
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
             continue
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "numpy":
+        if is_attribute(node.func, "numpy"):
             tensors, call = [node.func.value], "numpy()"
         else:
             tensors, call = _given(node), source.segment(node.func)
@@ -57,7 +58,7 @@ def _of_list(analysis: Analysis, fault: AutogradFault, call: ast.Call, given: as
     name, function = source.segment(given), source.segment(call.func)
     fixes: list[Candidate] = []
     for part in analysis.index(source.path).nodes:
-        put = isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+        put = is_method_call(part, "append")
         if isinstance(part, ast.Call) and put and source.segment(part.func) == f"{name}.append" and part.args:
             text = source.segment(part.args[0])
             edit = edits.insert_after_node(source, part.args[0], ".item()")
@@ -78,7 +79,7 @@ def _given(call: ast.Call) -> list[ast.expr]:
 
 def _moved(node: ast.expr) -> ast.expr:
     """The tensor before it is moved or converted."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _MOVES:
+    while is_method_call(node) and node.func.attr in _MOVES:
         node = node.func.value
     return node
 

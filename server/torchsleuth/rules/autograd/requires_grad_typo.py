@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.values import ClassValue, Instance, LibraryModule
 from torchsleuth.values.graph import AutogradFault
 
@@ -61,7 +62,7 @@ def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
         return
     for node in analysis.index(source.path).nodes:
         for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Attribute) and target.attr == _MISSPELT and source.span(target) not in seen:
+            if is_attribute(target, _MISSPELT) and source.span(target) not in seen:
                 owner = source.segment(target.value)
                 words = message("grad.typo", attribute=f"`{_MISSPELT}`", owner=f"`{owner}`")
                 title = message("fix.spelling", old=_MISSPELT, new="requires_grad")
@@ -72,9 +73,9 @@ def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
 def _is_a_name(tree: ast.Module) -> bool:
     """Whether the misspelt word is a name of the script's own: a field, or an attribute that it reads."""
     return any(
-        (isinstance(node, ast.Name) and node.id == _MISSPELT)
+        (is_name(node, _MISSPELT))
         or (isinstance(node, ast.arg) and node.arg == _MISSPELT)
-        or (isinstance(node, ast.Attribute) and node.attr == _MISSPELT and isinstance(node.ctx, ast.Load))
+        or (is_attribute(node, _MISSPELT) and isinstance(node.ctx, ast.Load))
         for node in ast.walk(tree)
     )
 
@@ -88,8 +89,7 @@ def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> boo
     target = fault.at.node
     owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}
     return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == name
+        is_attribute(node, name)
         and (ast.unparse(node.value) in owners if isinstance(node.ctx, ast.Load) else ast.unparse(node.value) == "self")
         for node in analysis.index(fault.at.span.path).nodes
     )

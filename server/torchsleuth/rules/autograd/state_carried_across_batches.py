@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.values import Function, Instance
 from torchsleuth.values.graph import AutogradFault
 
@@ -109,16 +110,16 @@ def _attribute_stores(fault: AutogradFault, names: dict[str, bool]) -> list[tupl
             (method.path, part)
             for method in methods
             if isinstance(method, Function) and method.name != "__init__"
-            for part in ast.walk(method.node)
-            if isinstance(part, ast.Assign) and len(part.targets) == 1 and _is_own(part.targets[0], attribute)
+            for part in nodes_in(method.node, ast.Assign)
+            if len(part.targets) == 1 and _is_own(part.targets[0], attribute)
         ]
         found += stores if len(stores) == 1 else []
     return found
 
 
 def _is_own(target: ast.expr, attribute: str) -> bool:
-    owner = target.value if isinstance(target, ast.Attribute) and target.attr == attribute else None
-    return isinstance(owner, ast.Name) and owner.id == "self"
+    owner = target.value if is_attribute(target, attribute) else None
+    return is_name(owner, "self")
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:

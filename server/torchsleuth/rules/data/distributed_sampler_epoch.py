@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in, place_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import LibraryObject
 from torchsleuth.values.frames import Scene
 
@@ -54,7 +55,7 @@ def _is_told(analysis: Analysis, point: LoopPoint) -> bool:
     """Whether set_epoch stands anywhere in the script, or in the file of the loop."""
     trees = {path: analysis.tree(path) for path in (analysis.source.path, point.span.path)}
     nodes = (part for tree in trees.values() for part in ast.walk(tree))
-    return any(isinstance(part, ast.Attribute) and part.attr == "set_epoch" for part in nodes)
+    return any(is_attribute(part, "set_epoch") for part in nodes)
 
 
 def _shuffles(sampler: object) -> bool:

@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_function_call, is_method_call, is_name, nodes_in
 from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS620"
@@ -66,17 +67,17 @@ def _counted(function: ast.FunctionDef | None) -> str | None:
     """The attribute whose length ``__len__`` gives, as ``len(self.x)`` or ``self.x.shape[0]``."""
     last = function.body[-1] if function is not None else None
     value = last.value if isinstance(last, ast.Return) else None
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "len" and value.args:
+    if is_function_call(value, "len") and value.args:
         return _attribute(value.args[0])
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "size":
+    if is_method_call(value, "size"):
         return _attribute(value.func.value)
-    if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Attribute) and value.value.attr == "shape":
+    if isinstance(value, ast.Subscript) and is_attribute(value.value, "shape"):
         return _attribute(value.value.value)
     return None
 
 
 def _attribute(node: ast.AST) -> str | None:
-    own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    own = is_dotted(node, "self")
     return node.attr if own and isinstance(node, ast.Attribute) else None
 
 
@@ -95,7 +96,7 @@ def _is_constant(getitem: ast.FunctionDef) -> bool:
         if isinstance(statement, ast.Expr) and not isinstance(statement.value, ast.Constant):
             return False
         for node in ast.walk(statement):
-            if isinstance(node, ast.Name) and node.id == given[1]:
+            if is_name(node, given[1]):
                 return False
             if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
                 return False
@@ -111,7 +112,7 @@ def _is_constant(getitem: ast.FunctionDef) -> bool:
 def _picked(analysis: Analysis, dataset: Instance, getitem: ast.FunctionDef) -> Iterator[Edit]:
     """The index in the place of another, or behind what has none."""
     source, index = analysis.source_of(dataset.cls.path), getitem.args.args[1].arg
-    inner = {id(node.value): node for node in ast.walk(getitem) if isinstance(node, ast.Subscript)}
+    inner = {id(node.value): node for node in nodes_in(getitem, ast.Subscript)}
     for node in ast.walk(getitem):
         if _attribute(node) is not None and isinstance(node, ast.Attribute):
             outer = inner.get(id(node))

@@ -31,6 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_dotted, is_name, nodes_in
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -92,7 +93,7 @@ def _bound(fault: DataFault, made: ListValue) -> Iterator[tuple[str, Scene]]:
     """The names that hold the list, in the frames that lead to its use; there, also the one that it is called by."""
     frame: Scene | None = fault.at.scene
     node = fault.at.node
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+    if is_dotted(node):
         if fault.at.scene.names.get(node.value.id) is not made:
             yield node.value.id, fault.at.scene
     while frame is not None:
@@ -122,7 +123,7 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
                 continue
             target = loop.target
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
-            held = next((part for part in parts if isinstance(part, ast.Name) and part.id == name), None)
+            held = next((part for part in parts if is_name(part, name)), None)
             if held is not None:
                 yield Candidate(message("fix.unpack", name=name), (edits.replace(source, held, f"({name},)"),))
 
@@ -142,8 +143,8 @@ def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     if not isinstance(node, ast.Attribute) or node.attr not in _MOVES or not isinstance(node.value, ast.Name):
         return
     source = analysis.source_of(fault.at.span.path)
-    for call in analysis.index(fault.at.span.path).nodes:
-        if isinstance(call, ast.Call) and source.span(call.func) == fault.at.span:
+    for call in analysis.index(fault.at.span.path).of_type(ast.Call):
+        if source.span(call.func) == fault.at.span:
             arguments = source.segment(call)[len(source.segment(call.func)) :]
             text = f"[part.{node.attr}{arguments} for part in {node.value.id}]"
             old = source.segment(call)
@@ -156,8 +157,8 @@ def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Itera
     method = made.slots.get("getitem")
     if isinstance(method, Function):
         source = analysis.source_of(method.path)
-        for part in ast.walk(method.node):
-            if not isinstance(part, ast.Return) or part.value is None:
+        for part in nodes_in(method.node, ast.Return):
+            if part.value is None:
                 continue
             element = _at(part.value, path)
             if element is not None:
@@ -180,8 +181,8 @@ def _stacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[
     for function in (option(loader, "collate_fn") for _, loader, _ in constructions(analysis)):
         if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
             continue
-        for part in ast.walk(function.node):
-            if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple):
+        for part in nodes_in(function.node, ast.Return):
+            if isinstance(part.value, ast.Tuple):
                 for element in part.value.elts:
                     if isinstance(element, ast.Name | ast.ListComp):
                         yield _wrapped(analysis, function.path, element)

@@ -27,6 +27,7 @@ from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 CODE = "TS614"
 
@@ -46,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             )
     for call in analysis.calls.get(f"{LOADER}.next", ()):
         node = call.site.node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if is_method_call(node):
             source = analysis.source_of(call.site.span.path)
             new = f"next({source.segment(node.func.value)})"
             candidate = Candidate(

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, nodes_in
 from torchsleuth.values import LibraryObject, Value
 
 CODE = "TS623"
@@ -101,9 +102,7 @@ def _scope(analysis: Analysis, path: str, node: ast.Name) -> ast.AST | None:
     functions = [part for part in trail if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
     if functions:
         return functions[-1]
-    trains = any(
-        isinstance(part.func, ast.Attribute) and part.func.attr == "backward" for part in index.of_type(ast.Call)
-    )
+    trains = any(is_attribute(part.func, "backward") for part in index.of_type(ast.Call))
     return trail[0] if trail and trains else None
 
 
@@ -111,11 +110,11 @@ def _never_read(scope: ast.AST, used: str) -> Iterator[ast.Name]:
     """Names that are given an object of the same class as `used`, and never read."""
     made = [
         (node.targets[0], ast.unparse(node.value.func))
-        for node in ast.walk(scope)
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name)
+        for node in nodes_in(scope, ast.Assign)
+        if isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name)
     ]
     kinds = {kind for name, kind in made if name.id == used}
-    read = {part.id for part in ast.walk(scope) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Load)}
+    read = {part.id for part in nodes_in(scope, ast.Name) if isinstance(part.ctx, ast.Load)}
     yield from (name for name, kind in made if len(kinds) == 1 and kind in kinds and name.id not in read)
 
 
@@ -138,7 +137,7 @@ def _meant(
 def _written(call: LibraryCall) -> ast.Attribute | None:
     """``part.dataset``, where that is what a loader is given."""
     given = _given(call)
-    return given if isinstance(given, ast.Attribute) and given.attr == "dataset" else None
+    return given if is_attribute(given, "dataset") else None
 
 
 def _part(call: LibraryCall, written: ast.Attribute) -> LibraryObject | None:
@@ -147,7 +146,7 @@ def _part(call: LibraryCall, written: ast.Attribute) -> LibraryObject | None:
     value: Value = None
     if isinstance(written.value, ast.Name):
         value = scene.names.get(written.value.id, scene.globals.get(written.value.id))
-    elif isinstance(written.value, ast.Attribute) and isinstance(written.value.value, ast.Name):
+    elif is_dotted(written.value):
         owner = scene.instance()
         value = owner.slots.get(written.value.attr) if owner is not None else None
     is_part = isinstance(value, LibraryObject) and value.path.endswith(".Subset")

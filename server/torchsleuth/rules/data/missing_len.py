@@ -39,6 +39,7 @@ from torchsleuth.rules.evidence.loaders import head, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.values import ClassValue, Instance
 
 CODE = "TS603"
@@ -108,21 +109,21 @@ def _indexed(getitem: ast.FunctionDef) -> Iterator[str]:
     if len(getitem.args.args) < 2:
         return
     index = getitem.args.args[1].arg
-    for part in ast.walk(getitem):
-        if isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Name | ast.Tuple):
+    for part in nodes_in(getitem, ast.Subscript):
+        if isinstance(part.slice, ast.Name | ast.Tuple):
             first = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
             owner = part.value
-            if isinstance(owner, ast.Attribute) and owner.attr in ("iloc", "loc"):
+            if is_attribute(owner, "iloc", "loc"):
                 owner = owner.value
-            if isinstance(first, ast.Name) and first.id == index and isinstance(owner, ast.Attribute):
+            if is_name(first, index) and isinstance(owner, ast.Attribute):
                 yield f"len({ast.unparse(owner)})"
 
 
 def _counts(methods: list[ast.FunctionDef]) -> Iterator[str]:
     """``self.n`` where the constructor keeps how many samples there are to be."""
     for method in methods:
-        for part in ast.walk(method) if method.name == "__init__" else ():
-            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and _COUNT.fullmatch(part.attr):
+        for part in nodes_in(method, ast.Attribute) if method.name == "__init__" else ():
+            if isinstance(part.ctx, ast.Store) and _COUNT.fullmatch(part.attr):
                 yield ast.unparse(part)
 
 
@@ -134,25 +135,25 @@ def windows(getitem: ast.FunctionDef) -> Iterator[str]:
     index = getitem.args.args[1].arg
     named = {
         part.targets[0].id: part.value
-        for part in ast.walk(getitem)
-        if isinstance(part, ast.Assign) and isinstance(part.targets[0], ast.Name)
+        for part in nodes_in(getitem, ast.Assign)
+        if isinstance(part.targets[0], ast.Name)
     }
     behind: list[str] = []
-    for part in ast.walk(getitem):
-        if not isinstance(part, ast.Subscript) or not isinstance(part.value, ast.Attribute):
+    for part in nodes_in(getitem, ast.Subscript):
+        if not isinstance(part.value, ast.Attribute):
             continue
         cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
         if isinstance(cut, ast.BinOp):
             behind += _without(part.value, _terms(cut, named), index, 0)
         elif isinstance(cut, ast.Slice) and cut.lower is not None and cut.upper is not None:
-            if any(isinstance(term, ast.Name) and term.id == index for term in _terms(cut.lower, named)):
+            if any(is_name(term, index) for term in _terms(cut.lower, named)):
                 behind += [*_without(part.value, _terms(cut.upper, named), index, 1)]
     yield from sorted(dict.fromkeys(behind), key=lambda text: ("+" in text, -len(text)))
 
 
 def _without(data: ast.Attribute, terms: list[ast.expr], index: str, number: int) -> Iterator[str]:
     """The length of the data without the terms that an end has beside the index."""
-    rest = [term for term in terms if not (isinstance(term, ast.Name) and term.id == index)]
+    rest = [term for term in terms if not (is_name(term, index))]
     if len(rest) == len(terms) - 1 and rest:
         constants = [term.value for term in rest if isinstance(term, ast.Constant)]
         number -= sum(value for value in constants if isinstance(value, int))

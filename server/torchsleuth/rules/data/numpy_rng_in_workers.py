@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loaders import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.syntax.forms import is_dotted
 from torchsleuth.values import Function, Instance, LibraryObject, Value
 
 CODE = "TS607"
@@ -71,7 +72,7 @@ def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:
             if not isinstance(method, Function) or method.name == "__init__":
                 continue
             for part in ast.walk(method.node):
-                if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and part.value.id == "self":
+                if is_dotted(part, "self"):
                     if _is_generator(dataset.slots.get(part.attr)):
                         return part.attr, part
     return None

@@ -39,6 +39,7 @@ from torchsleuth.rules.evidence.spatial import padded_steps
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
 
 CODE = "TS601"
@@ -109,8 +110,8 @@ def _shortened(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     if cls is None or length is None or getitem is None:
         return
     source = analysis.source_of(cls.path)
-    for part in ast.walk(length):
-        if isinstance(part, ast.Return) and part.value is not None:
+    for part in nodes_in(length, ast.Return):
+        if part.value is not None:
             for count in dict.fromkeys(windows(getitem)):
                 title = message("fix.replace", old=source.segment(part.value), new=count)
                 yield Candidate(title, (edits.replace(source, part.value, count),))
@@ -219,8 +220,8 @@ def _field_names(fault: DataFault, count: int) -> list[str] | None:
         return None
     names = list(_ORDINALS[:count])
     method = fault.getitem
-    for part in ast.walk(method.node) if method is not None else ():
-        if isinstance(part, ast.Return) and isinstance(part.value, ast.Tuple) and len(part.value.elts) == count:
+    for part in nodes_in(method.node, ast.Return) if method is not None else ():
+        if isinstance(part.value, ast.Tuple) and len(part.value.elts) == count:
             for index, element in enumerate(part.value.elts):
                 noun = _noun(element)
                 if noun is not None and len(noun) > 1:

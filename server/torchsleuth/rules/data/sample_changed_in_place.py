@@ -31,6 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_dotted, is_name, is_text, names_in, nodes_in
 from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS624"
@@ -80,7 +81,7 @@ def _changes(getter: ast.FunctionDef, dataset: Instance) -> Iterator[tuple[ast.S
                     yield named[base.id], statement
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
-                for name in (part.id for part in ast.walk(target) if isinstance(part, ast.Name)):
+                for name in (part.id for part in nodes_in(target, ast.Name)):
                     if isinstance(getattr(target, "ctx", None), ast.Store) and not isinstance(target, ast.Subscript):
                         named.pop(name, None)
             target = statement.targets[0]
@@ -95,7 +96,7 @@ def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
     for statement in body:
         yield statement
         test = getattr(statement, "test", None)
-        if test is not None and any(isinstance(part, ast.Name) and part.id == index for part in ast.walk(test)):
+        if test is not None and index in names_in(test):
             continue
         for name in ("body", "orelse"):
             yield from _straight(getattr(statement, name, []), index)
@@ -103,10 +104,10 @@ def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
 
 def _is_element(node: ast.expr, receiver: str, index: str) -> bool:
     """``self.x[index]``"""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Name) or node.slice.id != index:
+    if not isinstance(node, ast.Subscript) or not is_name(node.slice, index):
         return False
     held = node.value
-    return isinstance(held, ast.Attribute) and isinstance(held.value, ast.Name) and held.value.id == receiver
+    return is_dotted(held, receiver)
 
 
 def _changed(statement: ast.stmt) -> ast.expr | None:
@@ -130,13 +131,11 @@ def _is_changed(statement: ast.stmt, target: ast.Subscript) -> bool:
     if isinstance(statement, ast.AugAssign | ast.Expr) or not _is_key(target.slice):
         return True
     own = ast.unparse(target)
-    return isinstance(value, ast.BinOp) and any(
-        ast.unparse(p) == own for p in ast.walk(value) if isinstance(p, ast.expr)
-    )
+    return isinstance(value, ast.BinOp) and any(ast.unparse(p) == own for p in nodes_in(value, ast.expr))
 
 
 def _is_key(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return is_text(node)
 
 
 def _element(node: ast.Subscript, dataset: Instance) -> Value:

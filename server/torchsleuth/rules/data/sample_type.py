@@ -48,6 +48,7 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 
 CODE = "TS602"
@@ -104,7 +105,7 @@ def made_at(analysis: Analysis, fault: DataFault) -> tuple[Related, ...]:
     method = fault.getitem
     if method is None or isinstance(method.node, ast.Lambda):
         return ()
-    last = [part for part in ast.walk(method.node) if isinstance(part, ast.Return)]
+    last = list(nodes_in(method.node, ast.Return))
     source = analysis.source_of(method.path)
     return (related(source, last[-1] if last else method.node.body[-1], message("data.getitem")),)
 
@@ -270,10 +271,9 @@ def _none(analysis: Analysis, fault: DataFault) -> Finding:
 
 def _returned_none(method: Function | None) -> ast.Return | None:
     """The first ``return None`` of a method."""
-    for part in ast.walk(method.node) if method is not None else ():
-        if isinstance(part, ast.Return):
-            if part.value is None or (isinstance(part.value, ast.Constant) and part.value.value is None):
-                return part
+    for part in nodes_in(method.node, ast.Return) if method is not None else ():
+        if part.value is None or (isinstance(part.value, ast.Constant) and part.value.value is None):
+            return part
     return None
 
 

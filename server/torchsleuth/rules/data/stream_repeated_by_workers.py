@@ -34,6 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_dotted
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
 
@@ -111,7 +112,7 @@ def _is_whole(dataset: Instance, node: ast.expr) -> bool:
         if name in ("range", "open"):
             return isinstance(node.func, ast.Name)
         return name in _PASSING and bool(node.args) and all(_is_whole(dataset, part) for part in node.args)
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+    if is_dotted(node, "self"):
         return isinstance(dataset.slots.get(node.attr), ListValue | DictValue | Tensor | Array | tuple)
     return False
 

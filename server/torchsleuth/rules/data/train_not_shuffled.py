@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.loaders import construction_of, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS604"
@@ -99,7 +100,7 @@ def _makers(tensor: Tensor, depth: int = 12) -> Iterator[str]:
 
 def _keeps_state(point: LoopPoint) -> bool:
     """Whether something goes from one batch to the next, cut off from its graph: a recurrent state."""
-    return any(isinstance(part, ast.Attribute) and part.attr in ("detach", "detach_") for part in ast.walk(point.node))
+    return any(is_attribute(part, "detach", "detach_") for part in ast.walk(point.node))
 
 
 def _finding(analysis: Analysis, point: LoopPoint, loader: LibraryObject) -> Iterator[Finding]:

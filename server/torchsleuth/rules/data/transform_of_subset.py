@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_name
 from torchsleuth.values import Instance, LibraryObject, Value
 
 CODE = "TS622"
@@ -70,7 +71,7 @@ def _is_read(analysis: Analysis, one: SubsetSet) -> bool:
     for path in paths:
         for node in analysis.index(path).of_type(ast.Attribute):
             if node.attr == one.target.attr and isinstance(node.ctx, ast.Load):
-                if not isinstance(node.value, ast.Name) or node.value.id != "self":
+                if not is_name(node.value, "self"):
                     return True
     return False
 

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Array, Image, LibraryObject, Tensor, Value
 
@@ -91,8 +92,8 @@ def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
         return
     later = [
         part
-        for part in ast.walk(scope)
-        if isinstance(part, ast.Call) and len(part.args) == 1 and part.lineno >= first.lineno
+        for part in nodes_in(scope, ast.Call)
+        if len(part.args) == 1 and part.lineno >= first.lineno
         if isinstance(getattr(part.func, "value", part.func), ast.Name | ast.Call)
         if source.segment(part.func) != source.segment(first.func)
         if part.lineno > first.lineno or any(inner is first for inner in ast.walk(part.args[0]))
@@ -107,11 +108,10 @@ def _in_list(analysis: Analysis, path: str, transform: LibraryObject) -> tuple[l
     """The list that a transform is written in, and its place."""
     site = transform.site
     assert site is not None
-    for part in analysis.index(path).nodes:
-        if isinstance(part, ast.List):
-            for index, element in enumerate(part.elts):
-                if isinstance(element, ast.Call) and analysis.source_of(path).span(element) == site.span:
-                    return part.elts, index
+    for part in analysis.index(path).of_type(ast.List):
+        for index, element in enumerate(part.elts):
+            if isinstance(element, ast.Call) and analysis.source_of(path).span(element) == site.span:
+                return part.elts, index
     return None
 
 
@@ -123,7 +123,7 @@ def _called(node: ast.expr) -> str:
 
 def _prefix(source: SourceText, node: ast.expr) -> str | None:
     """``transforms.`` of ``transforms.Normalize(…)``."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return None
     return f"{source.segment(node.func.value)}."
 

@@ -42,6 +42,7 @@ from torchsleuth.rules.evidence.operands import FACTORIES, append, birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
@@ -219,9 +220,9 @@ def _taken_from(analysis: Analysis, frame: Scene, node: ast.expr) -> ast.Name | 
     """The variable that a part was taken from: ``edges`` for ``target``, behind ``source, target = edges``."""
     if not isinstance(node, ast.Name) or frame.function is None:
         return None
-    for part in ast.walk(frame.function.node):
-        if isinstance(part, ast.Assign) and part.lineno < node.lineno:
-            stored = {to.id for target in part.targets for to in ast.walk(target) if isinstance(to, ast.Name)}
+    for part in nodes_in(frame.function.node, ast.Assign):
+        if part.lineno < node.lineno:
+            stored = names_in(*part.targets)
             whole = part.value.value if isinstance(part.value, ast.Subscript) else part.value
             if node.id in stored and isinstance(whole, ast.Name):
                 return whole
@@ -235,15 +236,13 @@ def _after_binding(analysis: Analysis, frame: Scene, name: ast.Name, device: str
     scope: ast.AST = frame.function.node if frame.function is not None else tree
     before = [
         part
-        for part in ast.walk(scope)
-        if isinstance(part, ast.Assign)
-        and part.lineno < name.lineno
-        and any(isinstance(to, ast.Name) and to.id == name.id for target in part.targets for to in ast.walk(target))
+        for part in nodes_in(scope, ast.Assign)
+        if part.lineno < name.lineno and any(is_name(to, name.id) for target in part.targets for to in ast.walk(target))
     ]
     known = [
         part.lineno
         for part in ast.walk(scope)
-        if isinstance(part, ast.Name) and part.id == device.partition(".")[0] and isinstance(part.ctx, ast.Store)
+        if is_name(part, device.partition(".")[0]) and isinstance(part.ctx, ast.Store)
     ]
     if before and (not known or min(known) < before[-1].lineno) and device != f"{name.id}.device":
         line = edits.insert_line_after(source, before[-1], f"{name.id} = {name.id}.to({device})")
@@ -272,7 +271,7 @@ def _moved_module(
 def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:
     """A model that an object keeps, moved where its ``__init__`` keeps it: ``self.teacher = teacher.to(device)``."""
     node, owner = site.node, site.scene.receiver
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not isinstance(owner, Instance):
+    if not is_method_call(node) or not isinstance(owner, Instance):
         return
     function, kept = site.scene.function, node.func
     first = function.node.args.args[:1] if function is not None else []
@@ -285,8 +284,7 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
         return
     values = {
         target.attr: statement.value
-        for statement in ast.walk(started)
-        if isinstance(statement, ast.Assign)
+        for statement in nodes_in(started, ast.Assign)
         for target in statement.targets
         if isinstance(target, ast.Attribute)
     }

@@ -26,6 +26,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.device import Device
 from torchsleuth.values import Value
 
@@ -75,7 +76,7 @@ def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Ite
         return
     source = source_at(analysis, call.site)
     choice = f'"cuda" if {torch}.cuda.is_available() else "cpu"'
-    if isinstance(written, ast.Call) and isinstance(written.func, ast.Attribute):
+    if is_method_call(written):
         receiver = source.segment(written.func.value)
         names = [name for name, value in call.site.scene.globals.items() if isinstance(value, Device)]
         yield replaced(analysis, call.site, written, f"{receiver}.to({names[0] if names else choice})")

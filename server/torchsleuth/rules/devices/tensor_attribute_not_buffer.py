@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.devices import stray_of
 from torchsleuth.rules.evidence.operands import source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import Device
 from torchsleuth.values import Instance, Site, Tensor
@@ -80,14 +81,14 @@ def _ancestors(tensor: Tensor) -> Iterator[Tensor]:
 
 def _assignment(analysis: Analysis, instance: Instance, name: str) -> tuple[SourceText, ast.Assign, str] | None:
     source, tree = analysis.source_of(instance.cls.path), analysis.tree(instance.cls.path)
-    own = [node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == instance.cls.name]
+    own = [node for node in nodes_in(tree, ast.ClassDef) if node.name == instance.cls.name]
     for node in (part for cls in own for part in ast.walk(cls)):
         if not isinstance(node, ast.FunctionDef) or node.name != "__init__" or not node.args.args:
             continue
-        for statement in ast.walk(node):
-            if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        for statement in nodes_in(node, ast.Assign):
+            if len(statement.targets) == 1:
                 target = statement.targets[0]
-                if isinstance(target, ast.Attribute) and target.attr == name and isinstance(target.value, ast.Name):
+                if is_attribute(target, name) and isinstance(target.value, ast.Name):
                     if target.value.id == node.args.args[0].arg:
                         return source, statement, name
     return None

@@ -17,13 +17,13 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 CODE = "TS202"
 
@@ -33,7 +33,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for site in analysis.trace.discarded:
         call = site.node
         key = (site.span.path, site.span.start.line)
-        if key in seen or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        if key in seen or not is_method_call(call):
             continue
         seen.add(key)
         source = analysis.source_of(site.span.path)

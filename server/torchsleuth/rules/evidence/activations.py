@@ -10,6 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import LibraryModule, Site, Tensor, Value
@@ -74,14 +75,13 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
 def _unpassed(analysis: Analysis, module: LibraryModule, title: str) -> Iterator[Candidate]:
     """A layer that is passed on as an option: the option left out, or an identity in its place."""
     site = module.site
-    if site is None or not isinstance(site.node, ast.Call) or not isinstance(site.node.func, ast.Attribute):
+    if site is None or not is_method_call(site.node):
         return
     source = analysis.source_of(site.span.path)
-    for node in analysis.index(source.path).nodes:
-        if isinstance(node, ast.Call):
-            for keyword in node.keywords:
-                if isinstance(keyword.value, ast.Call) and source.start_of(keyword.value) == site.span.start:
-                    yield Candidate(title, (edits.remove_keyword(source, node, keyword),))
+    for node in analysis.index(source.path).of_type(ast.Call):
+        for keyword in node.keywords:
+            if isinstance(keyword.value, ast.Call) and source.start_of(keyword.value) == site.span.start:
+                yield Candidate(title, (edits.remove_keyword(source, node, keyword),))
     package = source.segment(site.node.func.value)
     identity = edits.replace(source, site.node, f"{package}.Identity()")
     old = text_of(source, site.node)

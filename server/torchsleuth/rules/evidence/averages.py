@@ -12,6 +12,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import names_in
 from torchsleuth.values import Instance, LibraryModule, Value
 
 _CALLS = ("torch.nn.Module.named_parameters", "torch.nn.Module.parameters")
@@ -31,7 +32,7 @@ def averages(analysis: Analysis) -> Iterator[Finding]:
         if loop is None:
             continue
         source = analysis.source_of(call.site.span.path)
-        names = {part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+        names = names_in(loop.target)
         for statement in loop.body:
             place = _place(statement)
             span = source.span(statement)

@@ -18,6 +18,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, names_in
 from torchsleuth.values import Tensor
 
 METHODS = {
@@ -54,7 +55,7 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
 
 def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
     """An argument of a module that has another dtype than the usual one: it is that of the whole model."""
-    frame, own = used.site.scene, {part.id for part in ast.walk(used.node or ast.Pass()) if isinstance(part, ast.Name)}
+    frame, own = used.site.scene, names_in(used.node or ast.Pass())
     if frame.function is None or frame.function.name != "forward" or dtype not in ("float64", "float16", "bfloat16"):
         return
     for argument in frame.function.node.args.args:
@@ -66,7 +67,7 @@ def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
 def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     """Take a conversion away from what may have the dtype without it: ``y.float()``."""
     node = used.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CONVERSIONS:
+    if is_method_call(node) and node.func.attr in _CONVERSIONS:
         edit = edits.without_attribute(source_at(analysis, used.site), node, node.func.attr)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{node.func.attr}()"), (edit,))

@@ -16,6 +16,7 @@ from torchsleuth.rules.evidence.operands import operands
 from torchsleuth.rules.evidence.operators import code_of
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Diagnostic, Related, Span
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import node_of as node_of_graph
@@ -88,7 +89,7 @@ class _Marks:
             yield from self._of_conflict(self._conflicts[span])
         elif finding.code == _DISCARDED and span in self._discarded:
             call, frame = self._discarded[span].node, self._discarded[span].scene
-            if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+            if is_method_call(call):
                 yield from self._of_expression(call.func.value, frame)
         elif finding.code == _FREED:
             faults = (

@@ -13,6 +13,16 @@ from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_dotted,
+    is_function_call,
+    is_method_call,
+    is_name,
+    is_text,
+    nodes_in,
+    stored_in,
+)
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
@@ -119,7 +129,7 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
     loop = loops[-1] if loops else None
     if not isinstance(node, ast.Name) or call is None or not isinstance(loop, ast.For) or call not in ast.walk(loop):
         return
-    stored = {part.id for part in ast.walk(loop) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    stored = stored_in(loop)
     gives = next((part for part in _given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
     varies = gives is not None and any(isinstance(part, ast.Name) and part.id in stored for part in ast.walk(gives))
     if gives is not None and varies and node.id not in stored and loop.body[0].lineno > loop.lineno:
@@ -134,7 +144,7 @@ def _reversed(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Cand
     around = edits.path_to(analysis.tree(frame.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp)]
     over = [part.iter if isinstance(part, ast.For) else part.generators[0].iter for part in loops]
-    indexed = [part.value for part in ast.walk(node) if isinstance(part, ast.Subscript)] if loops else []
+    indexed = [part.value for part in nodes_in(node, ast.Subscript)] if loops else []
     seen: set[str] = set()
     for part in (inner for outer in (*over, *indexed) for inner in ast.walk(outer)):
         sizes = _local(frame, part.id) if isinstance(part, ast.Name) else None
@@ -167,7 +177,7 @@ def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> lis
         if method is not None and method.owner is not None and method.node.args.args
         else ""
     )
-    own = isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == first
+    own = is_dotted(target, first)
     return [f"{ast.unparse(target)}.{name}"] if isinstance(target, ast.Attribute) and not own else []
 
 
@@ -221,12 +231,7 @@ def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Ite
 
 def _counts_from_zero(node: ast.expr) -> bool:
     """``range(n)``."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "range"
-        and len(node.args) == 1
-    )
+    return is_function_call(node, "range") and len(node.args) == 1
 
 
 def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[Candidate]:
@@ -297,9 +302,9 @@ def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> 
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     given = [
         statement
-        for statement in ast.walk(scope)
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and statement.lineno < node.lineno
-        if isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == node.id
+        for statement in nodes_in(scope, ast.Assign)
+        if len(statement.targets) == 1 and statement.lineno < node.lineno
+        if is_name(statement.targets[0], node.id)
     ]
     if not given:
         return
@@ -459,10 +464,7 @@ def _local(frame: Scene, name: str) -> Value:
 def _variables(frame: Scene, body: list[ast.stmt], wanted: int, line: int) -> Iterator[str]:
     """Variables that a function sets once, above a line and outside of blocks, to the wanted size."""
     stored = [
-        part.id
-        for statement in body
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        part.id for statement in body for part in nodes_in(statement, ast.Name) if isinstance(part.ctx, ast.Store)
     ]
     for statement in body:
         if isinstance(statement, ast.Assign) and statement.lineno < line:
@@ -527,10 +529,9 @@ def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, as
     given = [
         (method, value)
         for method in methods
-        for statement in ast.walk(method)
-        if isinstance(statement, ast.Assign)
+        for statement in nodes_in(method, ast.Assign)
         for target, value in _pairs(statement)
-        if isinstance(target, ast.Attribute) and target.attr == node.attr
+        if is_attribute(target, node.attr)
     ]
     return given[0] if len(given) == 1 and given[0][0].name == "__init__" else None
 
@@ -586,7 +587,7 @@ def _spread(call: ast.Call, name: str, frame: Scene) -> ast.expr | None:
 
 def _entry(node: ast.Subscript, frame: Scene) -> ast.expr | None:
     """The number under a key of a dict that is written down: ``{"dim": 64}`` or ``dict(dim=64)``, also inside another."""
-    if not isinstance(node.slice, ast.Constant) or not isinstance(node.slice.value, str):
+    if not is_text(node.slice):
         return None
     table = _table(node.value, frame)
     found: list[ast.expr] = []
@@ -609,10 +610,10 @@ def _table(node: ast.expr, frame: Scene) -> ast.expr | None:
         return None
     scopes: list[ast.AST] = [frame.function.node] if frame.function is not None else []
     for scope in (*scopes, parse(frame.source)):
-        stores = [part for part in ast.walk(scope) if isinstance(part, ast.Name) and part.id == node.id]
+        stores = [part for part in ast.walk(scope) if is_name(part, node.id)]
         if sum(isinstance(part.ctx, ast.Store) for part in stores) == 1:
-            for statement in ast.walk(scope):
-                if isinstance(statement, ast.Assign) and any(target in stores for target in statement.targets):
+            for statement in nodes_in(scope, ast.Assign):
+                if any(target in stores for target in statement.targets):
                     value = statement.value
                     made = isinstance(value, ast.Call) and ast.unparse(value.func) == "dict"
                     return value if made or isinstance(value, ast.Dict) else None
@@ -622,9 +623,7 @@ def _table(node: ast.expr, frame: Scene) -> ast.expr | None:
 def _number(scope: ast.AST, name: str) -> ast.expr | None:
     """The constant that a scope assigns to a variable, if that is all that it assigns to it."""
     nodes = index(scope).nodes if isinstance(scope, ast.Module) else list(ast.walk(scope))
-    found = [
-        part for part in nodes if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
-    ]
+    found = [part for part in nodes if is_name(part, name) and isinstance(part.ctx, ast.Store)]
     if len(found) != 1:
         return None
     for statement in nodes:
@@ -666,7 +665,7 @@ def _default(name: str, frame: Scene) -> ast.expr | None:
     """The number that ``add_argument("--name", default=…)`` gives an argument, if one call of the file does."""
     found: list[ast.expr] = []
     for node in index(parse(frame.source)).nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument":
+        if is_method_call(node, "add_argument"):
             flags = [part.value for part in node.args if isinstance(part, ast.Constant)]
             if name in {str(flag).lstrip("-").replace("-", "_") for flag in flags}:
                 found += [keyword.value for keyword in node.keywords if keyword.arg == "default"]

@@ -7,6 +7,7 @@ import ast
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.schema import Related
+from torchsleuth.syntax.forms import is_function_call
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import LibraryModule, Tensor
@@ -64,7 +65,7 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
 
 def _is_written_bool(node: ast.AST) -> bool:
     """``bool(x)``, where a condition asks the same of ``x`` itself."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "bool"
+    return is_function_call(node, "bool")
 
 
 def operand_node(operation: Operation, index: int) -> ast.expr | None:

@@ -8,6 +8,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.rules.evidence.describe import argument_nodes
 from torchsleuth.rules.evidence.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.forms import is_name, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -78,19 +79,15 @@ def _is_bound(frame: Scene, name: str, at: ast.AST | None) -> bool:
     if at is None or not own:
         return True
     scope = index(parse(frame.source)).nodes if frame.function is None else ast.walk(frame.function.node)
-    lines = [
-        part.lineno
-        for part in scope
-        if isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Store)
-    ]
+    lines = [part.lineno for part in scope if is_name(part, name) and isinstance(part.ctx, ast.Store)]
     return not lines or min(lines) < getattr(at, "lineno", 0)
 
 
 def _is_read(frame: Scene, name: object) -> bool:
     """Whether a function of the file reads a global name."""
-    functions = (node for node in index(parse(frame.source)).nodes if isinstance(node, ast.FunctionDef))
+    functions = (node for node in index(parse(frame.source)).of_type(ast.FunctionDef))
     parts = (part for function in functions for part in ast.walk(function))
-    return any(isinstance(part, ast.Name) and part.id == name for part in parts)
+    return any(is_name(part, name) for part in parts)
 
 
 def is_device(value: Value, home: Device) -> bool:
@@ -130,10 +127,8 @@ def binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.
     tree = analysis.tree(source.path)
     loops = [
         node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For)
-        and node.lineno <= name.lineno <= (node.end_lineno or node.lineno)
-        and any(isinstance(part, ast.Name) and part.id == name.id for part in ast.walk(node.target))
+        for node in nodes_in(tree, ast.For)
+        if node.lineno <= name.lineno <= (node.end_lineno or node.lineno) and name.id in names_in(node.target)
     ]
     if not loops:
         return None
@@ -141,7 +136,7 @@ def binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.
     if loop.body[0].lineno == loop.lineno:
         return None
     rebound = any(
-        isinstance(part, ast.Name) and part.id == name.id and isinstance(part.ctx, ast.Store)
+        is_name(part, name.id) and isinstance(part.ctx, ast.Store)
         for statement in loop.body
         for part in ast.walk(statement)
     )

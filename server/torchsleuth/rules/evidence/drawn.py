@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import trained_parts
@@ -11,6 +10,7 @@ from torchsleuth.rules.evidence.graphs import call_place
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryObject, Site, Tensor
 from torchsleuth.values.graph import node_of
 
@@ -49,7 +49,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
             "grad.sampled", text=source.segment(call.site.node), distribution=f"the {call.receiver.type_name}"
         )
         fixes: list[Candidate] = []
-        if isinstance(call.site.node, ast.Call) and isinstance(call.site.node.func, ast.Attribute):
+        if is_method_call(call.site.node):
             function = call.site.node.func
             new = f"{source.segment(function.value)}.rsample"
             title = message("fix.replace", old="sample", new="rsample")

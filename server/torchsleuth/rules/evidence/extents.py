@@ -12,6 +12,7 @@ from torchsleuth.rules.evidence.operands import Operand, appended, lineage, oper
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size
@@ -67,7 +68,7 @@ def _is_open(call: ast.Call) -> bool:
     """Whether a reduction names its dimension and nothing about keeping it."""
     names = {keyword.arg for keyword in call.keywords}
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    count = len(call.args) - (1 if isinstance(owner, ast.Name) and owner.id in ("torch", "th") else 0)
+    count = len(call.args) - (1 if is_name(owner, "torch", "th") else 0)
     return not names & {"keepdim", "keepdims", None} and (names & {"dim", "axis"} != set() or count == 1)
 
 
@@ -89,7 +90,7 @@ def _calls_beside(frame: Scene, call: ast.Call) -> Iterator[ast.Call]:
     own = _reduction(call)
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     for part in ast.walk(scope):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _REDUCTIONS:
+        if is_method_call(part) and part.func.attr in _REDUCTIONS:
             if part.lineno != call.lineno or part.col_offset != call.col_offset:
                 if _reduction(part) == own:
                     yield part
@@ -149,8 +150,8 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
 def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:
     """The calls whose results a variable is set to in its function."""
     scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
-    for part in ast.walk(scope) if isinstance(node, ast.Name) else ():
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Call):
-            names = {name.id for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)}
+    for part in nodes_in(scope, ast.Assign) if isinstance(node, ast.Name) else ():
+        if isinstance(part.value, ast.Call):
+            names = names_in(*part.targets)
             if node is not None and isinstance(node, ast.Name) and node.id in names:
                 yield part.value

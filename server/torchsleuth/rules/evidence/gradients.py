@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.forms import is_name
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import LibraryObject, Site, Tensor, is_unknown
 
@@ -117,7 +118,7 @@ def _changes(use: list[ast.AST]) -> bool:
     node, *around = use
     if isinstance(node, ast.Constant):
         names = [part.func for part in around[:1] if isinstance(part, ast.Call)]
-        return any(isinstance(name, ast.Name) and name.id in ("setattr", "delattr") for name in names)
+        return any(is_name(name, "setattr", "delattr") for name in names)
     if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _HOOKS):
         return True
     for parent in around:

@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Native
@@ -194,7 +195,7 @@ def _stripped(node: ast.expr) -> ast.expr:
     """The tensor in front of ``.detach().cpu().numpy()``."""
     while True:
         attribute = node.func if isinstance(node, ast.Call) else node
-        if not isinstance(attribute, ast.Attribute) or attribute.attr not in (*_METHODS, "cpu"):
+        if not is_attribute(attribute, *_METHODS, "cpu"):
             return node
         node = attribute.value
 
@@ -233,7 +234,7 @@ def _without_item(source: SourceText, data: ast.expr) -> str:
     """The source of an expression without its calls of item()."""
     text, start = source.segment(data), source.offset(source.start_of(data))
     for part in sorted(ast.walk(data), key=lambda part: -getattr(part, "end_col_offset", 0)):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr == "item":
+        if is_method_call(part, "item"):
             keep = source.offset(source.end_of(part.func.value)) - start
             text = text[:keep] + text[source.offset(source.end_of(part)) - start :]
     return text
@@ -245,7 +246,7 @@ def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
         return
     if isinstance(node, ast.Compare):
         yield _replaced(source, node, source.segment(node.left), safe=False)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    elif is_method_call(node):
         if node.func.attr in _CONVERSIONS or not node.args:
             yield _replaced(source, node, source.segment(node.func.value), safe=False)
         else:
@@ -256,7 +257,7 @@ def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
 def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``x.softmax(dim=1)`` for ``one_hot(x.argmax(dim=1), n).float()``."""
     source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or call.func.attr != "argmax":
+    if not is_method_call(call, "argmax"):
         return
     operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     method = bool(operations) and operations[0].target.startswith("Tensor.")
@@ -281,12 +282,7 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The probability ``p[:, c]`` for ``(p == c).float()``, where `p` is an argmax that is only compared with classes."""
     source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
-    if (
-        not isinstance(call, ast.Call)
-        or not isinstance(call.func, ast.Attribute)
-        or call.func.attr != "argmax"
-        or not found
-    ):
+    if not is_method_call(call, "argmax") or not found:
         return
     dim = (*found[0].args[1:], found[0].kwargs.get("dim"))[0]
     operand = call.func.value if found[0].target.startswith("Tensor.") else call.args[0]
@@ -296,7 +292,7 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         scope = next(
             (part for part in reversed(within.trail(call)) if isinstance(part, ast.FunctionDef | ast.Module)), None
         )
-        names = [part for part in ast.walk(scope) if isinstance(part, ast.Name)] if scope is not None else []
+        names = list(nodes_in(scope, ast.Name)) if scope is not None else []
         uses = [part for part in names if part.id == statement.targets[0].id and part is not statement.targets[0]]
     at = {1: "[:, {}]", -1: "[..., {}]", 0: "[{}]"}.get(dim) if isinstance(dim, int) else None
     soft = edits.replace(source, call, f"{source.segment(operand)}.softmax(dim={dim})")
@@ -321,7 +317,7 @@ def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[a
         return None
     number = compared.comparators[0] if compared.left is use else compared.left
     method = parents.get(compared)
-    whole = parents.get(method) if isinstance(method, ast.Attribute) and method.attr == "float" else None
+    whole = parents.get(method) if is_attribute(method, "float") else None
     span = source.span(compared)
     found = [operation for operation in analysis.trace.operations if operation.site.span == span]
     numbers = [part for operation in found for part in operation.args if not isinstance(part, Tensor)]
@@ -343,7 +339,7 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     points = {name: held for name, held in frame.names.items() if isinstance(held, Tensor) and isinstance(name, str)}
     before = [name for name, held in points.items() if distances is not None and held in distances.sources]
     before = before or [name for name in points if name in {argument.arg for argument in function.args.args}]  # type: ignore[union-attr]
-    used = {part.id for part in ast.walk(last) if isinstance(part, ast.Name)}
+    used = names_in(last)
     for name in before:
         for other in sorted(used & points.keys() - {name}):
             if points[other].spec.shape is not None and points[other].spec.shape == points[name].spec.shape:
@@ -357,7 +353,7 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``(x.softmax(dim=1) * torch.arange(10)).sum(dim=1)`` for ``x.argmax(dim=1)``."""
     call, source, torch = site.node, analysis.source_of(site.span.path), torch_name(site)
     operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not operations or torch is None:
+    if not is_method_call(call) or not operations or torch is None:
         return
     operand = call.func.value if operations[0].target.startswith("Tensor.") else call.args[0]
     spec, dims = operations[0].specs[0], (*operations[0].args[1:], operations[0].kwargs.get("dim"))
@@ -381,8 +377,8 @@ def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         if freezing is not None:
             yield from _frozen_before(analysis, analysis.source_of(place.span.path), freezing)
         place = caller_of(place)
-    for part in ast.walk(statement) if statement is not None else ():
-        if isinstance(part, ast.Constant) and part.value is False:
+    for part in nodes_in(statement, ast.Constant) if statement is not None else ():
+        if part.value is False:
             yield Candidate(message("fix.unfreeze"), (edits.replace(source, part, "True"),), safe=False)
 
 
@@ -394,7 +390,7 @@ def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) 
     )
     block = next((one for one in blocks_of(analysis.tree(source.path)) if whole in one), [whole])
     before = block[: block.index(whole)]
-    used = {ast.unparse(part) for part in ast.walk(whole) if isinstance(part, ast.Name | ast.Attribute)} - {"self"}
+    used = {ast.unparse(part) for part in nodes_in(whole, ast.Name, ast.Attribute)} - {"self"}
     first = whole
     while before and isinstance(before[-1], ast.Assign) and used & set(_owners(before[-1].targets[0])):
         first = before.pop()
@@ -471,7 +467,7 @@ def call_place(analysis: Analysis, site: Site, text: str) -> Related:
 
 def at_backward(fault: AutogradFault) -> AutogradFault:
     """The fault of the backward() that meets weights which a step has changed, in place of that of the step."""
-    step = isinstance(fault.at.node, ast.Call) and isinstance(fault.at.node.func, ast.Attribute)
+    step = is_method_call(fault.at.node)
     if fault.kind == "modified" and step and fault.at.node.func.attr == "step" and fault.cause is not None:  # type: ignore[attr-defined]
         return replace(fault, at=fault.cause)
     return fault
@@ -509,20 +505,18 @@ def _is_carried(analysis: Analysis, name: str, fault: AutogradFault) -> bool:
     path = name.partition("[")[0]
     name, _, attribute = path.partition(".")
     if attribute:
-        functions = [part for part in ast.walk(tree) if isinstance(part, ast.FunctionDef) and part.name != "__init__"]
+        functions = [part for part in nodes_in(tree, ast.FunctionDef) if part.name != "__init__"]
         if _sets_attribute(scope, path) or (
             any(_sets_attribute(function, path) for function in functions) and _is_made_within(fault, scope)
         ):
             return True
     if isinstance(scope, ast.FunctionDef):
-        returned = [part.value for part in ast.walk(scope) if isinstance(part, ast.Return) and part.value is not None]
-        given = {part.arg for part in ast.walk(scope.args) if isinstance(part, ast.arg)}
-        return name in given and any(
-            isinstance(part, ast.Name) and part.id == name for value in returned for part in ast.walk(value)
-        )
+        returned = [part.value for part in nodes_in(scope, ast.Return) if part.value is not None]
+        given = {part.arg for part in nodes_in(scope.args, ast.arg)}
+        return name in given and any(is_name(part, name) for value in returned for part in ast.walk(value))
     read = False
     for statement in getattr(scope, "body", []):
-        names = [part for part in ast.walk(statement) if isinstance(part, ast.Name) and part.id == name]
+        names = [part for part in ast.walk(statement) if is_name(part, name)]
         read = read or any(isinstance(part.ctx, ast.Load) for part in names)
         read = read or any(isinstance(part, ast.AugAssign) and _targets(part, name) for part in ast.walk(statement))
         if any(isinstance(part.ctx, ast.Store) for part in names):
@@ -546,7 +540,7 @@ def _is_made_within(fault: AutogradFault, scope: ast.stmt | ast.Module) -> bool:
 
 
 def _targets(statement: ast.AugAssign, name: str) -> bool:
-    return isinstance(statement.target, ast.Name) and statement.target.id == name
+    return is_name(statement.target, name)
 
 
 def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[SourceText, ast.Call]]:
@@ -589,7 +583,7 @@ def last_assignment(analysis: Analysis, name: ast.expr, site: Site) -> ast.expr 
         for part in getattr(block, "body", []) if not isinstance(block, ast.Lambda) else ():
             if isinstance(part, ast.Assign) and part.lineno < statement.lineno and len(part.targets) == 1:
                 target = part.targets[0]
-                if isinstance(target, ast.Name) and target.id == name.id:
+                if is_name(target, name.id):
                     found = part.value
     return found
 

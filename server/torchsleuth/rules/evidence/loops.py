@@ -12,6 +12,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import (
     Function,
@@ -65,7 +66,7 @@ def draws_again(event: Event) -> bool:
     while point is not None and frame is not None and node is not None:
         if frame.path == point.span.path and node in index(point.node).parents:
             changing = {part.id for part in ast.walk(point.node) if _is_assigned(part)}
-            names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+            names = names_in(node)
             return not names & changing
         node, frame = frame.call, frame.caller
     return False
@@ -106,7 +107,7 @@ def loop_statement(analysis: Analysis, point: LoopPoint) -> ast.stmt | None:
 def receiver_text(analysis: Analysis, site: Site) -> str | None:
     """The expression before the dot of a method call: ``optimizer`` in ``optimizer.step()``."""
     node = site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if is_method_call(node):
         return analysis.source_of(site.span.path).segment(node.func.value)
     return None
 
@@ -155,7 +156,7 @@ def called_text(analysis: Analysis, event: Event) -> str | None:
     if not isinstance(node, ast.Call):
         return None
     function = node.func
-    if isinstance(function, ast.Attribute) and function.attr == "forward":
+    if is_attribute(function, "forward"):
         function = function.value
     plain = isinstance(function, ast.Name | ast.Attribute)
     return analysis.source_of(event.site.span.path).segment(function) if plain else None
@@ -195,7 +196,7 @@ def unseen(analysis: Analysis, method: str) -> bool:
     for path in paths:
         source = analysis.source_of(path)
         for node in analysis.index(path).nodes:
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != method:
+            if not is_method_call(node, method):
                 continue
             if len(node.args) > (method in ("train", "eval")) or (path, source.start_of(node)) in starts:
                 continue
@@ -214,16 +215,16 @@ def _is_replaced(analysis: Analysis, path: str, node: ast.AST) -> bool:
     owner, method = within[0], within[1]
     derived = [part for part in analysis.index(path).of_type(ast.ClassDef) if _derives(part, owner)]
     for part in analysis.index(path).nodes:
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == owner.name:
+        if is_function_call(part, owner.name):
             return False
-        if isinstance(part, ast.Attribute) and part.attr == method.name:
+        if is_attribute(part, method.name):
             if not isinstance(part.value, ast.Name) or part.value.id == owner.name:
                 return False  # super().update(), Base.update
     return bool(derived) and all(_defines(part, method.name) for part in derived)
 
 
 def _derives(derived: ast.ClassDef, owner: ast.ClassDef) -> bool:
-    return any(isinstance(base, ast.Name) and base.id == owner.name for base in derived.bases)
+    return any(is_name(base, owner.name) for base in derived.bases)
 
 
 def _defines(owner: ast.ClassDef, method: str) -> bool:
@@ -232,8 +233,8 @@ def _defines(owner: ast.ClassDef, method: str) -> bool:
 
 def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr | None:
     """The statement ``name.method``, of which the parentheses are missing."""
-    for node in analysis.index(path).nodes:
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Attribute) and node.value.attr == method:
+    for node in analysis.index(path).of_type(ast.Expr):
+        if is_attribute(node.value, method):
             if ast.unparse(node.value.value) == name:
                 return node
     return None

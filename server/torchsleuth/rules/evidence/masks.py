@@ -12,6 +12,7 @@ from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.values import Origin, Tensor, Value
 
@@ -281,22 +282,19 @@ def _changes(target: str) -> bool:
 
 def _writes(function: ast.AST, name: str) -> Iterator[ast.stmt]:
     """The statements that may change what a variable of a function holds."""
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                base = target
-                while isinstance(base, ast.Subscript | ast.Attribute):
-                    base = base.value
-                if (
-                    isinstance(base, ast.Name)
-                    and base.id == name
-                    and not isinstance(target, ast.Name)
-                    or isinstance(node, ast.AugAssign)
-                    and isinstance(base, ast.Name)
-                    and base.id == name
-                ):
-                    yield node
+    for node in nodes_in(function, ast.Assign, ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            base = target
+            while isinstance(base, ast.Subscript | ast.Attribute):
+                base = base.value
+            if (
+                is_name(base, name)
+                and not isinstance(target, ast.Name)
+                or isinstance(node, ast.AugAssign)
+                and is_name(base, name)
+            ):
+                yield node
 
 
 def _written_part(write: ast.stmt, empty: bool, function: ast.AST) -> bool | None:
@@ -319,9 +317,9 @@ def _written_part(write: ast.stmt, empty: bool, function: ast.AST) -> bool | Non
 def _is_length(bound: ast.expr, function: ast.AST) -> bool:
     """Whether the end of a slice is how many elements a row has."""
     texts = [ast.unparse(bound)]
-    for loop in ast.walk(function):
-        if isinstance(loop, ast.For) and isinstance(bound, ast.Name):
-            names = [part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name)]
+    for loop in nodes_in(function, ast.For):
+        if isinstance(bound, ast.Name):
+            names = [part.id for part in nodes_in(loop.target, ast.Name)]
             texts += [ast.unparse(loop.iter)] if bound.id in names else []
     if any(_NOT_LENGTHS.search(text) for text in texts):
         return False

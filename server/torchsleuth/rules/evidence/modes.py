@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in
 from torchsleuth.values import Instance, LibraryModule, Site, Value
 from torchsleuth.values.frames import Scene
 
@@ -79,7 +80,7 @@ def _switched(module: LibraryModule) -> bool:
 
 def _asks_for_mode(node: ast.AST) -> bool:
     """Whether a call passes the mode on: ``F.dropout(x, training=self.training)``."""
-    return any(isinstance(part, ast.Attribute) and part.attr == "training" for part in ast.walk(node))
+    return any(is_attribute(part, "training") for part in ast.walk(node))
 
 
 def depends_on_mode(analysis: Analysis, site: Site) -> bool:
@@ -103,7 +104,7 @@ def depends_on_mode(analysis: Analysis, site: Site) -> bool:
 
 
 def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names_in(node)
 
 
 def _within(trail: list[ast.AST]) -> Iterator[tuple[ast.AST, ast.AST]]:
@@ -152,11 +153,10 @@ def _is_switch(test: ast.expr, own: set[str]) -> bool:
 def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
     """The assignments to these names in the function that leads to a node, and the conditions around it."""
     function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
-    for part in ast.walk(function) if function is not None else ():
-        if isinstance(part, ast.If | ast.Assign):
-            stored = (inner for inner in ast.walk(part) if isinstance(inner, ast.Name))
-            if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):
-                yield part.test if isinstance(part, ast.If) else part.value
+    for part in nodes_in(function, ast.If, ast.Assign) if function is not None else ():
+        stored = nodes_in(part, ast.Name)
+        if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):
+            yield part.test if isinstance(part, ast.If) else part.value
 
 
 __all__ = ["ModeDependent", "depends_on_mode", "mode_dependent"]

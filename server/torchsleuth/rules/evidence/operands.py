@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.describe import argument_nodes, expression_text,
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
@@ -135,20 +136,16 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
     function = frame.function
     scope: ast.AST = function.node if function is not None else analysis.tree(frame.path)
     source = source_at(analysis, used.site)
-    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} if node is not None else set()
+    names = names_in(node) if node is not None else set()
     for name in sorted(names):
         value = frame.names.get(name)
         if not isinstance(value, Tensor) or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
             continue
-        stores = [
-            part
-            for part in ast.walk(scope)
-            if isinstance(part, ast.Name) and part.id == name and not isinstance(part.ctx, ast.Load)
-        ]
+        stores = [part for part in ast.walk(scope) if is_name(part, name) and not isinstance(part.ctx, ast.Load)]
         found = [
             part
-            for part in ast.walk(scope)
-            if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
+            for part in nodes_in(scope, ast.Assign)
+            if len(part.targets) == 1 and isinstance(part.targets[0], ast.Name)
             if part.targets[0].id == name
         ]
         if len(stores) == len(found) == 1:
@@ -193,7 +190,7 @@ def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool
 def reversed_alone(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
     node = used.node
-    if isinstance(node, ast.Attribute) and node.attr == "T" and len(used.shape) > 2:
+    if is_attribute(node, "T") and len(used.shape) > 2:
         text = f"{source_at(analysis, used.site).segment(node.value)}.transpose(-2, -1)"
         yield replaced(analysis, used.site, node, text)
 
@@ -404,11 +401,7 @@ def _of_other_axis(
     place, value = node, node
     if isinstance(node, ast.Name):
         scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
-        given = [
-            part
-            for part in ast.walk(scope)
-            if isinstance(part, ast.Assign) and node.id in {ast.unparse(to) for to in _targets(part)}
-        ]
+        given = [part for part in nodes_in(scope, ast.Assign) if node.id in {ast.unparse(to) for to in _targets(part)}]
         if len(given) != 1 or len(given[0].targets) != 1:
             return None
         place = value = given[0].value
@@ -438,14 +431,9 @@ def _targets(statement: ast.Assign) -> Iterator[ast.expr]:
 
 def _shape_owner(node: ast.expr) -> ast.Name | None:
     """``x`` of ``x.shape`` and ``x.size()``."""
-    if (
-        isinstance(node, ast.Call)
-        and not node.args
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "size"
-    ):
+    if isinstance(node, ast.Call) and not node.args and is_attribute(node.func, "size"):
         node = node.func.value
-    elif isinstance(node, ast.Attribute) and node.attr == "shape":
+    elif is_attribute(node, "shape"):
         node = node.value
     return node if isinstance(node, ast.Name) else None
 
@@ -455,11 +443,11 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
     owner: ast.expr | None = None
     axis: ast.expr | None = ast.Constant(0)
     if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-        if isinstance(node.func, ast.Attribute) and node.func.attr == "size":
+        if is_attribute(node.func, "size"):
             owner, axis = node.func.value, node.args[0]
-        elif isinstance(node.func, ast.Name) and node.func.id == "len":
+        elif is_name(node.func, "len"):
             owner = node.args[0]
-    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute) and node.value.attr == "shape":
+    elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
         owner, axis = node.value.value, node.slice
     place = axis.value if isinstance(axis, ast.Constant) else None
     if not isinstance(owner, ast.Name) or not isinstance(place, int):
@@ -511,7 +499,7 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
             elif isinstance(statement, ast.For) and around:
                 targets = [statement.target]
             for target in targets:
-                names += [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+                names += [part.id for part in nodes_in(target, ast.Name)]
             if around:
                 inner = getattr(statement, "body", None)
         body = inner  # type: ignore[assignment]
@@ -520,7 +508,7 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
 
 def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
     """The layer that an expression ``self.name(…)`` calls."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return None
     receiver = site.scene.receiver
     owner = node.func.value
@@ -534,7 +522,7 @@ def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
 def called_module(site: Site) -> LibraryModule | None:
     """The library module that a call expression calls: ``model(…)`` or ``self.name(…)``."""
     node = site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+    if is_function_call(node):
         scopes = (site.scene.names, *site.scene.closure, site.scene.globals)
         found = next((names[node.func.id] for names in scopes if node.func.id in names), None)
         return found if isinstance(found, LibraryModule) else None

@@ -9,6 +9,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import Operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 
 
 def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -> Iterator[Candidate]:
@@ -17,7 +18,7 @@ def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -
     if function is None or not isinstance(node, ast.Name):
         return
     back = tuple(order.index(axis) for axis in range(len(order)))
-    behind = (part for part in ast.walk(function.node) if isinstance(part, ast.Call) and part.lineno > node.lineno)
+    behind = (part for part in nodes_in(function.node, ast.Call) if part.lineno > node.lineno)
     statement = edits.enclosing_statement(analysis.tree(used.site.span.path), used.site.node)
     if statement is not None and any(_turns(part, back) for part in behind):
         turn = ".transpose(1, 2)" if order == (0, 2, 1) else f".permute{order}"
@@ -28,7 +29,7 @@ def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -
 
 def _turns(call: ast.Call, order: tuple[int, ...]) -> bool:
     """Whether a call brings the dimensions into an order."""
-    if not isinstance(call.func, ast.Attribute) or call.func.attr not in ("permute", "transpose"):
+    if not is_attribute(call.func, "permute", "transpose"):
         return False
     places = call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple | ast.List) else call.args
     try:

@@ -11,6 +11,7 @@ from torchsleuth.rules.evidence.activations import place_in_list
 from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import DictValue, NamedResult, Tensor, Value
 
@@ -144,6 +145,6 @@ def _assignments(analysis: Analysis, operation: Operation) -> Iterator[ast.Assig
     """The assignments to one target in the function around an operation, or in the script."""
     function = operation.site.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(operation.site.span.path)
-    for part in ast.walk(scope):
-        if isinstance(part, ast.Assign) and len(part.targets) == 1 and isinstance(part.value, ast.Call):
+    for part in nodes_in(scope, ast.Assign):
+        if len(part.targets) == 1 and isinstance(part.value, ast.Call):
             yield part

@@ -16,8 +16,8 @@ _MAX = 4
 def returned(analysis: Analysis, path: str) -> Iterator[Candidate]:
     """Functions that compute something in their last line and return nothing, with the return."""
     source, found = analysis.source_of(path), 0
-    for function in analysis.index(path).nodes:
-        if not isinstance(function, ast.FunctionDef) or function.name == "__init__" or found == _MAX:
+    for function in analysis.index(path).of_type(ast.FunctionDef):
+        if function.name == "__init__" or found == _MAX:
             continue
         inside = [part for part in ast.walk(function) if part is not function]
         if any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom | ast.FunctionDef) for part in inside):

@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ListValue, Site
 from torchsleuth.values.graph import AutogradFault, Cut
@@ -49,7 +50,7 @@ class _Chain:
 
 
 def _targets(statement: ast.Assign) -> list[str]:
-    return [part.id for target in statement.targets for part in ast.walk(target) if isinstance(part, ast.Name)]
+    return [part.id for target in statement.targets for part in nodes_in(target, ast.Name)]
 
 
 def _chain(analysis: Analysis, at: Site) -> _Chain:
@@ -65,12 +66,12 @@ def _chain(analysis: Analysis, at: Site) -> _Chain:
                 before.append(part)
         if isinstance(block, ast.For | ast.FunctionDef):
             before = [part for part in before if part.lineno > block.lineno]
-    needed = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)}
+    needed = names_in(statement)
     found: list[ast.Assign] = []
     for part in sorted(before, key=lambda one: -one.lineno):
         if needed & set(_targets(part)):
             found.append(part)
-            needed |= {name.id for name in ast.walk(part.value) if isinstance(name, ast.Name)}
+            needed |= names_in(part.value)
     return _Chain(tuple(found))
 
 
@@ -108,8 +109,8 @@ def _computed(analysis: Analysis, fault: AutogradFault, cuts: list[Cut]) -> Iter
     functions = {cut.site.scene.function for cut in cuts} - {None, fault.at.scene.function}
     for function in functions if len(functions) == 1 else ():
         node = analysis.index(fault.at.span.path).same(function.node) if function is not None else None
-        for part in ast.walk(node) if node is not None else ():
-            if isinstance(part, ast.Assign | ast.Return) and part.value is not None:
+        for part in nodes_in(node, ast.Assign, ast.Return) if node is not None else ():
+            if part.value is not None:
                 yield part.value
 
 
@@ -119,7 +120,7 @@ def _takes_out(cuts: list[Cut]) -> bool:
 
 def _of_tensors(source: SourceText, path: str, node: ast.AST) -> Iterator[Edit]:
     """The replacement of a call on numbers: `path` is the name of a library's function."""
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     name = path.rpartition(".")[2]
     if path.startswith("math.") and name in OF_NUMBERS:
@@ -176,10 +177,10 @@ def without_term(analysis: Analysis, backward: Site, dead: Site) -> Iterator[Can
     chain, source = _chain(analysis, backward), analysis.source_of(backward.span.path)
     names = {name for part in chain.statements if _holds(source, part.value, dead) for name in _targets(part)}
     for statement in chain.statements:
-        for part in ast.walk(statement.value):
-            if not isinstance(part, ast.BinOp) or not isinstance(part.op, ast.Add | ast.Sub):
+        for part in nodes_in(statement.value, ast.BinOp):
+            if not isinstance(part.op, ast.Add | ast.Sub):
                 continue
-            used = {name.id for name in ast.walk(part.right) if isinstance(name, ast.Name)}
+            used = names_in(part.right)
             if _holds(source, part.right, dead) or used & names:
                 text = source.segment(part.left)
                 title = message("fix.remove", text=_short(source.segment(part.right)))
@@ -200,13 +201,13 @@ def _compared(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in ast.walk(value):
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
             yield node.left, node.comparators[0]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and len(node.args) >= 2:
+        elif is_method_call(node) and len(node.args) >= 2:
             if node.func.attr in _DISTANCES:
                 yield node.args[0], node.args[1]
 
 
 def _uncast(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _CASTS:
+    while is_method_call(node) and node.func.attr in _CASTS:
         node = node.func.value
     return node
 
@@ -221,10 +222,10 @@ def _scores(chain: _Chain, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         node = value
     if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Call):
         node = node.value  # x.max(1)[1]
-    elif isinstance(node, ast.Attribute) and node.attr == "indices" and isinstance(node.value, ast.Call):
+    elif is_attribute(node, "indices") and isinstance(node.value, ast.Call):
         node = node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        method = not (isinstance(node.func.value, ast.Name) and node.func.value.id in ("torch", "th"))
+    if is_method_call(node):
+        method = not (is_name(node.func.value, "torch", "th"))
         operand = node.func.value if method else node.args[0] if node.args else None
         if operand is not None and node.func.attr in ("argmax", "max"):
             yield "cross_entropy", operand
@@ -246,7 +247,7 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
             kept: ast.expr | None = None
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 kept = node.value
-            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append":
+            elif is_method_call(node, "append"):
                 kept = node.args[0] if len(node.args) == 1 else None
             if kept is not None and source.span(kept) in made:
                 plain = isinstance(kept, ast.Name | ast.Attribute | ast.Call | ast.Subscript)

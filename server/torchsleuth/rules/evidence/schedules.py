@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, LibraryObject, Site, Value, is_int
@@ -52,11 +53,11 @@ def _counted(branch: ast.If, around: list[ast.AST]) -> list[ast.expr]:
     up = {ast.unparse(part.target) for part in ast.walk(function) if _counts_up(part)}
     back = {
         ast.unparse(target)
-        for part in ast.walk(branch)
-        if isinstance(part, ast.Assign) and isinstance(part.value, ast.Constant) and part.value.value == 0
+        for part in nodes_in(branch, ast.Assign)
+        if isinstance(part.value, ast.Constant) and part.value.value == 0
         for target in part.targets
     }
-    tests = [part for part in ast.walk(branch.test) if isinstance(part, ast.Compare) and len(part.ops) == 1]
+    tests = [part for part in nodes_in(branch.test, ast.Compare) if len(part.ops) == 1]
     return [
         test.comparators[0]
         for test in tests
@@ -99,14 +100,14 @@ def is_one_of_several(analysis: Analysis, event: Event, points: list[LoopPoint])
     """Whether the loops step different schedules in the same place."""
     same = [other.subject for other in analysis.events("scheduler_step") if other.site.span == event.site.span]
     call = event.site.node
-    held = call.func.value if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
-    names = {part.id for part in ast.walk(held) if isinstance(part, ast.Name)} if held is not None else set()
+    held = call.func.value if is_method_call(call) else None
+    names = names_in(held) if held is not None else set()
     set_anew = {
         part.id
         for point in points
         if point.span.path == event.site.span.path
-        for part in ast.walk(point.node)
-        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+        for part in nodes_in(point.node, ast.Name)
+        if isinstance(part.ctx, ast.Store)
     }
     return any(subject is not event.subject for subject in same) or bool(names & set_anew)
 
@@ -158,7 +159,7 @@ def batches_of(analysis: Analysis, event: Event, points: list[LoopPoint], schedu
     assert scheduler.site is not None
     frame = scheduler.site.scene
     iterated = points[-1].node.iter if points and isinstance(points[-1].node, ast.For) else None
-    if isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name) and iterated.args:
+    if is_function_call(iterated) and iterated.args:
         iterated = iterated.args[0]
     loader = points[-1].loader if points else None
     for names in (frame.names, *frame.closure, frame.globals):

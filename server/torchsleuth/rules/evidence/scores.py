@@ -10,6 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import Tensor
 
 _CHOOSES = frozenset("multinomial sample argmax max topk".split())
@@ -63,7 +64,7 @@ def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     owner, kind = source.segment(target.value), source.segment(made.node.func)
     if not kind.endswith("Embedding") or source.segment(call.func) != source.segment(target) or statement is None:
         return
-    taken = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    taken = {node.attr for node in nodes_in(tree, ast.Attribute)}
     name = next(name for name in ("head", "lm_head", "output_head", f"{target.attr}_head") if name not in taken)
     linear = f"{kind.removesuffix('Embedding')}Linear({source.segment(width)}, {source.segment(rows)})"
     changes = (

@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
 
 _INNER = {
@@ -59,11 +60,11 @@ def _renames(analysis: Analysis) -> bool:
 
 
 def _speaks_of_inner(node: ast.AST) -> bool:
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+    if is_text(node):
         return node.value in ("module", "_orig_mod") or "module." in node.value or "_orig_mod." in node.value
     if isinstance(node, ast.Slice):
         return isinstance(node.lower, ast.Constant) and node.lower.value in (len("module."), len("_orig_mod."))
-    return isinstance(node, ast.Attribute) and node.attr in ("module", "_orig_mod")
+    return is_attribute(node, "module", "_orig_mod")
 
 
 def _state(given: Value) -> LibraryObject | None:
@@ -208,7 +209,7 @@ def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:
 def _unwrapped(analysis: Analysis, site: Site, inner: str) -> Iterator[Candidate]:
     """``model.module.state_dict()``, where the state is taken."""
     node = site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if is_method_call(node):
         source = analysis.source_of(site.span.path)
         name = source.segment(node.func.value)
         edit = edits.insert_after_node(source, node.func.value, f".{inner}")

@@ -164,11 +164,7 @@ def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Opera
     site, dtype = failure.operation.site, given[-1].spec.dtype
     source = source_at(analysis, site)
     statement = next(
-        (
-            one
-            for one in analysis.index(site.span.path).nodes
-            if isinstance(one, ast.Assign) and site.node in one.targets
-        ),
+        (one for one in analysis.index(site.span.path).of_type(ast.Assign) if site.node in one.targets),
         None,
     )
     place, cast = (

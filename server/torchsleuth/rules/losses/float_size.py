@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
 from torchsleuth.values.frames import Scene
@@ -242,9 +243,9 @@ def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     given = [
         statement
-        for statement in ast.walk(scope)
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1
-        if isinstance(statement.targets[0], ast.Name) and statement.targets[0].id == node.id
+        for statement in nodes_in(scope, ast.Assign)
+        if len(statement.targets) == 1
+        if is_name(statement.targets[0], node.id)
     ]
     return given[0].value if len(given) == 1 else None
 
@@ -298,22 +299,20 @@ def _of_attribute(frame: Scene, node: ast.expr) -> Iterator[tuple[str, ast.BinOp
                 continue
             for part in ast.walk(method):
                 result = isinstance(part, ast.Return) and method.name == node.attr
-                kept = isinstance(part, ast.Assign) and any(
-                    isinstance(target, ast.Attribute) and target.attr == node.attr for target in part.targets
-                )
+                kept = isinstance(part, ast.Assign) and any(is_attribute(target, node.attr) for target in part.targets)
                 if isinstance(part, ast.Return | ast.Assign) and part.value is not None and (result or kept):
                     yield from ((base.path, division) for division in _quotients(part.value))
 
 
 def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:
-    for part in ast.walk(node):
-        if isinstance(part, ast.BinOp) and isinstance(part.op, ast.Div):
+    for part in nodes_in(node, ast.BinOp):
+        if isinstance(part.op, ast.Div):
             yield part
 
 
 def _assignments(analysis: Analysis, frame: Scene, node: ast.expr) -> Iterator[ast.expr]:
     """The values that the file assigns to the names and attributes of an expression."""
-    wanted = {ast.unparse(part) for part in ast.walk(node) if isinstance(part, ast.Name | ast.Attribute)}
+    wanted = {ast.unparse(part) for part in nodes_in(node, ast.Name, ast.Attribute)}
     for statement in analysis.index(frame.path).nodes:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]

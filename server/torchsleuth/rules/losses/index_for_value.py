@@ -35,6 +35,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Tensor
 
@@ -102,7 +103,7 @@ def _values(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
     """``max(1)[0]``, ``max(1).values`` or ``amax(1)`` in the place of the index."""
     node = choice.site.node
     source = analysis.source_of(choice.site.span.path)
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if not is_method_call(node):
         return
     name = short_name(choice)
     if name.startswith("arg"):
@@ -120,7 +121,7 @@ def _taken(source: SourceText, trail: list[ast.AST]) -> Iterator[Candidate]:
     outer = trail[-2] if len(trail) > 1 else None
     if isinstance(outer, ast.Subscript) and isinstance(outer.slice, ast.Constant) and outer.slice.value == 1:
         yield Candidate(message("fix.replace", old="[1]", new="[0]"), (edits.replace(source, outer.slice, "0"),))
-    elif isinstance(outer, ast.Attribute) and outer.attr == "indices":
+    elif is_attribute(outer, "indices"):
         whole = source.segment(outer).removesuffix("indices")
         yield Candidate(
             message("fix.replace", old="indices", new="values"), (edits.replace(source, outer, f"{whole}values"),)

@@ -47,6 +47,7 @@ from torchsleuth.rules.evidence.scores import narrowed, scoring
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -240,8 +241,8 @@ def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: 
         return
     number = bounds.low if bounds.low < 0 else bounds.high
     born, text = birth(lookup.index.tensor), str(number)
-    for part in ast.walk(born.call) if born is not None else ():
-        if isinstance(part, ast.Name) and made.scene.globals.get(part.id) == number:
+    for part in nodes_in(born.call, ast.Name) if born is not None else ():
+        if made.scene.globals.get(part.id) == number:
             text = part.id
     edit = edits.add_argument(source_at(analysis, made), made.node, f"ignore_index={text}")
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
@@ -269,7 +270,7 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
 
 def _draws(node: ast.AST) -> bool:
     """``np.random.randint(…)`` or ``rng.integers(…)``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _DRAWS
+    return is_method_call(node) and node.func.attr in _DRAWS
 
 
 def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:
@@ -313,7 +314,7 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
         whole, value = source.segment(part.value), part.value
         names = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess > 1]
         ahead = [f"{first}.{name}" for name, held in owner.slots.items() if is_int(held) and held == excess + 1 > 2]
-        read = {source.segment(part) for part in ast.walk(function.node) if isinstance(part, ast.Attribute)}
+        read = {source.segment(part) for part in nodes_in(function.node, ast.Attribute)}
         counts = [f"{whole} - {size}" for size in names]
         counts += [f"{whole} - {size} + 1" for size in ahead if size in read]
         counts.append(f"{whole} - {excess}")
@@ -327,7 +328,7 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
 def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int) -> Iterator[Candidate]:
     """``x[t + 1]`` in a loop over all positions: nothing behind the last one, or a loop that ends before it."""
     source = source_at(analysis, site)
-    names = {part.id for part in ast.walk(node.slice) if isinstance(part, ast.Name)}
+    names = names_in(node.slice)
     around = edits.path_to(analysis.tree(site.span.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.comprehension)]
     loops += [part.generators[0] for part in around if isinstance(part, ast.ListComp | ast.GeneratorExp)]
@@ -336,7 +337,7 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
         return
     ends: list[Candidate] = []
     for part in ast.walk(loop.iter):
-        if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "range" and part.args:
+        if is_function_call(part, "range") and part.args:
             end = part.args[min(len(part.args), 2) - 1]
             ends.append(replaced(analysis, site, end, f"{source.segment(end)} - {excess}", safe=False))
     index, text = source.segment(node.slice), source.segment(node)

@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, replaced, sour
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import Scalar, Tensor
 
 CODE = "TS318"
@@ -118,7 +119,7 @@ def _is_low(operation: Operation, value: object) -> bool:
     return (
         isinstance(value, Scalar)
         and isinstance(call, ast.Call)
-        and any(isinstance(part, ast.Attribute) and part.attr == "min" for part in ast.walk(call))
+        and any(is_attribute(part, "min") for part in ast.walk(call))
     )
 
 

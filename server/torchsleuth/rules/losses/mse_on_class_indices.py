@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.operands import Operand, lineage, operand, packa
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.synthesis.shapes import same
 
 CODE = "TS311"
@@ -127,8 +128,8 @@ def _as_classes(analysis: Analysis, target: Operand) -> Edit:
     source, node = source_at(analysis, target.site), target.node
     suffix = ".squeeze(1)" if len(target.shape) == 2 else ""
     if not (target.spec.dtype or "").startswith("int64"):
-        inner = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-        if inner is not None and isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        inner = node.func.value if is_method_call(node) else None
+        if inner is not None and is_method_call(node):
             if node.func.attr == "float" and not node.args:
                 return edits.replace(source, node, source.segment(inner) + suffix)
         suffix += ".long()"

@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -33,6 +32,7 @@ from torchsleuth.rules.evidence.operands import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Bounds, Tensor
 
 CODE = "TS316"
@@ -81,7 +81,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: s
 def _sigmoid(analysis: Analysis, softmax: Operation) -> Iterator[Candidate]:
     """A sigmoid in the place of the softmax: another layer, function or method."""
     site = softmax.site if softmax.module is None else softmax.module.site
-    if site is None or not isinstance(site.node, ast.Call) or not isinstance(site.node.func, ast.Attribute):
+    if site is None or not is_method_call(site.node):
         return
     source, function = analysis.source_of(site.span.path), site.node.func
     package = source.segment(function.value)

@@ -42,6 +42,7 @@ from torchsleuth.rules.evidence.uses import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in
 from torchsleuth.values import DictValue, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import GraphNode, node_of
@@ -98,7 +99,7 @@ def _may_be_another(analysis: Analysis, kept: _Kept) -> bool:
         return False
     held = ast.unparse(into.value)
     around = function.node if function is not None else analysis.tree(kept.at.path)
-    reads = (part for part in ast.walk(around) if isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load))
+    reads = (part for part in nodes_in(around, ast.Subscript) if isinstance(part.ctx, ast.Load))
     return any(ast.unparse(part.value) == held for part in reads)
 
 
@@ -167,7 +168,7 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         if not call.loops or not call.certain or len(call.args) != 1:
             continue
         node, grown = call.site.node, call.receiver
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not is_method_call(node):
             continue
         if not isinstance(grown, ListValue) or grown.identity in analysis.trace.emptied:
             continue
@@ -298,7 +299,7 @@ def _given(kept: _Kept) -> Iterator[ast.expr]:
         return
     names = [part.arg for part in frame.function.node.args.args][frame.function.owner is not None :]
     given = dict(zip(names, frame.call.args)) | {word.arg: word.value for word in frame.call.keywords if word.arg}
-    used = {part.id for part in ast.walk(term) if isinstance(part, ast.Name)}
+    used = names_in(term)
     kinds = {name: frame.names.get(name) for name in names if name in used}
     tensors = [name for name, value in kinds.items() if isinstance(value, Tensor) and value.spec.requires_grad]
     if len(tensors) == 1 and tensors[0] in given and not isinstance(given[tensors[0]], ast.Starred):
@@ -347,7 +348,7 @@ def _is_number(node: ast.expr) -> bool:
 
 def _is_arithmetic(node: ast.AST) -> bool:
     shown = isinstance(node, ast.Call) and ast.unparse(node.func) in ("print", "round", "float", "str", "len")
-    appended = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "append"
+    appended = is_method_call(node, "append")
     return shown or appended or isinstance(node, ast.BinOp | ast.AugAssign | ast.FormattedValue | ast.Compare)
 
 

@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 CODE = "TS706"
 
@@ -32,7 +33,7 @@ CODE = "TS706"
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
     for node in analysis.index(source.path).nodes:
-        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "zero_grad"):
+        if not (is_method_call(node, "zero_grad")):
             continue
         for keyword in node.keywords:
             if (

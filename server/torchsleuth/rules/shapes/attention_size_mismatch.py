@@ -47,6 +47,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule
@@ -324,7 +325,7 @@ def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[C
     born = birth(mask.tensor)
     if born is None or wanted[0] != wanted[1]:
         return
-    sides = [node for node in ast.walk(born.call) if isinstance(node, ast.Constant) and node.value == mask.shape[0]]
+    sides = [node for node in nodes_in(born.call, ast.Constant) if node.value == mask.shape[0]]
     source = source_at(analysis, born.site)
     if sides:
         changes = tuple(edits.replace(source, node, str(wanted[0])) for node in sides)

@@ -54,6 +54,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -242,7 +243,7 @@ def _projections(analysis: Analysis, failure: OperatorFailure, left: Operand, ri
         yield from _condition(analysis, layer.site, names)
         source = source_at(analysis, layer.site)
         call = layer.site.node
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        if is_method_call(call):
             package = source.segment(call.func.value)
             kind = {4: "Conv2d", 3: "Conv1d", 5: "Conv3d"}.get(len(used.shape), "Linear")
             more = ", kernel_size=1" if kind != "Linear" else ""
@@ -283,11 +284,7 @@ def _holds(node: ast.AST, site: Site) -> bool:
 
 def _assigns_like(node: ast.If, tree: ast.AST, site: Site) -> bool:
     """Whether the statement assigns the attribute that the layer at `site` is first assigned to."""
-    targets = {
-        ast.unparse(part.targets[0])
-        for part in ast.walk(tree)
-        if isinstance(part, ast.Assign) and _holds(part.value, site)
-    }
+    targets = {ast.unparse(part.targets[0]) for part in nodes_in(tree, ast.Assign) if _holds(part.value, site)}
     return any(
         isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in targets
         for statement in (*node.body, *node.orelse)

@@ -45,6 +45,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -153,7 +154,7 @@ def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Ca
 
 def _assigns(statement: ast.stmt, name: str) -> bool:
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    return any(isinstance(target, ast.Name) and target.id == name for target in targets)
+    return any(is_name(target, name) for target in targets)
 
 
 def _grows(left: Shape, right: Shape, made: Shape) -> bool:
@@ -266,9 +267,8 @@ def _columns(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Cand
         return
     nodes = [
         node
-        for node in ast.walk(value)
-        if isinstance(node, ast.Name)
-        and isinstance(held := names.get(node.id), Tensor)
+        for node in nodes_in(value, ast.Name)
+        if isinstance(held := names.get(node.id), Tensor)
         and held.spec.shape is not None
         and same_shape(held.spec.shape, vector.shape)
     ]

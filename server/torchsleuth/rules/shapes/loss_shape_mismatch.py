@@ -52,6 +52,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.synthesis import losses
 from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, same_shape, squeezed
 from torchsleuth.tensors import dims
@@ -156,8 +157,8 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     if isinstance(node, ast.Name):
         given = [
             part.value
-            for part in ast.walk(scope)
-            if isinstance(part, ast.Assign) and [ast.unparse(target) for target in part.targets] == [node.id]
+            for part in nodes_in(scope, ast.Assign)
+            if [ast.unparse(target) for target in part.targets] == [node.id]
         ]
         known = isinstance(target.node, ast.Attribute) or (given and target.node.id in tensors_above(frame, given[0]))
         places = [*(given if len(given) == 1 and known else []), node]
@@ -186,7 +187,7 @@ def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
 def _reshaped(analysis: Analysis, flattening: Operation | None, tokens: Operand, suffix: str) -> Iterator[Candidate]:
     """A part is not contiguous: ``view`` cannot flatten it."""
     call = flattening.site.node if flattening is not None else None
-    if flattening is None or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+    if flattening is None or not is_method_call(call):
         return
     if call.func.attr == "view" and tokens.node is not None:
         source = source_at(analysis, flattening.site)
@@ -322,7 +323,7 @@ def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     ):
         return
     integers, scores = target.spec.dtype == "int64", prediction.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "float":
+    if is_method_call(node, "float"):
         node, integers = node.func.value, True
     labels = written(source_at(analysis, target.site), node) + ("" if integers else ".long()")
     size = f"{scores.id}.size(1)" if isinstance(scores, ast.Name) else dims.text(prediction.shape[1])

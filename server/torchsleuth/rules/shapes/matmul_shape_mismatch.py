@@ -54,6 +54,7 @@ from torchsleuth.rules.evidence.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Shape, fitting, same, squeezed, transposed
 from torchsleuth.tensors import dims
@@ -206,7 +207,7 @@ def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Itera
     if place is not None and used.node is None:
         source, elements, index = place
         element = elements[index]
-        if isinstance(element, ast.Call) and isinstance(element.func, ast.Attribute):
+        if is_method_call(element):
             text = f"{source.segment(element.func.value)}.Flatten()"
             before = source.text[: source.offset(source.start_of(element))]
             alone = not before[before.rfind("\n") + 1 :].strip()

@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequ
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -179,8 +180,8 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
     function = site.scene.function.node if site.scene.function is not None else None
     alike = [
         part
-        for part in ast.walk(function if given is not None and function is not None else node)
-        if isinstance(part, ast.Call) and len(part.args) == 1 and ast.unparse(part.func) == name
+        for part in nodes_in(function if given is not None and function is not None else node, ast.Call)
+        if len(part.args) == 1 and ast.unparse(part.func) == name
     ]
     if len(alike) > 1:
         title = message("fix.together", title=title, count=len(alike) - 1)

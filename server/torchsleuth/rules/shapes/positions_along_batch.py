@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.operands import Operand, operands
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.synthesis.shapes import same
 
 CODE = "TS121"
@@ -80,14 +81,9 @@ def _along_steps(analysis: Analysis, operation: Operation, cut: ast.Subscript) -
     rows = _rows(cut)
     upper = rows.upper if isinstance(rows, ast.Slice) else None
     place: ast.expr | None = None
-    if (
-        isinstance(upper, ast.Call)
-        and isinstance(upper.func, ast.Attribute)
-        and upper.func.attr == "size"
-        and upper.args
-    ):
+    if is_method_call(upper, "size") and upper.args:
         place = upper.args[0]
-    elif isinstance(upper, ast.Subscript) and isinstance(upper.value, ast.Attribute) and upper.value.attr == "shape":
+    elif isinstance(upper, ast.Subscript) and is_attribute(upper.value, "shape"):
         place = upper.slice
     if isinstance(place, ast.Constant) and place.value == 0:
         changes = (

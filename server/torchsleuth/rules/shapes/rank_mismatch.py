@@ -45,6 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
@@ -165,7 +166,7 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
     if used.shape == () and isinstance(key, ast.Constant) and isinstance(key.value, int):
         # What loss.data[0] was before there were tensors without dimensions.
         owner = node.value
-        owner = owner.value if isinstance(owner, ast.Attribute) and owner.attr == "data" else owner
+        owner = owner.value if is_attribute(owner, "data") else owner
         yield replaced(analysis, failure.operation.site, node, f"{source.segment(owner)}.item()", safe=True)
     if not isinstance(key, ast.Tuple):
         return

@@ -33,6 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -138,9 +139,9 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
 def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3) -> bool:
     """Whether an expression is a size of a tensor: ``x.size(1)``, ``x.shape[1]``, or a name that was given one."""
     if isinstance(node, ast.Call):
-        return isinstance(node.func, ast.Attribute) and node.func.attr == "size" and len(node.args) == 1
+        return is_attribute(node.func, "size") and len(node.args) == 1
     if isinstance(node, ast.Subscript):
-        return isinstance(node.value, ast.Attribute) and node.value.attr == "shape"
+        return is_attribute(node.value, "shape")
     if not isinstance(node, ast.Name) or not depth:
         return False
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
@@ -150,7 +151,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
             continue
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
         for target in targets:
-            names = [part.id for part in ast.walk(target) if isinstance(part, ast.Name)]
+            names = [part.id for part in nodes_in(target, ast.Name)]
             if node.id not in names:
                 continue
             value = getattr(statement, "value", None)
@@ -169,12 +170,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
 def _is_shape(node: ast.expr) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr == "shape"
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "size"
-        and not node.args
-    )
+    return is_method_call(node, "size") and not node.args
 
 
 def _finding(
@@ -308,8 +304,8 @@ def _named_order(analysis: Analysis, frame: Scene, nodes: list[ast.expr]) -> tup
     """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
     names = [node.id if isinstance(node, ast.Name) else "" for node in nodes]
-    for statement in ast.walk(scope):
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+    for statement in nodes_in(scope, ast.Assign):
+        if isinstance(statement.targets[0], ast.Tuple):
             given = [part.id if isinstance(part, ast.Name) else "?" for part in statement.targets[0].elts]
             if _is_shape(statement.value) and sorted(given) == sorted(names) and len(set(given)) == len(given):
                 return tuple(given.index(name) for name in names)

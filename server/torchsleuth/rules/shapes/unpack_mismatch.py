@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.operands import appended, batched_by_callers, re
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.tensors import dims
 from torchsleuth.values import DictValue, ListValue, Tensor, Value, is_int
 
@@ -210,7 +211,7 @@ def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wante
 def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[Candidate]:
     """A batch of one where a function that unpacks the sizes of a batch is called with one sample."""
     shape = value.func if isinstance(value, ast.Call) else value
-    owner = shape.value if isinstance(shape, ast.Attribute) and shape.attr in ("shape", "size") else None
+    owner = shape.value if is_attribute(shape, "shape", "size") else None
     yield from batched_by_callers(analysis, owner, found.site.scene)
 
 
@@ -218,9 +219,7 @@ def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
     """Whether the function, or the script, uses a name after all."""
     function = found.site.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(found.site.span.path)
-    return any(
-        isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Load) for part in ast.walk(scope)
-    )
+    return any(is_name(part, name) and isinstance(part.ctx, ast.Load) for part in ast.walk(scope))
 
 
 RULE = Rule(FAULTS[CODE], find)

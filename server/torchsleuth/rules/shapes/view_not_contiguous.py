@@ -16,7 +16,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -26,6 +25,7 @@ from torchsleuth.rules.evidence.operators import failures, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 
 CODE = "TS105"
 
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         candidates: list[Candidate] = []
         source = analysis.source_of(operation.site.span.path)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "view":
+        if is_method_call(node, "view"):
             end = source.end_of(node.func)
             start = source.position(source.offset(end) - len("view"))
             edit = Edit(source.path, start, end, "reshape")

@@ -37,6 +37,7 @@ from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryObject
 from torchsleuth.values.graph import GraphNode
 
@@ -108,7 +109,7 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.ex
     places = (related(source, step.site.node, message("accumulate.step", times=times)),)
     candidates: list[Candidate] = []
     node = backward.site.node
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+    if is_method_call(node):
         text = f"({source.segment(node.func.value)} / {times})"
         title = message("fix.replace", old=source.segment(node.func.value), new=text)
         candidates.append(Candidate(title, (edits.replace(source, node.func.value, text),), safe=False))

@@ -32,6 +32,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import common_loop, draws_again, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 
 CODE = "TS523"
 _TRAINING = frozenset("zero_grad backward step clip scale unscale scaler_step scaler_update".split())
@@ -54,8 +55,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _receiver(backward: Event) -> str | None:
     """The variable that goes backward."""
     node = backward.site.node
-    held = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    if isinstance(held, ast.Call) and isinstance(held.func, ast.Attribute) and held.func.attr == "scale" and held.args:
+    held = node.func.value if is_method_call(node) else None
+    if is_method_call(held, "scale") and held.args:
         held = held.args[0]
     return held.id if isinstance(held, ast.Name) else None
 
@@ -70,9 +71,9 @@ def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
     for part in getattr(around[-2], "body", []):
         if part is statement:
             return found
-        sets = [node for node in ast.walk(part) if isinstance(node, ast.Name) and node.id == name and _is_set(node)]
+        sets = [node for node in ast.walk(part) if is_name(node, name) and _is_set(node)]
         if sets:
-            plain = [one for one in ast.walk(part) if isinstance(one, ast.Assign) and _is_plain(one, name)]
+            plain = [one for one in nodes_in(part, ast.Assign) if _is_plain(one, name)]
             found = (
                 part if isinstance(part, ast.For) and len(plain) == len(sets) and _always(part.body, plain) else None
             )
@@ -98,8 +99,8 @@ def _is_set(name: ast.Name) -> bool:
 def _is_plain(assignment: ast.Assign, name: str) -> bool:
     """Whether an assignment sets the name to something that its old value is no part of."""
     targets = [part for target in assignment.targets for part in ast.walk(target)]
-    sets = any(isinstance(part, ast.Name) and part.id == name for part in targets)
-    return sets and not any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(assignment.value))
+    sets = any(is_name(part, name) for part in targets)
+    return sets and name not in names_in(assignment.value)
 
 
 def _forgets(analysis: Analysis, backward: Event, loop: ast.For) -> bool:
@@ -137,11 +138,10 @@ def _is_in(event: Event, loop: ast.For, backward: Event) -> bool:
 def _carries_on(loop: ast.For) -> bool:
     """Whether something that one iteration gives is an argument in the next."""
     set_at: dict[str, int] = {}
-    for part in ast.walk(loop):
-        if isinstance(part, ast.Assign):
-            for name in (name for target in part.targets for name in ast.walk(target) if isinstance(name, ast.Name)):
-                set_at[name.id] = min(part.lineno, set_at.get(name.id, part.lineno))
-    given = [one for part in ast.walk(loop) if isinstance(part, ast.Call) for one in part.args]
+    for part in nodes_in(loop, ast.Assign):
+        for name in (name for target in part.targets for name in nodes_in(target, ast.Name)):
+            set_at[name.id] = min(part.lineno, set_at.get(name.id, part.lineno))
+    given = [one for part in nodes_in(loop, ast.Call) for one in part.args]
     return any(isinstance(one, ast.Name) and one.lineno <= set_at.get(one.id, 0) for one in given)
 
 
@@ -149,10 +149,10 @@ def _collects(loop: ast.For, name: str) -> bool:
     """Whether the loss is kept, with its graph, where it may be used as well: in a sum, a list, another function."""
     for part in ast.walk(loop):
         if isinstance(part, ast.AugAssign | ast.Assign) and not isinstance(part.value, ast.Call):
-            if any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(part.value)):
+            if name in names_in(part.value):
                 if ".item" not in ast.unparse(part.value) and ".detach" not in ast.unparse(part.value):
                     return True
-        if isinstance(part, ast.Call) and any(isinstance(one, ast.Name) and one.id == name for one in part.args):
+        if isinstance(part, ast.Call) and any(is_name(one, name) for one in part.args):
             if ast.unparse(part.func) not in ("print", "float"):
                 return True
     return False

@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryModule, Value
 from torchsleuth.values.frames import Scene
@@ -158,7 +159,7 @@ def _stays(module: Value) -> bool:
 def _is_same_memory(value: ast.expr, on_cpu: bool) -> bool:
     """``v``, ``v.detach()``, ``v.data`` and their like, for a tensor of the state."""
     while not isinstance(value, ast.Name):
-        if isinstance(value, ast.Attribute) and value.attr == "data":
+        if is_attribute(value, "data"):
             value = value.value
             continue
         if not isinstance(value, ast.Call) or value.args or value.keywords or not isinstance(value.func, ast.Attribute):
@@ -175,7 +176,7 @@ def _refers(place: _Place, on_cpu: bool) -> bool:
     for part in place.wrappers:
         if isinstance(part, ast.Call):
             shallow = inner in part.args and ast.unparse(part.func) in _SHALLOW
-            added = inner in part.args and isinstance(part.func, ast.Attribute) and part.func.attr == "append"
+            added = inner in part.args and is_attribute(part.func, "append")
             if not shallow and not added and part.func is not inner:
                 return False
         elif isinstance(part, ast.Attribute):
@@ -194,7 +195,7 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
     statement = place.statement
     if isinstance(statement, ast.Expr):
         function = statement.value.func if isinstance(statement.value, ast.Call) else None
-        collected = function.value if isinstance(function, ast.Attribute) and function.attr == "append" else None
+        collected = function.value if is_attribute(function, "append") else None
         return collected if collected is not None and _is_read(analysis, place, collected) else None
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
         return None
@@ -222,8 +223,8 @@ def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
     given = caller.statement.targets if isinstance(caller.statement, ast.Assign) else []
     names = {ast.unparse(target) for target in given}
     loop = next((part for part in caller.blocks if isinstance(part, ast.For | ast.While)), None)
-    for part in ast.walk(loop) if loop is not None else ():
-        if isinstance(part, ast.If) and isinstance(part.body[-1], ast.Break | ast.Return):
+    for part in nodes_in(loop, ast.If) if loop is not None else ():
+        if isinstance(part.body[-1], ast.Break | ast.Return):
             asked = set(ast.walk(part.test))
             if caller.node in asked or any(ast.unparse(inner) in names for inner in asked):
                 return True
@@ -240,14 +241,14 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
         paths = {source.path for source in analysis.workspace.read} - {place.path, ""}
         elsewhere = (node for path in paths for node in analysis.index(path).of_type(ast.Attribute))
         reads += [node for node in elsewhere if isinstance(node.ctx, ast.Load)]
-        return any(isinstance(n, ast.Attribute) and n.attr == target.attr and n not in inside for n in reads)
+        return any(is_attribute(n, target.attr) and n not in inside for n in reads)
     loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)]
     if not isinstance(target, ast.Name) or not loops:
         return False
     end = loops[-1].end_lineno or 0
     last = min((after.end_lineno or 0 for after in _rebound(place, loops[-1], target.id)), default=math.inf)
     within = set(ast.walk(place.blocks[-1]))
-    return any(isinstance(n, ast.Name) and n.id == target.id and n in within and end < n.lineno <= last for n in reads)
+    return any(is_name(n, target.id) and n in within and end < n.lineno <= last for n in reads)
 
 
 def _rebound(place: _Place, loop: ast.AST, name: str) -> Iterator[ast.stmt]:
@@ -293,8 +294,8 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
 
 def _bare(loop: ast.AST, reported: set[ast.AST]) -> Iterator[ast.Assign]:
     """The assignments in a loop that only give something another name."""
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Name | ast.Attribute) and node not in reported:
+    for node in nodes_in(loop, ast.Assign):
+        if isinstance(node.value, ast.Name | ast.Attribute) and node not in reported:
             yield node
 
 

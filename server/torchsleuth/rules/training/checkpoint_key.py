@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import DictValue, LibraryObject
 
 CODE = "TS531"
@@ -95,7 +96,7 @@ def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
     same = analysis.index(misuse.site.span.path).same(node)
     around = analysis.index(misuse.site.span.path).parents.get(same) if same is not None else None
     function = around.func if isinstance(around, ast.Call) else None
-    loads = isinstance(function, ast.Attribute) and function.attr == "load_state_dict"
+    loads = is_attribute(function, "load_state_dict")
     names = [one for one in held.items if isinstance(one, str)]
     alike = {one: difflib.SequenceMatcher(None, one.lower(), key.lower()).ratio() for one in names}
     names.sort(key=lambda one: (loads and not isinstance(held.items[one], DictValue), -alike[one]))

@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.describe import expression_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, nodes_in
 from torchsleuth.syntax.trees import Index
 from torchsleuth.values import LibraryObject
 
@@ -74,8 +75,8 @@ class _Pass:
         if isinstance(number, ast.Name):
             made = [
                 node.value
-                for node in ast.walk(self.function)
-                if isinstance(node, ast.Assign) and any(_name(one) == number.id for one in node.targets)
+                for node in nodes_in(self.function, ast.Assign)
+                if any(_name(one) == number.id for one in node.targets)
             ]
             return len(made) == 1 and not isinstance(made[0], ast.Name) and self._counts_samples(made[0])
         return self.loader_of(number) is not None
@@ -85,7 +86,7 @@ class _Pass:
         given = number.args[0] if isinstance(number, ast.Call) and len(number.args) == 1 else None
         if not isinstance(number, ast.Call) or _name(number.func) != "len" or not isinstance(given, ast.Attribute):
             return None
-        here = {ast.dump(node) for node in ast.walk(self.loop.iter) if isinstance(node, ast.expr)}
+        here = {ast.dump(node) for node in nodes_in(self.loop.iter, ast.expr)}
         return given.value if given.attr == "dataset" and ast.dump(given.value) in here else None
 
     def holds(self, operation: Operation) -> bool:
@@ -101,7 +102,7 @@ class _Pass:
 
     def others(self, total: ast.expr) -> list[ast.AST]:
         """Where else in the function a total is changed."""
-        changes = (node for node in ast.walk(self.function) if isinstance(node, ast.AugAssign))
+        changes = nodes_in(self.function, ast.AugAssign)
         return [node for node in changes if _name(node.target) == _name(total)]
 
 
@@ -180,7 +181,7 @@ def _keeps_mean(keyword: ast.keyword) -> bool:
 def _is_item_of(operation: Operation, value: ast.expr, over: _Pass) -> bool:
     """Whether ``loss.item()`` or ``float(loss)`` is added, and the loss is what was computed."""
     node: ast.expr | None = None
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "item":
+    if is_method_call(value, "item"):
         node = value.func.value
     elif isinstance(value, ast.Call) and _name(value.func) == "float" and len(value.args) == 1:
         node = value.args[0]
@@ -199,7 +200,7 @@ def _is_item_of(operation: Operation, value: ast.expr, over: _Pass) -> bool:
 
 def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
     """Whether only the constructor of the class sets an attribute."""
-    if not isinstance(total, ast.Attribute) or not isinstance(total.value, ast.Name):
+    if not is_dotted(total):
         return False
     owner = over.index.parents.get(over.function)
     given = over.function.args.args
@@ -207,7 +208,7 @@ def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
         return False
     setters: list[str] = []
     for node in over.index.nodes:
-        stored = isinstance(node, ast.Attribute) and node.attr == total.attr and isinstance(node.ctx, ast.Store)
+        stored = is_attribute(node, total.attr) and isinstance(node.ctx, ast.Store)
         parent = over.index.parents.get(node)
         if stored and not (isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)):
             around = next((part for part in reversed(over.index.trail(node)) if isinstance(part, _Function)), None)
@@ -231,7 +232,7 @@ def _of_means(analysis: Analysis, over: _Pass, addition: ast.AugAssign, division
 
 def _loader(over: _Pass, number: ast.expr) -> str:
     """The loader as the number of its samples names it."""
-    nodes = [number, *(node.value for node in ast.walk(over.function) if isinstance(node, ast.Assign))]
+    nodes = [number, *(node.value for node in nodes_in(over.function, ast.Assign))]
     found = next((one for node in nodes if (one := over.loader_of(node)) is not None), number)
     return ast.unparse(found)
 

@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
 
@@ -35,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for call in analysis.trace.method_calls:
         node = call.site.node
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        if not is_method_call(node):
             continue
         if (
             not call.name == node.func.attr == "forward"

@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import names_in, nodes_in
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -88,10 +89,8 @@ def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candid
     maker = next((part for part in methods if part.name == "__init__" and part.args.args), None)
     if maker is not None and isinstance(node, ast.Call) and maker.body[-1].lineno > maker.lineno:
         own = maker.args.args[0].arg
-        names = {
-            part.id for value in (*node.args, *node.keywords) for part in ast.walk(value) if isinstance(part, ast.Name)
-        }
-        taken = {part.attr for method in methods for part in ast.walk(method) if isinstance(part, ast.Attribute)}
+        names = names_in(*node.args, *node.keywords)
+        taken = {part.attr for method in methods for part in nodes_in(method, ast.Attribute)}
         free = next(name for name in ("dropout", "drop", *map("dropout{}".format, range(2, 99))) if name not in taken)
         if names <= {receiver} and own == receiver and not _leaves_early(maker):
             made = edits.insert_line_after(source, maker.body[-1], f"{own}.{free} = {source.segment(node)}")

@@ -40,6 +40,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryObject
 
 CODE = "TS515"
@@ -146,7 +147,7 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
             continue
         candidates: list[Candidate] = []
         node = backward.site.node
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if is_method_call(node):
             source = analysis.source_of(backward.site.span.path)
             text = f"{scaler}.scale({source.segment(node.func.value)})"
             title = message("fix.replace", old=source.segment(node.func.value), new=text)

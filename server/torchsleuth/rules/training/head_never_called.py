@@ -27,6 +27,7 @@ from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import ClassValue, Instance, LibraryModule, Value, is_module
 
 CODE = "TS522"
@@ -69,8 +70,7 @@ def _is_new(item: AttributeSet | PartSet) -> bool:
     if function is not None and function.owner is not None:
         return False
     return not any(
-        (isinstance(part, ast.Attribute) and part.attr == item.name)
-        or (isinstance(part, ast.Constant) and part.value == item.name)
+        (is_attribute(part, item.name)) or (isinstance(part, ast.Constant) and part.value == item.name)
         for cls in item.owner.cls.mro()
         if isinstance(cls, ClassValue)
         for part in ast.walk(cls.node)

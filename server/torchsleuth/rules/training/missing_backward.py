@@ -42,6 +42,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import LibraryObject, Tensor
 
 CODE = "TS502"
@@ -148,8 +149,8 @@ def _loss_name(analysis: Analysis, step: Event) -> str | None:
         value = held.get(argument.arg)
         if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad:
             found.append(("loss" in argument.arg.lower(), argument.lineno, argument.arg))
-    for node in analysis.index(step.site.span.path).nodes:
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.lineno < line:
+    for node in analysis.index(step.site.span.path).of_type(ast.Name):
+        if isinstance(node.ctx, ast.Store) and node.lineno < line:
             value = held.get(node.id)
             named = "loss" in node.id.lower()
             if isinstance(value, Tensor) and value.spec.shape == () and (named or value.spec.requires_grad):
@@ -187,7 +188,7 @@ def _of_scaled(analysis: Analysis, forward: Event, step: Event) -> Iterator[Cand
         statement = statement_of(analysis, event.site) if event.kind == "scale" else None
         value = statement.value if isinstance(statement, ast.Expr) else None
         source = analysis.source_of(event.site.span.path)
-        if isinstance(value, ast.Attribute) and value.attr == "backward":
+        if is_attribute(value, "backward"):
             text = f"{source.segment(value)}"
             yield Candidate(message("fix.parentheses", text=text), (edits.insert_after_node(source, value, "()"),))
         elif isinstance(value, ast.Call) and source.span(value) == event.site.span:

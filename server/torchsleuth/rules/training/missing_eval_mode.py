@@ -54,6 +54,7 @@ from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.values import DictValue, LibraryObject, Parameters, Tensor, is_unknown
 
 CODE = "TS505"
@@ -355,12 +356,12 @@ def _by_phase(analysis: Analysis, event: Event, name: str) -> Iterator[Candidate
     function = event.site.scene.function
     scope = analysis.index(path).same(function.node) if function is not None else analysis.tree(path)
     for part in ast.walk(scope) if scope is not None else ():
-        if not isinstance(part, ast.Call) or not isinstance(part.func, ast.Attribute) or len(part.args) != 1:
+        if not is_method_call(part) or len(part.args) != 1:
             continue
         if part.func.attr != "set_grad_enabled" or isinstance(part.args[0], ast.Constant):
             continue
-        for other in ast.walk(scope) if scope is not None else ():
-            if isinstance(other, ast.Call) and ast.unparse(other) == f"{name}.train()":
+        for other in nodes_in(scope, ast.Call) if scope is not None else ():
+            if ast.unparse(other) == f"{name}.train()":
                 text = f"{source.segment(other.func)}({source.segment(part.args[0])})"
                 title = message("fix.replace", old=source.segment(other), new=text)
                 yield Candidate(title, (edits.replace(source, other, text),))

@@ -29,6 +29,7 @@ from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_function_call, nodes_in
 from torchsleuth.values import ClassValue, Instance, Tensor, is_module
 
 CODE = "TS518"
@@ -52,8 +53,8 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
     """``super().__init__()`` as the first statement of the method, moved up where it stands too low."""
     path = item.site.span.path
     source = analysis.source_of(path)
-    for node in analysis.index(path).nodes:
-        if not isinstance(node, ast.FunctionDef) or node.name != "__init__":
+    for node in analysis.index(path).of_type(ast.FunctionDef):
+        if node.name != "__init__":
             continue
         if not node.lineno <= item.site.span.start.line <= (node.end_lineno or 0):
             continue
@@ -88,7 +89,7 @@ def _wanted(owner: Instance, method: ast.FunctionDef) -> str:
     constructor = next((part for part in below if part.name == "__init__"), None)
     if constructor is None:
         return ""
-    given = {part.arg for part in ast.walk(method.args) if isinstance(part, ast.arg)}
+    given = {part.arg for part in nodes_in(method.args, ast.arg)}
     names = [part.arg for part in constructor.args.args[1:]]
     needed = names[: len(names) - len(constructor.args.defaults)]
     texts: list[str] = []
@@ -106,13 +107,13 @@ def _is_unbound(statement: ast.stmt) -> bool:
         return False
     called = statement.value
     method = called.func if isinstance(called, ast.Call) else called
-    if not isinstance(method, ast.Attribute) or method.attr != "__init__" or not _is_super(method.value):
+    if not is_attribute(method, "__init__") or not _is_super(method.value):
         return False
     return not isinstance(called, ast.Call) or (isinstance(method.value, ast.Call) and len(method.value.args) == 1)
 
 
 def _is_super(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "super"
+    return is_function_call(node, "super")
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -33,7 +33,7 @@ CODE = "TS520"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace, path = analysis.trace, analysis.source.path
-    others = {id(part) for part in analysis.index(path).nodes if isinstance(part, ast.Attribute) and _is_other(part)}
+    others = {id(part) for part in analysis.index(path).of_type(ast.Attribute) if _is_other(part)}
     for part in analysis.index(path).nodes:
         name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
         if "seed" in name and id(part) not in others:

@@ -51,6 +51,7 @@ from torchsleuth.rules.evidence.loops import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
     UNKNOWN,
@@ -279,11 +280,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     if isinstance(target, ast.Attribute):
         line = f"{source.segment(target)} = {text}"
         place = next(
-            (
-                part
-                for part in ast.walk(methods[0])
-                if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) == ast.unparse(target)
-            ),
+            (part for part in nodes_in(methods[0], ast.Assign) if ast.unparse(part.targets[0]) == ast.unparse(target)),
             None,
         )
         if place is not None and isinstance(place.value, ast.Constant):
@@ -297,7 +294,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     line = f"{first}.{name} = {text}"
     uses: list[ast.AST] = [call]
     if isinstance(target, ast.Name):
-        named = [part for part in ast.walk(function.node) if isinstance(part, ast.Name) and part.id == name]
+        named = [part for part in ast.walk(function.node) if is_name(part, name)]
         uses = [part for part in named if isinstance(part.ctx, ast.Load)]
         if len(named) != len(uses) + 1 or not is_alone(statement, analysis, source.path):
             return
@@ -311,7 +308,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
 
 def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
     """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
-    kept = {ast.unparse(part) for part in ast.walk(init) if isinstance(part, ast.Attribute)}
+    kept = {ast.unparse(part) for part in nodes_in(init, ast.Attribute)}
     call, function, source = made.node, made.scene.function, analysis.source_of(made.span.path)
     if not isinstance(call, ast.Call) or function is None:
         return None
@@ -356,8 +353,8 @@ def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:
     loaded = {
         ast.unparse(part)
         for statement in statements
-        for part in ast.walk(statement)
-        if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Load)
+        for part in nodes_in(statement, ast.Name, ast.Attribute)
+        if isinstance(part.ctx, ast.Load)
     }
     return bool(stored & loaded)
 
@@ -478,7 +475,7 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
         written: list[ast.expr] = []
         if isinstance(node, ast.Assign | ast.AugAssign):
             written = node.targets if isinstance(node, ast.Assign) else [node.target]
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        elif is_method_call(node):
             name = node.func.attr
             taken = replaces and name == "copy_" and node.args and ".weight" in ast.unparse(node.args[0])
             written = (
@@ -524,7 +521,7 @@ def _listed(analysis: Analysis, whole: Value) -> bool:
     path = analysis.source.path
     source = analysis.source_of(path)
     for node in analysis.index(path).nodes:
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if is_method_call(node):
             if node.func.attr in ("parameters", "named_parameters") and (path, source.start_of(node)) not in seen:
                 return True
     return False

@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 CODE = "TS528"
@@ -69,7 +70,7 @@ def _taken_over(analysis: Analysis, path: str, loop: ast.For) -> Iterator[tuple[
     """``for a, b in zip(…): a = b`` of tensors, where nothing reads the name afterwards."""
     if not isinstance(loop.iter, ast.Call) or ast.unparse(loop.iter.func) != "zip":
         return
-    targets = {part.id: part for part in ast.walk(loop.target) if isinstance(part, ast.Name)}
+    targets = {part.id: part for part in nodes_in(loop.target, ast.Name)}
     for statement in loop.body:
         made = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
         if not isinstance(statement, ast.Assign) or not isinstance(made, ast.Name) or made.id not in targets:
@@ -95,11 +96,7 @@ def loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
     for part in reversed(trail):
         if isinstance(part, ast.For):
             return part if part.iter is inner else None
-        plain = (
-            isinstance(part, ast.Call)
-            and isinstance(part.func, ast.Name)
-            and part.func.id in ("zip", "list", "enumerate")
-        )
+        plain = is_function_call(part, "zip", "list", "enumerate")
         if not plain:
             return None
         inner = part
@@ -107,7 +104,7 @@ def loop_over(analysis: Analysis, call: LibraryCall) -> ast.For | None:
 
 
 def _variables(loop: ast.For) -> list[str]:
-    return [part.id for part in ast.walk(loop.target) if isinstance(part, ast.Name) and part.id != "_"]
+    return [part.id for part in nodes_in(loop.target, ast.Name) if part.id != "_"]
 
 
 def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Iterator[ast.Assign]:
@@ -123,7 +120,7 @@ def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Itera
 
 
 def _named(nodes: Iterable[ast.AST], name: str) -> list[ast.Name]:
-    return [part for part in nodes if isinstance(part, ast.Name) and part.id == name]
+    return [part for part in nodes if is_name(part, name)]
 
 
 def _is_new(assignment: ast.Assign, name: str) -> bool:
@@ -170,7 +167,7 @@ def _reads(node: ast.AST, name: str) -> bool:
 
 def _computes(value: ast.expr) -> bool:
     """Whether an expression gives new values, and does nothing to the old ones by the way."""
-    calls = [part.func for part in ast.walk(value) if isinstance(part, ast.Call)]
+    calls = [part.func for part in nodes_in(value, ast.Call)]
     names = [part.attr for part in calls if isinstance(part, ast.Attribute)]
     written = any(isinstance(part, ast.keyword) and part.arg == "out" for part in ast.walk(value))
     if len(names) < len(calls) or written or any(name.endswith("_") for name in names):

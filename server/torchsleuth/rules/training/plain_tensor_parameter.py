@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import GraphNode
 
@@ -76,7 +77,7 @@ def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
     source = analysis.source_of(item.site.span.path)
     wrapper, imports = named(analysis, item.site, "torch.nn.Parameter")
     title = message("fix.wrap", text=wrapper)
-    inner = [part for part in ast.walk(value) if isinstance(part, ast.Call) and _makes_parameter(part)]
+    inner = [part for part in nodes_in(value, ast.Call) if _makes_parameter(part)]
     if len(inner) == 1 and len(inner[0].args) == 1 and not inner[0].keywords:
         text = source.segment(inner[0].args[0])
         if isinstance(inner[0].args[0], ast.BinOp):
@@ -86,7 +87,7 @@ def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
         dropped = edits.without_attribute(source, value, "requires_grad_")
         keyword = next((keyword for keyword in value.keywords if keyword.arg == "requires_grad"), None)
         changes = [edits.remove_keyword(source, value, keyword)] if keyword is not None else []
-        if isinstance(value.func, ast.Attribute) and value.func.attr == "requires_grad_" and dropped is not None:
+        if is_attribute(value.func, "requires_grad_") and dropped is not None:
             changes = [dropped]
     else:
         changes = []

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 
 CODE = "TS524"
 _ADDING = frozenset({"append", "extend", "update", "add"})
@@ -59,7 +60,7 @@ def _ends_too_early(loop: ast.For, point: LoopPoint) -> bool:
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     if any(isinstance(part, ast.Continue | ast.Break | ast.Yield) for part in inside):
         return False
-    read = {ast.unparse(part) for part in ast.walk(last.value) if isinstance(part, ast.Name | ast.Attribute)}
+    read = {ast.unparse(part) for part in nodes_in(last.value, ast.Name, ast.Attribute)}
     return any(ast.unparse(target) in read for target in _added_to(inside))
 
 
@@ -67,7 +68,7 @@ def _added_to(inside: list[ast.AST]) -> Iterator[ast.expr]:
     for part in inside:
         if isinstance(part, ast.AugAssign):
             yield part.target
-        elif isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute) and part.func.attr in _ADDING:
+        elif is_method_call(part) and part.func.attr in _ADDING:
             yield part.func.value
 
 

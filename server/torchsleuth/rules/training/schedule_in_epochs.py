@@ -50,6 +50,7 @@ from torchsleuth.rules.evidence.schedules import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
 from torchsleuth.values import LibraryObject, ListValue, Site, is_int
 
 CODE = "TS536"
@@ -132,8 +133,8 @@ def _counts_batches(analysis: Analysis, site: Site, name: str) -> bool:
     whole = given.get(name)
     if isinstance(whole, ast.Name):
         whole = last_assignment(analysis, whole, site)
-    calls = [part.func for part in ast.walk(whole) if isinstance(part, ast.Call)] if whole is not None else []
-    return any(isinstance(called, ast.Name) and called.id == "len" for called in calls)
+    calls = [part.func for part in nodes_in(whole, ast.Call)] if whole is not None else []
+    return any(is_name(called, "len") for called in calls)
 
 
 def _each_batch(
@@ -158,7 +159,7 @@ def _each_batch(
     whole = given.get(name)
     if isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult):
         for one, other in ((whole.left, whole.right), (whole.right, whole.left)):
-            if isinstance(other, ast.Call) and isinstance(other.func, ast.Name) and other.func.id == "len":
+            if is_function_call(other, "len"):
                 new = source.segment(one)
                 title = message("fix.replace", old=source.segment(whole), new=new)
                 yield Candidate(title, (edits.replace(source, whole, new),))

@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 from torchsleuth.values import DictValue, LibraryObject, is_module, is_unknown
 
 CODE = "TS542"
@@ -40,11 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
         if not alone or call.site.span in reported or not is_module(call.receiver):
             continue
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and (_holds_weights(call, node) or _is_kept(analysis, call, node))
-        ):
+        if is_method_call(node) and (_holds_weights(call, node) or _is_kept(analysis, call, node)):
             reported.add(call.site.span)
             source = analysis.source_of(call.site.span.path)
             name = source.segment(node.func.value)
@@ -75,8 +72,8 @@ def _is_kept(analysis: Analysis, call: LibraryCall, node: ast.Call) -> bool:
     wanted = ast.unparse(node.args[0])
     for one in analysis.index(call.site.span.path).of_type(ast.Assign):
         if wanted in map(ast.unparse, one.targets):
-            calls = [part.func for part in ast.walk(one.value) if isinstance(part, ast.Call)]
-            if any(isinstance(part, ast.Attribute) and part.attr in ("state_dict", "load") for part in calls):
+            calls = [part.func for part in nodes_in(one.value, ast.Call)]
+            if any(is_attribute(part, "state_dict", "load") for part in calls):
                 return True
     return False
 

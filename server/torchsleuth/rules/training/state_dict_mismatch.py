@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.wrapped import of_wrapped
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
 
 CODE = "TS530"
@@ -60,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _placed(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     """The state loaded into the part of the module that it is of, or without what its names begin with."""
     call = fault.site.node
-    if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute) or not call.args:
+    if not is_method_call(call) or not call.args:
         return
     source, own, keys = analysis.source_of(fault.site.span.path), set(fault.missing), fault.keys
     for part in dict.fromkeys(

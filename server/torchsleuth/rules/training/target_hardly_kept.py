@@ -33,6 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Value, is_module
 from torchsleuth.values.frames import Scene
@@ -84,7 +85,7 @@ def _is_of(call: LibraryCall, tensor: ast.expr, loop: ast.For) -> bool:
     targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else []
     given = loop.iter.args if isinstance(loop.iter, ast.Call) else []
     name = _bare(tensor)
-    places = [index for index, one in enumerate(targets) if isinstance(one, ast.Name) and one.id == name]
+    places = [index for index, one in enumerate(targets) if is_name(one, name)]
     node = call.site.node
     same = isinstance(node, ast.expr) and len(places) == 1 and len(targets) == len(given)
     return same and ast.dump(given[places[0]]) == ast.dump(node)
@@ -116,7 +117,7 @@ def _written(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
         return statement.targets[0], statement.value
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "copy_" and call.args:
+    if is_method_call(call, "copy_") and call.args:
         return call.func.value, call.args[0]
     return None, None
 
@@ -126,7 +127,7 @@ def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
         return None
     left, right = node.left, node.right
-    is_tensor = isinstance(left, ast.Attribute) and left.attr == "data"
+    is_tensor = is_attribute(left, "data")
     return (right, left) if is_tensor or isinstance(right, ast.Constant | ast.BinOp) else (left, right)
 
 
@@ -137,7 +138,7 @@ def _number(node: ast.expr, scene: Scene) -> float | None:
         value = node.value
     elif isinstance(node, ast.Name):
         value = scene.names.get(node.id, scene.globals.get(node.id))
-    elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+    elif is_dotted(node):
         owner = scene.instance()
         value = owner.slots.get(node.attr) if owner is not None else None
     elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):

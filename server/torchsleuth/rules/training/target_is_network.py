@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.loops import blocks_of, is_alone, receiver_text,
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Instance, LibraryModule, LibraryObject, Value, is_module
 
 CODE = "TS540"
@@ -106,7 +107,7 @@ def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
     """The module whose weights are copied, as it is written there."""
     node = call.site.node
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if isinstance(given, ast.Call) and isinstance(given.func, ast.Attribute) and given.func.attr == "state_dict":
+    if is_method_call(given, "state_dict"):
         return analysis.source_of(call.site.span.path).segment(given.func.value)
     return None
 
@@ -147,7 +148,7 @@ def _others(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """The weights of the one other module of the same kind that the function can name."""
     scene, node = call.site.scene, call.site.node
     given = node.args[0] if isinstance(node, ast.Call) and node.args else None
-    if not isinstance(given, ast.Call) or not isinstance(given.func, ast.Attribute):
+    if not is_method_call(given):
         return
     named: dict[str, Value] = {str(name): value for name, value in scene.names.items()}
     owner = scene.instance()

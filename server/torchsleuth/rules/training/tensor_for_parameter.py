@@ -44,9 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _repairs(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
     path = misuse.site.span.path
     source, node = analysis.source_of(path), misuse.site.node
-    statement = next(
-        (part for part in analysis.index(path).nodes if isinstance(part, ast.Assign) and _is_target(part, node)), None
-    )
+    statement = next((part for part in analysis.index(path).of_type(ast.Assign) if _is_target(part, node)), None)
     if statement is None or not isinstance(misuse.value, Tensor):
         return
     name, value = source.segment(node), source.segment(statement.value)

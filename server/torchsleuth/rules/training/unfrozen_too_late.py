@@ -35,6 +35,7 @@ from torchsleuth.rules.evidence.loops import optimizers_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
 
 CODE = "TS543"
@@ -67,7 +68,7 @@ def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
         assigned = analysis.index(call.site.span.path).of_type(ast.Assign)
         values = [one.value for one in assigned if given.id in map(ast.unparse, one.targets)]
         given = values[0] if len(values) == 1 else None
-    read = [part for part in ast.walk(given) if isinstance(part, ast.Attribute)] if given is not None else []
+    read = list(nodes_in(given, ast.Attribute)) if given is not None else []
     return given if any(part.attr == "requires_grad" for part in read) else None
 
 

@@ -1,0 +1,78 @@
+"""The forms of syntax that code asks for most: the parts of a tree that are of a class, and names, attributes and calls by what they name."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeGuard, TypeVar, overload
+
+A = TypeVar("A", bound=ast.AST)
+B = TypeVar("B", bound=ast.AST)
+
+if TYPE_CHECKING:
+    # Seen by the type checker alone: what is known of the parts of a node of which one of the questions below is true.
+
+    class MethodCall(ast.Call):
+        func: ast.Attribute
+
+    class FunctionCall(ast.Call):
+        func: ast.Name
+
+    class Member(ast.Attribute):
+        value: ast.Name
+
+    class Text(ast.Constant):
+        value: str
+
+
+@overload
+def nodes_in(tree: ast.AST, kind: type[A], /) -> Iterator[A]: ...
+@overload
+def nodes_in(tree: ast.AST, kind: type[A], other: type[B], /) -> Iterator[A | B]: ...
+def nodes_in(tree: ast.AST, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
+    """The parts of a tree that are of one of these classes, itself included, in the order of `ast.walk`."""
+    return (node for node in ast.walk(tree) if isinstance(node, kinds))
+
+
+def is_name(node: object, *names: object) -> TypeGuard[ast.Name]:
+    """Whether this is one of these names."""
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def is_attribute(node: object, *names: object) -> TypeGuard[ast.Attribute]:
+    """``….name``"""
+    return isinstance(node, ast.Attribute) and node.attr in names
+
+
+def is_dotted(node: object, *owners: object) -> TypeGuard[Member]:
+    """``owner.…``: an attribute of a plain name, of any one if none is given."""
+    return (
+        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and (not owners or node.value.id in owners)
+    )
+
+
+def is_function_call(node: object, *names: object) -> TypeGuard[FunctionCall]:
+    """``name(…)``: a call of a plain name, of any one if none is given."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and (not names or node.func.id in names)
+
+
+def is_method_call(node: object, *names: object) -> TypeGuard[MethodCall]:
+    """``….name(…)``: a call of an attribute, of any one if none is given."""
+    return (
+        isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (not names or node.func.attr in names)
+    )
+
+
+def is_text(node: object) -> TypeGuard[Text]:
+    """A text that is written out."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def names_in(*trees: ast.AST) -> set[str]:
+    """The plain names in these trees."""
+    return {node.id for tree in trees for node in nodes_in(tree, ast.Name)}
+
+
+def stored_in(*trees: ast.AST) -> set[str]:
+    """The plain names that these trees bind, by an assignment or its like."""
+    return {node.id for tree in trees for node in nodes_in(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
