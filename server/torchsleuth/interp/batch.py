@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value
+from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value, items_of
 
 
 @dataclass(frozen=True)
@@ -188,8 +188,7 @@ _MOVES: dict[str, Callable[[_Move], int | None]] = {
 
 def _order(given: tuple[Value, ...], named: dict[str, Value]) -> tuple[Value, ...]:
     values = given[0] if len(given) == 1 else given or named.get("dims", ())
-    items = values.items if isinstance(values, ListValue) else values
-    return items if isinstance(items, tuple) else ()
+    return items_of(values) or ()
 
 
 def _reshaped(axis: int, before: tuple[Size, ...], shape: tuple[Size, ...]) -> int:

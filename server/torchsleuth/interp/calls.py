@@ -59,6 +59,7 @@ from torchsleuth.values import (
     Unknown,
     Value,
     Wrapped,
+    elements_of,
     is_module,
     is_unknown,
     owners,
@@ -791,7 +792,7 @@ class Calls(Choices):
             if is_module(value):
                 modules.move_somewhere(self, value)
             elif isinstance(value, tuple | ListValue):
-                held = value.elements if isinstance(value, ListValue) else value
+                held = elements_of(value)
                 self.may_move(tuple(one for one in held or () if is_module(one)))
 
     def may_be_initialised(self, *values: Value) -> None:

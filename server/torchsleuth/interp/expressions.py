@@ -65,6 +65,7 @@ from torchsleuth.values import (
     Unknown,
     Value,
     all_are,
+    elements_of,
     is_int,
     is_unknown,
 )
@@ -498,7 +499,7 @@ class Expressions(Calls):
             if isinstance(left, tuple) and isinstance(right, tuple):
                 return left + right
             if isinstance(left, ListValue):
-                more = right.elements if isinstance(right, ListValue) else right if isinstance(right, tuple) else None
+                more = elements_of(right)
                 items = None if left.elements is None or more is None else (*left.elements, *more)
                 if items is not None and (isinstance(left.elements, Several) or isinstance(more, Several)):
                     items = self.heap.several(items)

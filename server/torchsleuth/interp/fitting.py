@@ -7,7 +7,7 @@ from typing import Any
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import LibraryModule, ListValue, Value
+from torchsleuth.values import LibraryModule, Value, items_of
 
 _STATED: dict[str, tuple[int, str, int]] = {
     "Linear": (0, "in_features", -1),
@@ -39,8 +39,8 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
     wanted: list[Any] = list(shape)
     if name == "LayerNorm":
         sizes = _argument(module, 0, "normalized_shape")
-        sizes = (sizes,) if isinstance(sizes, int) else sizes.items if isinstance(sizes, ListValue) else sizes
-        if not isinstance(sizes, tuple) or not 0 < len(sizes) <= len(shape):
+        sizes = (sizes,) if isinstance(sizes, int) else items_of(sizes)
+        if sizes is None or not 0 < len(sizes) <= len(shape):
             return None
         wanted[-len(sizes) :] = sizes
     elif name in _STATED:

@@ -9,7 +9,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.syntax.calls import arguments
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors.spec import Native, Parameter
-from torchsleuth.values import ClassValue, Function, ListValue, Tensor, Value
+from torchsleuth.values import ClassValue, Function, Tensor, Value, items_of
 
 MAX_DEPTH = 3
 """Constructors that are followed inside of one another."""
@@ -75,8 +75,8 @@ def sizes(operations: Iterable[Operation]) -> Iterator[Tensor]:
 def _tensors(value: Value) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
-    items = value.items if isinstance(value, ListValue) else value
-    if isinstance(items, tuple):
+    items = items_of(value)
+    if items is not None:
         for item in items:
             yield from _tensors(item)
 

@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Shape,
     Value,
     is_unknown,
+    items_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -81,7 +82,7 @@ def _type(value: Value) -> str | None:
 def _sequence(
     interp: Interpreter, pattern: ast.MatchSequence, subject: Value, frame: Frame, names: Names
 ) -> bool | None:
-    items = subject.items if isinstance(subject, ListValue) else subject if isinstance(subject, tuple) else None
+    items = items_of(subject)
     if items is None:
         _bind_unknown(pattern, names)
         undecided = is_unknown(subject) or isinstance(subject, ListValue | Shape)

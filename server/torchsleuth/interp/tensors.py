@@ -52,6 +52,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    items_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import node_of
@@ -886,7 +887,7 @@ def _is_whole(value: Value) -> bool:
     if isinstance(value, ListValue | tuple):
         if limits.is_large(value):
             return False
-        items = value.items if isinstance(value, ListValue) else value
+        items = items_of(value)
         return items is not None and all(map(_is_whole, items))
     return not (is_unknown(value) or isinstance(value, Choice))
 

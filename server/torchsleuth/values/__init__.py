@@ -317,6 +317,16 @@ class ListValue(Ref):
         return items if isinstance(items, tuple) else None
 
 
+def items_of(value: Value) -> tuple[Any, ...] | None:
+    """The items of a list or tuple: None where their number is not known, and for all other values."""
+    return value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
+
+
+def elements_of(value: Value) -> tuple[Any, ...] | None:
+    """The items of a list or tuple, or some that stand for them: None where nothing is known of them, and for all other values."""
+    return value.elements if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
+
+
 @dataclass(frozen=True, eq=False)
 class Maybe:
     """The value of an entry that a dict may lack."""

@@ -26,8 +26,10 @@ from torchsleuth.values import (
     SliceValue,
     Tensor,
     Value,
+    elements_of,
     is_int,
     is_unknown,
+    items_of,
     sizes_of,
 )
 from torchsleuth.values.frames import Frame
@@ -199,7 +201,7 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     if name not in _CONVERTERS or not isinstance(value, Array | tuple | ListValue):
         return None
     if not isinstance(value, Array):
-        items = value.items if isinstance(value, ListValue) else value
+        items = items_of(value)
         if not any(isinstance(item, Array) for item in items or ()):
             return None
     array = as_array(interp, value, call.frame)
@@ -418,7 +420,7 @@ def left_graph(value: Value, depth: int = 3) -> Any:
         return value.slots["cut"]
     if isinstance(value, Scalar):
         return value.cut
-    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    items = elements_of(value) or ()
     return next((cut for item in items if depth and (cut := left_graph(item, depth - 1)) is not None), None)
 
 

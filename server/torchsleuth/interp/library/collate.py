@@ -31,8 +31,10 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
+    elements_of,
     is_int,
     is_unknown,
+    items_of,
 )
 
 Path = tuple[Any, ...]
@@ -163,8 +165,8 @@ class Collation:
                 self._refuse("length", path, (samples[0], samples[place]), (0,))
                 return UNKNOWN
         for sample in samples:
-            items = sample.items if isinstance(sample, ListValue) else sample
-            if not isinstance(items, tuple):
+            items = items_of(sample)
+            if items is None:
                 return UNKNOWN
             columns.append(items)
         other = next((index for index, items in enumerate(columns) if len(items) != len(columns[0])), None)
@@ -195,10 +197,10 @@ def convert(interp: Interpreter, value: Value) -> Value:
 
 def _length(value: Value) -> Size | None:
     """How many elements a list has, where that is a size."""
-    elements = value.elements if isinstance(value, ListValue) else value
+    elements = elements_of(value)
     if isinstance(elements, Several):
         return elements.length
-    return len(elements) if isinstance(elements, tuple) else None
+    return len(elements) if elements is not None else None
 
 
 def _is_text(value: Value) -> bool:

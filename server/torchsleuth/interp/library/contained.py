@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.values import AnyIndex, Array, Bounds, Ends, ListValue, SliceValue, Tags, Value, is_int
+from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
 
 _KEEPS = frozenset(
     "reshape transpose ravel flatten squeeze swapaxes moveaxis expand_dims atleast_1d atleast_2d atleast_3d repeat tile copy "
@@ -22,7 +22,7 @@ def of(value: Value) -> Ends | None:
     if isinstance(value, Array):
         ends = value.slots["ends"]
         return ends if isinstance(ends, Ends) else None
-    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    items = elements_of(value) or ()
     return together(of(item) for item in items if isinstance(item, Array))
 
 

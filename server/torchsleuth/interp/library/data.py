@@ -34,8 +34,10 @@ from torchsleuth.values import (
     Site,
     Tensor,
     Value,
+    elements_of,
     is_int,
     is_unknown,
+    items_of,
     numbers_of,
     sizes_of,
 )
@@ -266,7 +268,7 @@ def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
         for key, value in (shown.items or {}).items():
             _keep_numbers(interp, value, (batch.items or {}).get(key))
     else:
-        parts = [one.items if isinstance(one, ListValue) else one for one in (shown, batch)]
+        parts = [items_of(one) for one in (shown, batch)]
         if all(isinstance(items, tuple) for items in parts):
             for one, other in zip(*parts):
                 _keep_numbers(interp, one, other)
@@ -354,7 +356,7 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
         model = of_class(dataset.path)(interp, dataset)
         return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
     if isinstance(dataset, ListValue | tuple):
-        elements = dataset.elements if isinstance(dataset, ListValue) else dataset
+        elements = elements_of(dataset)
         return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
     if isinstance(dataset, Tensor | Array):
         return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
@@ -740,8 +742,8 @@ def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> N
 @models(f"{PACKAGE}default_collate", f"{PACKAGE}dataloader.default_collate")
 def _default_collate(interp: Interpreter, call: Arguments) -> Value:
     batch = call.get(0, "batch")
-    elements = batch.elements if isinstance(batch, ListValue) else batch
-    if not isinstance(elements, tuple) or not elements:
+    elements = elements_of(batch)
+    if not elements:
         return UNKNOWN
     count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
     return Collation(interp, count).collate(_distinct(interp, list(elements)))

@@ -17,11 +17,11 @@ from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     LibraryModule,
-    ListValue,
     Several,
     Tensor,
     Value,
     all_are,
+    elements_of,
     is_unknown,
     sizes_of,
 )
@@ -193,7 +193,7 @@ def _source(interp: Interpreter, value: Value) -> TensorSpec | None:
     """The tensor that is rearranged; a list of tensors is one with another dimension in front."""
     if isinstance(value, Tensor):
         return interp.resolved_spec(value.spec)
-    elements = value.elements if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
+    elements = elements_of(value)
     if not elements or not all_are(elements, Tensor):
         return None
     specs = [interp.resolved_spec(element.spec) for element in elements]

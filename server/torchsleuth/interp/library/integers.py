@@ -26,6 +26,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    items_of,
 )
 
 _SHIFTS: dict[str, Callable[[int, int], int]] = {
@@ -460,8 +461,8 @@ def _shifts(key: Value) -> bool:
 
 
 def _elements(data: Value, depth: int = 4) -> list[Value]:
-    items = data.items if isinstance(data, ListValue) else data
-    if not isinstance(items, tuple) or not depth:
+    items = items_of(data)
+    if items is None or not depth:
         return [data]
     return [element for item in items for element in _elements(item, depth - 1)]
 

@@ -25,6 +25,7 @@ from torchsleuth.values import (
     Tensor,
     Trained,
     Value,
+    items_of,
 )
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -47,8 +48,8 @@ def _check(interp: Interpreter, path: str, call: Arguments) -> None:
 
 def _plain(value: Value) -> Any:
     """Numbers, texts, and lists of them as Python has them. Raises NotASpec for anything else."""
-    items = value.items if isinstance(value, ListValue) else value
-    if isinstance(items, tuple):
+    items = items_of(value)
+    if items is not None:
         return [_plain(item) for item in items] if isinstance(value, ListValue) else tuple(map(_plain, items))
     if value is None or isinstance(value, bool | int | float | str):
         return value

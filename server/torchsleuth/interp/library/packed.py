@@ -18,11 +18,12 @@ from torchsleuth.values import (
     UNKNOWN,
     LibraryModule,
     LibraryObject,
-    ListValue,
     Several,
     Tensor,
     Value,
+    elements_of,
     is_int,
+    items_of,
 )
 
 PATH = "torch.nn.utils.rnn.PackedSequence"
@@ -103,15 +104,11 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     node = call.node.args[1] if isinstance(call.node, ast.Call) and len(call.node.args) > 1 else None
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
-    given = lengths.items if isinstance(lengths, ListValue) else lengths
-    if isinstance(given, tuple) and given and all(isinstance(length, int) for length in given):
+    given = items_of(lengths)
+    if given and all(isinstance(length, int) for length in given):
         total: Size = sum(given)
         longest: Size = max(given)
-    elif (
-        isinstance(given, tuple)
-        and given
-        and all(dims.equal(length, whole) is True for length in given if is_int(length))
-    ):
+    elif given and all(dims.equal(length, whole) is True for length in given if is_int(length)):
         total, longest = dims.multiply(batch, whole), whole
     else:
         total, longest = interp.fresh_size(f"sum({name})"), interp.fresh_size(f"max({name})")
@@ -122,8 +119,8 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
 @_or_operator
 def _pack(interp: Interpreter, call: Arguments) -> Value:
     given = call.get(0, "sequences")
-    elements = given.elements if isinstance(given, ListValue) else given
-    if not isinstance(elements, tuple) or not elements:
+    elements = elements_of(given)
+    if not elements:
         return None
     specs = [interp.resolved_spec(item.spec) for item in elements if isinstance(item, Tensor)]
     shapes = [spec.shape for spec in specs if spec.shape]

@@ -15,7 +15,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
-from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, sizes_of
+from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, elements_of, items_of, sizes_of
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
 _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
@@ -24,8 +24,8 @@ _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Ten
 def of_tensors(path: str, call: Arguments) -> Arguments:
     """A call that joins tensors, without what some of its elements may be instead of tensors: it raises for None."""
     first = call.args[0] if call.args else None
-    elements = first.elements if isinstance(first, ListValue) else first
-    if path not in _JOINS or not isinstance(elements, tuple) or not any(isinstance(one, Choice) for one in elements):
+    elements = elements_of(first)
+    if path not in _JOINS or elements is None or not any(isinstance(one, Choice) for one in elements):
         return call
     kept = [_tensor_of(element) for element in elements]
     whole = Several(kept) if isinstance(elements, Several) else tuple(kept)
@@ -41,12 +41,12 @@ def _tensor_of(value: Value) -> Value:
 def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     """The result of an operator over a list whose length is not known; None for anything else."""
     first = call.args[0] if call.args else call.kwargs.get("tensors", call.kwargs.get("sequences"))
-    elements = first.elements if isinstance(first, ListValue) else first
+    elements = elements_of(first)
     spec: TensorSpec | None = None
     if path == "torch.nn.functional.pad" and isinstance(first, Tensor) and call.exact:
         spec = _grown(interp, first, call)
         return None if spec is None else interp.gathered(path, spec, call)
-    if not isinstance(elements, tuple) or not elements or not call.exact:
+    if not elements or not call.exact:
         return None
     if path == "torch.stack" and not isinstance(elements, Several):
         spec = _ragged(interp, elements, call)
@@ -86,8 +86,8 @@ def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
     """The result of padding a tensor, where the amounts are not all numbers: the oracle is not asked then."""
     spec, given = interp.resolved_spec(tensor.spec), call.get(1, "pad")
-    items = given.items if isinstance(given, ListValue) else given
-    if not isinstance(items, tuple) or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
+    items = items_of(given)
+    if items is None or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
         return None
     amounts = sizes_of(draws.plain_number(interp, interp.resolved(item)) for item in items)
     if amounts is None:
@@ -182,10 +182,10 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
 
 def _is_open(value: Value, depth: int = 4) -> bool:
     """Whether the length of a list, or of one in it, is not known."""
-    elements = value.elements if isinstance(value, ListValue) else value
+    elements = elements_of(value)
     if isinstance(elements, Several):
         return True
-    return isinstance(elements, tuple) and depth > 0 and any(_is_open(element, depth - 1) for element in elements)
+    return elements is not None and depth > 0 and any(_is_open(element, depth - 1) for element in elements)
 
 
 def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> TensorSpec | None:
@@ -206,8 +206,8 @@ def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> Te
 def _has_arrays(value: Value) -> bool:
     if isinstance(value, Array):
         return True
-    elements = value.elements if isinstance(value, ListValue) else value
-    return isinstance(elements, tuple) and any(_has_arrays(element) for element in elements)
+    elements = elements_of(value)
+    return elements is not None and any(_has_arrays(element) for element in elements)
 
 
 def _place(specs: list[TensorSpec]) -> Device | None:

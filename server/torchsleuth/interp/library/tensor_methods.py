@@ -30,6 +30,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    items_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault, Cut, node_of
@@ -322,7 +323,7 @@ def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Argum
     """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
     given = call.args or tuple(call.kwargs.values())
     sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
-    items = sizes.items if isinstance(sizes, ListValue) else sizes
+    items = items_of(sizes)
     if name == "permute" or not given or items is None or not all(is_int(item) for item in items):
         return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
     shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     Value,
     is_module,
     is_unknown,
+    items_of,
 )
 
 _CHECKPOINT_ARGUMENTS = frozenset(
@@ -60,7 +61,7 @@ def _vmap(interp: Interpreter, made: Arguments) -> Value:
 
     def run(call: Arguments) -> Value:
         given = dims if isinstance(dims, tuple | ListValue) else (dims,) * len(call.args)
-        axes = given.items if isinstance(given, ListValue) else given
+        axes = items_of(given)
         if axes is None or len(axes) != len(call.args) or not call.exact or call.kwargs:
             return UNKNOWN
         counts: list[Size] = []

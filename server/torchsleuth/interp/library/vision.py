@@ -35,6 +35,7 @@ from torchsleuth.values import (
     all_are,
     is_int,
     is_unknown,
+    items_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -196,10 +197,10 @@ def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
     value = interp.resolved(value)
     if is_int(value):
         return (value, value)
-    items = value.items if isinstance(value, ListValue) else value
-    if isinstance(items, tuple) and len(items) == 2 and all(is_int(item) for item in items):
+    items = items_of(value)
+    if items is not None and len(items) == 2 and all(is_int(item) for item in items):
         return (items[0], items[1])
-    if isinstance(items, tuple) and len(items) == 1 and is_int(items[0]):
+    if items is not None and len(items) == 1 and is_int(items[0]):
         return (items[0], items[0])
     return None
 
@@ -251,8 +252,7 @@ def is_v2(transform: LibraryObject) -> bool:
 def parts(transform: Value) -> tuple[Value, ...] | None:
     """The transforms of a Compose, in order."""
     given = transform.argument(0, "transforms") if isinstance(transform, LibraryObject) else None
-    items = given.items if isinstance(given, ListValue) else given
-    return items if isinstance(items, tuple) else None
+    return items_of(given)
 
 
 def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, frame: Frame) -> Value:

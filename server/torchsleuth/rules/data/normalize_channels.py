@@ -29,7 +29,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values import LibraryObject, Tensor, Value, items_of
 
 CODE = "TS608"
 
@@ -96,8 +96,8 @@ def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
 
 def _mean(value: Value) -> str:
     """The mean of some statistics, as text; empty where they are not all known."""
-    items = value.items if isinstance(value, ListValue) else value
-    if not isinstance(items, tuple) or not items or not all(isinstance(item, int | float) for item in items):
+    items = items_of(value)
+    if not items or not all(isinstance(item, int | float) for item in items):
         return ""
     return f"{round(sum(items) / len(items), 4):g}"
 

@@ -40,7 +40,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
-from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value
+from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value, elements_of
 
 CODE = "TS601"
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
@@ -76,8 +76,8 @@ def _text(fault: DataFault, refusal: Refusal) -> str:
 def _size_text(value: Value) -> str:
     if isinstance(value, Tensor | Array):
         return shape_text(value.spec)
-    items = value.elements if isinstance(value, ListValue) else value
-    return str(items.length if isinstance(items, Several) else len(items) if isinstance(items, tuple) else 0)
+    items = elements_of(value)
+    return str(items.length if isinstance(items, Several) else len(items) if items is not None else 0)
 
 
 def _stacked(analysis: Analysis, fault: DataFault) -> Finding:

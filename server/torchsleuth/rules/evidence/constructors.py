@@ -25,7 +25,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Value, is_int
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
@@ -148,13 +148,8 @@ def _reversed(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Cand
     seen: set[str] = set()
     for part in (inner for outer in (*over, *indexed) for inner in ast.walk(outer)):
         sizes = _local(frame, part.id) if isinstance(part, ast.Name) else None
-        items = sizes.items if isinstance(sizes, ListValue) else sizes
-        if (
-            not isinstance(part, ast.Name)
-            or part.id in seen
-            or not isinstance(items, tuple)
-            or not all(map(is_int, items))
-        ):
+        items = items_of(sizes)
+        if not isinstance(part, ast.Name) or part.id in seen or items is None or not all(map(is_int, items)):
             continue
         seen.add(part.id)
         place = passed_for(part, frame)
@@ -186,8 +181,8 @@ def _entries(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or _index(node.slice) is None:
         return
     sizes = _local(frame, node.value.id)
-    items = sizes.items if isinstance(sizes, ListValue) else sizes
-    if not isinstance(items, tuple) or not items:
+    items = items_of(sizes)
+    if not items:
         return
     for place in (-1, *range(len(items) - 1)):
         if is_int(items[place]) and items[place] == wanted:
@@ -431,8 +426,8 @@ def _lists(frame: Scene, count: int) -> Iterator[str]:
     """Parameters of the enclosing function that are lists of so many."""
     for argument in frame.function.node.args.args[:16] if frame.function is not None else ():
         value = _local(frame, argument.arg)
-        items = value.items if isinstance(value, ListValue) else value
-        if isinstance(items, tuple) and len(items) == count:
+        items = items_of(value)
+        if items is not None and len(items) == count:
             yield argument.arg
 
 

@@ -30,7 +30,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value
+from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
 from torchsleuth.values.frames import Scene
 
 CODE = "TS312"
@@ -178,8 +178,8 @@ def _argument(call: LibraryCall, position: int | None, name: str) -> ast.expr | 
 
 
 def _elements(name: str, value: Value, node: ast.expr | None) -> Iterator[tuple[str, Value, ast.expr | None]]:
-    items = value.items if isinstance(value, ListValue) else value
-    if not isinstance(items, tuple):
+    items = items_of(value)
+    if items is None:
         yield name, value, node
         return
     parts = (

@@ -49,7 +49,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, ListValue
+from torchsleuth.values import LibraryModule, ListValue, items_of
 
 CODE = "TS109"
 _ARGUMENT = {
@@ -151,8 +151,8 @@ def _each_size(
 ) -> Iterator[Candidate]:
     """The sizes of a normalized shape by which it differs, each out of what is written there: ``side // stride``."""
     built = given_argument(module, 0, "normalized_shape")
-    items = built.items if isinstance(built, ListValue) else built
-    if not isinstance(items, tuple) or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
+    items = items_of(built)
+    if items is None or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
         return
     frame, changes = module.site.scene, {}
     for part, old, new in zip(node.elts, items, shape[-len(items) :]):

@@ -31,7 +31,7 @@ from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.tensors import dims
-from torchsleuth.values import DictValue, ListValue, Tensor, Value, is_int
+from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of
 
 CODE = "TS115"
 
@@ -108,8 +108,8 @@ def _word(item: Value) -> str:
         return f"a tensor {shape_text(item.spec)}" if item.spec.shape is not None else "a tensor"
     if is_int(item):
         return dims.text(item)
-    items = item.items if isinstance(item, ListValue) else item
-    if isinstance(items, tuple):
+    items = items_of(item)
+    if items is not None:
         return f"a group of {len(items)}"
     return repr(item) if isinstance(item, str | float | bool) else "a value"
 
@@ -163,8 +163,8 @@ def _candidates(
         yield Candidate(message("fix.append", expression=short(source.segment(value)), suffix=".values()"), (made,))
         return
     for index, item in enumerate(found.items or ()):
-        inner = item.items if isinstance(item, ListValue) else item
-        if isinstance(inner, tuple) and count - 1 + len(inner) == wanted:
+        inner = items_of(item)
+        if inner is not None and count - 1 + len(inner) == wanted:
             group = f"({', '.join(names[index : index + len(inner)])})"
             yield write([*names[:index], group, *names[index + len(inner) :]], True)
     if isinstance(found.value, Tensor):

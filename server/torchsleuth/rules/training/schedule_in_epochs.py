@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.schedules import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
-from torchsleuth.values import LibraryObject, ListValue, Site, is_int
+from torchsleuth.values import LibraryObject, Site, is_int, items_of
 
 CODE = "TS536"
 NOTHING = 1e-8
@@ -197,8 +197,8 @@ def _milestones(scheduler: LibraryObject, epochs: int, batches: object) -> str |
     if scheduler.type_name != "MultiStepLR" or epochs < _MANY_EPOCHS or (is_int(batches) and batches in (0, 1, 2, 3)):
         return None
     given = scheduler.argument(1, "milestones")
-    marks = given.items if isinstance(given, ListValue) else given
-    if not isinstance(marks, tuple) or not marks or not all(type(mark) is int for mark in marks):
+    marks = items_of(given)
+    if not marks or not all(type(mark) is int for mark in marks):
         return None
     last: int = marks[-1]
     return message("scheduler.epochs.marks", last=last, epochs=epochs) if epochs / 2 <= last <= epochs else None
