@@ -105,12 +105,13 @@ class CrashFrame:
     def operands(self) -> list[ast.expr]:
         """The operands of the failing operation: both sides, or receiver and arguments; lists are opened."""
         node = self.node
-        if isinstance(node, ast.BinOp):
-            return [node.left, node.right]
-        if isinstance(node, ast.Subscript):
-            return [node.value, node.slice]
-        if isinstance(node, ast.Attribute):
-            return [node.value]
+        match node:
+            case ast.BinOp():
+                return [node.left, node.right]
+            case ast.Subscript():
+                return [node.value, node.slice]
+            case ast.Attribute():
+                return [node.value]
         if not isinstance(node, ast.Call):
             return []
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) and self.tensor(node.func.value) else []

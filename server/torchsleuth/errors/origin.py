@@ -123,18 +123,19 @@ class _Followed:
         frame = self.frames[depth]
         yield from ((frame.source, made) for made in _handed_over(node, frame.tree))
         root = _root(node)
-        if isinstance(root, ast.Attribute):
-            yield from self._attribute(root, frame)
-        elif isinstance(root, ast.Name):
-            yield from self._name(root, depth)
-        elif isinstance(root, ast.Call):
-            yield from self._call(root, frame, depth)
-        elif isinstance(root, ast.BinOp):
-            yield from self.of(root.left, depth)
-            yield from self.of(root.right, depth)
-        elif isinstance(root, ast.List | ast.Tuple):
-            for part in root.elts:
-                yield from self.of(part, depth)
+        match root:
+            case ast.Attribute():
+                yield from self._attribute(root, frame)
+            case ast.Name():
+                yield from self._name(root, depth)
+            case ast.Call():
+                yield from self._call(root, frame, depth)
+            case ast.BinOp():
+                yield from self.of(root.left, depth)
+                yield from self.of(root.right, depth)
+            case ast.List() | ast.Tuple():
+                for part in root.elts:
+                    yield from self.of(part, depth)
 
     def _name(self, name: ast.Name, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
         frame = self.frames[depth]
@@ -341,21 +342,22 @@ def _sets(node: ast.AST, attribute: str) -> bool:
 def _root(node: ast.expr) -> ast.expr:
     """``x`` of ``x.view(-1)[0].T``, ``self.mask`` of ``self.mask[:3]``; a call that is no method of a value stays."""
     while True:
-        if isinstance(node, ast.Subscript | ast.Starred | ast.Await):
-            node = node.value
-        elif isinstance(node, ast.Attribute):
-            if is_name(node.value, "self"):
+        match node:
+            case ast.Subscript() | ast.Starred() | ast.Await():
+                node = node.value
+            case ast.Attribute():
+                if is_name(node.value, "self"):
+                    return node
+                node = node.value
+            case _ if is_method_call(node):
+                owner = node.func.value
+                if is_name(owner, "self", "torch", "F", "nn", "np"):
+                    return node
+                if isinstance(owner, ast.Attribute) and isinstance(_root(owner), ast.Name):
+                    return node
+                node = owner
+            case _:
                 return node
-            node = node.value
-        elif is_method_call(node):
-            owner = node.func.value
-            if is_name(owner, "self", "torch", "F", "nn", "np"):
-                return node
-            if isinstance(owner, ast.Attribute) and isinstance(_root(owner), ast.Name):
-                return node
-            node = owner
-        else:
-            return node
 
 
 def _binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | None] | None:
@@ -363,18 +365,19 @@ def _binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | 
     last one below, which a loop may have reached before."""
     found: list[tuple[int, ast.AST, ast.expr | None]] = []
     for node in _inside(scope):
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                if _binds(target, name):
-                    found.append((node.lineno, node, _part(target, node.value, name)))
-        elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and _binds(node.target, name):
-            found.append((node.lineno, node, node.value))
-        elif isinstance(node, ast.For | ast.AsyncFor) and _binds(node.target, name):
-            found.append((node.lineno, node.iter, node.iter))
-        elif isinstance(node, ast.With | ast.AsyncWith):
-            for item in node.items:
-                if item.optional_vars is not None and _binds(item.optional_vars, name):
-                    found.append((node.lineno, item.context_expr, item.context_expr))
+        match node:
+            case ast.Assign():
+                for target in node.targets:
+                    if _binds(target, name):
+                        found.append((node.lineno, node, _part(target, node.value, name)))
+            case ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr() if _binds(node.target, name):
+                found.append((node.lineno, node, node.value))
+            case ast.For() | ast.AsyncFor() if _binds(node.target, name):
+                found.append((node.lineno, node.iter, node.iter))
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    if item.optional_vars is not None and _binds(item.optional_vars, name):
+                        found.append((node.lineno, item.context_expr, item.context_expr))
     above = [item for item in found if item[0] < line]
     best = max(above, key=lambda item: item[0], default=None) or max(found, key=lambda item: item[0], default=None)
     return best[1:] if best is not None else None

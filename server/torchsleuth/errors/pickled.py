@@ -103,12 +103,13 @@ def _bound_around(trail: list[ast.AST]) -> set[str]:
     found: set[str] = set()
     for scope in (part for part in trail if isinstance(part, _Scope)):
         for part in ast.walk(scope):
-            if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Load):
-                found.add(part.id)
-            elif isinstance(part, ast.arg):
-                found.add(part.arg)
-            elif part is not scope and isinstance(part, _Scope | ast.ClassDef):
-                found.add(part.name)
-            elif isinstance(part, ast.alias):
-                found.add((part.asname or part.name).split(".")[0])
+            match part:
+                case ast.Name() if not isinstance(part.ctx, ast.Load):
+                    found.add(part.id)
+                case ast.arg():
+                    found.add(part.arg)
+                case _ if part is not scope and isinstance(part, _Scope | ast.ClassDef):
+                    found.add(part.name)
+                case ast.alias():
+                    found.add((part.asname or part.name).split(".")[0])
     return found

@@ -30,12 +30,13 @@ def longest_of_batch(case: Case) -> Iterator[Fix]:
 def _first_length(node: ast.expr) -> tuple[str, ast.expr] | None:
     """The list whose first element is measured, and the measure: ``len(x[0])``, ``x[0].size(0)``, ``x[0].shape[0]``."""
     measured: ast.expr | None = None
-    if is_function_call(node, "len") and node.args:
-        measured = node.args[0]
-    elif is_method_call(node, "size"):
-        measured = node.func.value
-    elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
-        measured = node.value.value
+    match node:
+        case ast.Call(func=ast.Name(id="len")) if node.args:
+            measured = node.args[0]
+        case _ if is_method_call(node, "size"):
+            measured = node.func.value
+        case ast.Subscript() if is_attribute(node.value, "shape"):
+            measured = node.value.value
     if isinstance(measured, ast.Subscript) and isinstance(measured.value, ast.Name):
         if isinstance(measured.slice, ast.Constant) and measured.slice.value == 0:
             return measured.value.id, node

@@ -42,10 +42,11 @@ class Arguments:
 
 def device_of(value: Value) -> Device | None:
     """The device that a ``device=`` argument names."""
-    if isinstance(value, Device):
-        return value
-    if isinstance(value, str):
-        return parse(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Device("cuda", value)
+    match value:
+        case Device():
+            return value
+        case str():
+            return parse(value)
+        case int() if not isinstance(value, bool):
+            return Device("cuda", value)
     return None

@@ -129,17 +129,18 @@ def _common(values: list[Any]) -> Any:
         return first
     if any(type(value) is not type(first) for value in values):
         raise ValueError
-    if isinstance(first, TensorSpec):
-        if len({len(value.shape) for value in values}) > 1 or any(value.shape != first.shape for value in values):
-            raise ValueError
-        return first.with_(dtype=first.dtype if len({value.dtype for value in values}) == 1 else None, strides=None)
-    if isinstance(first, tuple) and len({len(value) for value in values}) == 1:
-        return tuple(_common(list(items)) for items in zip(*values))
-    if isinstance(first, StructSpec):
-        return StructSpec(first.fields, _common([value.items for value in values]))
-    if isinstance(first, PartCall) and len({value.part for value in values}) == 1:
-        kwargs = _common([value.kwargs for value in values])
-        return PartCall(first.part, _common([value.args for value in values]), kwargs)
-    if isinstance(first, ListSpec):
-        return ListSpec(_common([value.items for value in values]))
+    match first:
+        case TensorSpec():
+            if len({len(value.shape) for value in values}) > 1 or any(value.shape != first.shape for value in values):
+                raise ValueError
+            return first.with_(dtype=first.dtype if len({value.dtype for value in values}) == 1 else None, strides=None)
+        case tuple() if len({len(value) for value in values}) == 1:
+            return tuple(_common(list(items)) for items in zip(*values))
+        case StructSpec():
+            return StructSpec(first.fields, _common([value.items for value in values]))
+        case PartCall() if len({value.part for value in values}) == 1:
+            kwargs = _common([value.kwargs for value in values])
+            return PartCall(first.part, _common([value.args for value in values]), kwargs)
+        case ListSpec():
+            return ListSpec(_common([value.items for value in values]))
     raise ValueError

@@ -235,25 +235,26 @@ class Calls(Choices):
             known.defaults = False
             call = replace(call, kwargs=known)
         node = call.node if isinstance(call.node, ast.Call) else None
-        if isinstance(callee, Function):
-            self._fits(callee, callee, call)
-            return self.call_function(callee, call.args, call.kwargs, node, call.frame)
-        if isinstance(callee, Bound):
-            return self._call_bound(callee, call)
-        if isinstance(callee, Builtin):
-            return callee.call(call)
-        if isinstance(callee, Partial):
-            joined = Arguments(
-                (*callee.args, *call.args), {**callee.kwargs, **call.kwargs}, call.node, call.frame, call.exact
-            )
-            return self.call(callee.function, joined)
-        if isinstance(callee, ClassValue):
-            made = classes.called_through_metaclass(self, callee, call)
-            if made is not plain.ABSENT:
-                return made
-            return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
-        if isinstance(callee, Instance):
-            return self._call_instance(callee, call)
+        match callee:
+            case Function():
+                self._fits(callee, callee, call)
+                return self.call_function(callee, call.args, call.kwargs, node, call.frame)
+            case Bound():
+                return self._call_bound(callee, call)
+            case Builtin():
+                return callee.call(call)
+            case Partial():
+                joined = Arguments(
+                    (*callee.args, *call.args), {**callee.kwargs, **call.kwargs}, call.node, call.frame, call.exact
+                )
+                return self.call(callee.function, joined)
+            case ClassValue():
+                made = classes.called_through_metaclass(self, callee, call)
+                if made is not plain.ABSENT:
+                    return made
+                return self.instantiate(callee, call.args, call.kwargs, node, call.frame)
+            case Instance():
+                return self._call_instance(callee, call)
         return self._call_foreign(callee, call)
 
     def _call_bound(self, callee: Bound, call: Arguments) -> Value:

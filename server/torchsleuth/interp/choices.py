@@ -9,7 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import python
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call
+from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.conditions import Condition, Fact, is_constant
 from torchsleuth.values.frames import Frame
@@ -129,12 +129,13 @@ class Choices(TensorOperations):
         for part in ast.walk(test):
             asked: ast.expr | None = None
             held: ast.expr | None = None
-            if is_attribute(part, "ndim", "dim", "shape"):
-                asked = part.value
-            elif is_function_call(part, "isinstance", "len"):
-                asked = part.args[0] if part.args else None
-            elif is_method_call(part) and part.func.attr in _VALUES:
-                held = part.func.value
+            match part:
+                case ast.Attribute(attr="ndim" | "dim" | "shape"):
+                    asked = part.value
+                case ast.Call(func=ast.Name(id="isinstance" | "len")):
+                    asked = part.args[0] if part.args else None
+                case _ if is_method_call(part) and part.func.attr in _VALUES:
+                    held = part.func.value
             if isinstance(held, ast.Name):
                 value = self.lookup(held.id, frame)
                 if isinstance(value, Tensor) and self.resolved_spec(value.spec).shape == (1,):

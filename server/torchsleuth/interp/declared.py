@@ -209,13 +209,14 @@ def _parsed(formula: str) -> ast.expr:
 
 
 def _computed(node: ast.expr, known: Mapping[str, Size]) -> Size | None:
-    if isinstance(node, ast.Constant):
-        return node.value if isinstance(node.value, int) else None
-    if isinstance(node, ast.Name):
-        return known.get(node.id)
-    if isinstance(node, ast.UnaryOp):
-        value = _computed(node.operand, known)
-        return None if value is None or not isinstance(node.op, ast.USub) else dims.negate(value)
+    match node:
+        case ast.Constant():
+            return node.value if isinstance(node.value, int) else None
+        case ast.Name():
+            return known.get(node.id)
+        case ast.UnaryOp():
+            value = _computed(node.operand, known)
+            return None if value is None or not isinstance(node.op, ast.USub) else dims.negate(value)
     if not isinstance(node, ast.BinOp):
         return None
     left, right = _computed(node.left, known), _computed(node.right, known)

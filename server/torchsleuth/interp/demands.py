@@ -103,19 +103,20 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
     simple = all(part is not None and part is not ... for part in parts) and len(parts) <= len(shape)
     for place, part in enumerate(parts):
         part = interp.resolved(part)
-        if isinstance(part, SliceValue):
-            if any(
-                is_unknown(bound) or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)
-            ):
-                return None
-        elif isinstance(part, Dim):
-            parts[place] = AnyIndex(0)
-        elif isinstance(part, int) and not isinstance(part, bool):
-            size = shape[place] if simple else None
-            if isinstance(size, int) and -size <= part < size:
+        match part:
+            case SliceValue():
+                if any(
+                    is_unknown(bound) or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)
+                ):
+                    return None
+            case Dim():
                 parts[place] = AnyIndex(0)
-        elif part is not None and part is not ...:
-            return None
+            case int() if not isinstance(part, bool):
+                size = shape[place] if simple else None
+                if isinstance(size, int) and -size <= part < size:
+                    parts[place] = AnyIndex(0)
+            case _ if part is not None and part is not ...:
+                return None
     return tuple(parts) if isinstance(key, tuple) else parts[0]
 
 

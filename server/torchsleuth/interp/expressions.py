@@ -356,13 +356,14 @@ class Expressions(Calls):
             if fact is not None:
                 self.heap.conditions.tell(inverted, fact.negated)
             return inverted
-        if isinstance(value, Choice):
-            return self.over(value, lambda one: self.unary(node, one, frame), without_none=True)
-        if isinstance(value, Tensor):
-            name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
-            return self.operate(f"operator.{name}", (value,), {}, node, frame)
-        if isinstance(value, Array):
-            return Array(value.spec)
+        match value:
+            case Choice():
+                return self.over(value, lambda one: self.unary(node, one, frame), without_none=True)
+            case Tensor():
+                name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
+                return self.operate(f"operator.{name}", (value,), {}, node, frame)
+            case Array():
+                return Array(value.spec)
         if isinstance(value, NUMBERS):
             try:
                 return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
@@ -494,20 +495,21 @@ class Expressions(Calls):
 
     def _containers(self, name: str, left: Value, right: Value, inplace: bool) -> Value:
         if name == "add":
-            if isinstance(left, str) and isinstance(right, str):
-                return left + right
-            if isinstance(left, tuple) and isinstance(right, tuple):
-                return left + right
-            if isinstance(left, ListValue):
-                more = elements_of(right)
-                items = None if left.elements is None or more is None else (*left.elements, *more)
-                if items is not None and (isinstance(left.elements, Several) or isinstance(more, Several)):
-                    items = self.heap.several(items)
-                items = self.few(items)
-                if inplace:
-                    self.heap.set(left.slots, "items", items)
-                    return left
-                return ListValue(items)
+            match left:
+                case str() if isinstance(right, str):
+                    return left + right
+                case tuple() if isinstance(right, tuple):
+                    return left + right
+                case ListValue():
+                    more = elements_of(right)
+                    items = None if left.elements is None or more is None else (*left.elements, *more)
+                    if items is not None and (isinstance(left.elements, Several) or isinstance(more, Several)):
+                        items = self.heap.several(items)
+                    items = self.few(items)
+                    if inplace:
+                        self.heap.set(left.slots, "items", items)
+                        return left
+                    return ListValue(items)
         if name == "mul":
             for sequence, count in ((left, right), (right, left)):
                 if isinstance(count, int):
@@ -650,12 +652,13 @@ class Expressions(Calls):
             return verdicts.pop() if len(verdicts) == 1 else None
         if left is None or right is None:
             return left is right
-        if isinstance(left, bool) and isinstance(right, bool):
-            return left == right
-        if isinstance(left, str) and isinstance(right, str) and left != right:
-            return False
-        if isinstance(left, Native) and isinstance(right, Native):
-            return left.path == right.path
+        match left:
+            case bool() if isinstance(right, bool):
+                return left == right
+            case str() if isinstance(right, str) and left != right:
+                return False
+            case Native() if isinstance(right, Native):
+                return left.path == right.path
         if {type(left), type(right)} == {Native, ClassValue}:
             return False
         if isinstance(left, Function) and isinstance(right, Function) and left.node is not right.node:

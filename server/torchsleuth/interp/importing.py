@@ -350,33 +350,35 @@ class Importing(CheckedCalls):
         if name.startswith("__") or id(value) in seen:
             return
         seen.add(id(value))
-        if isinstance(value, ListValue | DictValue):
-            items = value.items if isinstance(value, ListValue) else value.entries
-            if not items or body is None or (body.may_change(name) and not self.is_trusting()):
-                self.heap.set(value.slots, "items", None)
-            else:
-                for item in items.values() if isinstance(items, dict) else items:
+        match value:
+            case ListValue() | DictValue():
+                items = value.items if isinstance(value, ListValue) else value.entries
+                if not items or body is None or (body.may_change(name) and not self.is_trusting()):
+                    self.heap.set(value.slots, "items", None)
+                else:
+                    for item in items.values() if isinstance(items, dict) else items:
+                        self._open_value(name, item, body, seen)
+            case tuple():
+                for item in value:
                     self._open_value(name, item, body, seen)
-        elif isinstance(value, tuple):
-            for item in value:
-                self._open_value(name, item, body, seen)
-        elif isinstance(value, ClassValue | Instance) and not self.is_trusting():
-            path = value.path if isinstance(value, ClassValue) else value.cls.path
-            if path in self.modules:
-                named = [(name, item) for name, item in value.slots.items() if isinstance(name, str)]
-                for attribute, item in named:
-                    self._open_value(attribute, item, self.modules[path].slots.body, seen)
+            case ClassValue() | Instance() if not self.is_trusting():
+                path = value.path if isinstance(value, ClassValue) else value.cls.path
+                if path in self.modules:
+                    named = [(name, item) for name, item in value.slots.items() if isinstance(name, str)]
+                    for attribute, item in named:
+                        self._open_value(attribute, item, self.modules[path].slots.body, seen)
 
 
 def _split(statement: ast.stmt) -> list[ast.stmt]:
     """An import statement for each imported name, also of what is there for type checkers; other statements as they are."""
-    if isinstance(statement, ast.If) and ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-        return [part for one in statement.body for part in _split(one)]
-    if isinstance(statement, ast.Import) and len(statement.names) > 1:
-        return [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
-    if isinstance(statement, ast.ImportFrom) and len(statement.names) > 1:
-        made = (ast.ImportFrom(statement.module, [alias], statement.level) for alias in statement.names)
-        return [ast.copy_location(one, statement) for one in made]
+    match statement:
+        case ast.If() if ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+            return [part for one in statement.body for part in _split(one)]
+        case ast.Import() if len(statement.names) > 1:
+            return [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
+        case ast.ImportFrom() if len(statement.names) > 1:
+            made = (ast.ImportFrom(statement.module, [alias], statement.level) for alias in statement.names)
+            return [ast.copy_location(one, statement) for one in made]
     return [statement]
 
 
@@ -434,24 +436,27 @@ def _changed(node: ast.AST) -> Iterator[str]:
     reading: set[int] = set()
     named: list[ast.Name | ast.Attribute] = []
     for part in ast.walk(node):
-        if isinstance(part, ast.Name | ast.Attribute):
-            named.append(part)
-        elif isinstance(part, ast.Subscript) and isinstance(part.ctx, ast.Load):
-            reading.add(id(part.value))
-        elif isinstance(part, ast.Compare):
-            reading.update(map(id, (part.left, *part.comparators)))
-        elif isinstance(part, ast.For | ast.comprehension):
-            reading.add(id(part.iter))
-        elif isinstance(part, ast.If | ast.IfExp | ast.While):
-            reading.add(id(part.test))
-        elif isinstance(part, ast.UnaryOp):
-            reading.add(id(part.operand))
-        elif isinstance(part, ast.Starred | ast.FormattedValue) or (isinstance(part, ast.keyword) and part.arg is None):
-            reading.add(id(part.value))
-        elif isinstance(part, ast.Dict):
-            reading.update(id(value) for key, value in zip(part.keys, part.values) if key is None)
-        elif is_method_call(part) and part.func.attr in _READING:
-            reading.add(id(part.func.value))
-        elif is_function_call(part) and part.func.id in _READERS:
-            reading.update(map(id, part.args))
+        match part:
+            case ast.Name() | ast.Attribute():
+                named.append(part)
+            case ast.Subscript(ctx=ast.Load()):
+                reading.add(id(part.value))
+            case ast.Compare():
+                reading.update(map(id, (part.left, *part.comparators)))
+            case ast.For() | ast.comprehension():
+                reading.add(id(part.iter))
+            case ast.If() | ast.IfExp() | ast.While():
+                reading.add(id(part.test))
+            case ast.UnaryOp():
+                reading.add(id(part.operand))
+            case _ if isinstance(part, ast.Starred | ast.FormattedValue) or (
+                isinstance(part, ast.keyword) and part.arg is None
+            ):
+                reading.add(id(part.value))
+            case ast.Dict():
+                reading.update(id(value) for key, value in zip(part.keys, part.values) if key is None)
+            case _ if is_method_call(part) and part.func.attr in _READING:
+                reading.add(id(part.func.value))
+            case _ if is_function_call(part) and part.func.id in _READERS:
+                reading.update(map(id, part.args))
     yield from (part.id if isinstance(part, ast.Name) else part.attr for part in named if id(part) not in reading)

@@ -505,21 +505,22 @@ class InferredContracts(WrittenContracts):
 
     def _part(self, value: Value) -> Part:
         value = records.plain(value)
-        if isinstance(value, Tensor):
-            spec = self.resolved_spec(value.spec)
-            device = None if spec.device is None else str(spec.device)
-            return Part("tensor", spec.shape, spec.dtype, device, cause=value.obscured)
-        if isinstance(value, NamedResult):
-            return Part("tuple", parts=tuple(map(self._part, value)), names=value.fields)
-        if isinstance(value, tuple):
-            return Part("tuple", parts=tuple(map(self._part, value)))
-        if isinstance(value, ListValue) and value.items is not None:
-            return Part("list", parts=tuple(map(self._part, value.items)))
-        if isinstance(value, DictValue) and value.items is not None:
-            names = tuple(map(str, value.items))
-            return Part("dict", parts=tuple(map(self._part, value.items.values())), names=names)
-        if isinstance(value, Instance) and value.cls.is_dataclass:
-            return self._record(value)
+        match value:
+            case Tensor():
+                spec = self.resolved_spec(value.spec)
+                device = None if spec.device is None else str(spec.device)
+                return Part("tensor", spec.shape, spec.dtype, device, cause=value.obscured)
+            case NamedResult():
+                return Part("tuple", parts=tuple(map(self._part, value)), names=value.fields)
+            case tuple():
+                return Part("tuple", parts=tuple(map(self._part, value)))
+            case ListValue() if value.items is not None:
+                return Part("list", parts=tuple(map(self._part, value.items)))
+            case DictValue() if value.items is not None:
+                names = tuple(map(str, value.items))
+                return Part("dict", parts=tuple(map(self._part, value.items.values())), names=names)
+            case Instance() if value.cls.is_dataclass:
+                return self._record(value)
         if is_int(value) and not isinstance(value, bool):
             return Part("value", text=dims.text(self.resolved(value)))
         if value is None or isinstance(value, bool | float | str):
@@ -815,18 +816,19 @@ def _is_size(value: Value) -> TypeGuard[Size]:
 
 def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:
     """The comparisons that are true where a test holds, or where it does not."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
-        for value in test.values:
-            yield from _comparisons(value, holds)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _comparisons(test.operand, not holds)
-    elif isinstance(test, ast.Compare) and (holds or len(test.ops) == 1):
-        for operator, left, right in zip(test.ops, (test.left, *test.comparators), test.comparators):
-            name = _COMPARISONS.get(type(operator))
-            if name is not None:
-                yield (name if holds else _OPPOSITES[name]), left, right
-    elif not holds and isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
-        yield "==", test, ast.copy_location(ast.Constant(0), test)
+    match test:
+        case ast.BoolOp() if isinstance(test.op, ast.And if holds else ast.Or):
+            for value in test.values:
+                yield from _comparisons(value, holds)
+        case ast.UnaryOp(op=ast.Not()):
+            yield from _comparisons(test.operand, not holds)
+        case ast.Compare() if holds or len(test.ops) == 1:
+            for operator, left, right in zip(test.ops, (test.left, *test.comparators), test.comparators):
+                name = _COMPARISONS.get(type(operator))
+                if name is not None:
+                    yield (name if holds else _OPPOSITES[name]), left, right
+        case _ if not holds and isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
+            yield "==", test, ast.copy_location(ast.Constant(0), test)
 
 
 def _failure(trace: Trace) -> str | None:

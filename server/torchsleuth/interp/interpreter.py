@@ -306,32 +306,34 @@ class Execution(Importing):
 
     def do_Delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:
-            if isinstance(target, ast.Name) and target.id in frame.names:
-                self.heap.set(frame.names, target.id, MISSING)
-            elif isinstance(target, ast.Subscript):
-                self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
-            elif isinstance(target, ast.Attribute):
-                self.delete_attribute(self.eval(target.value, frame), target.attr)
+            match target:
+                case ast.Name() if target.id in frame.names:
+                    self.heap.set(frame.names, target.id, MISSING)
+                case ast.Subscript():
+                    self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
+                case ast.Attribute():
+                    self.delete_attribute(self.eval(target.value, frame), target.attr)
 
     def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
         if isinstance(container, Instance):
             made = special.call(self, container, "__delitem__", (key,), frame)
             container = special.contents(container) if made is special.ABSENT else None
         container = parameters.as_dict(self, container)
-        if isinstance(container, ListValue) and pure.delete(self, container, key, Arguments((), {}, node, frame)):
-            self.trace.emptied.add(container.identity)
-        elif isinstance(container, DictValue):
-            dictionaries.delete(self, container, self.resolved(key))
-        elif isinstance(container, ListValue) and container.elements is not None:
-            self.trace.emptied.add(container.identity)
-            items, kept = container.items, list(container.elements)
-            if isinstance(key, SliceValue) and key.start is None and key.stop is None and key.step in (None, 1, -1):
-                self.heap.set(container.slots, "items", ())
-            elif items is not None and isinstance(key, int) and -len(items) <= key < len(items):
-                del kept[key]
-                self.heap.set(container.slots, "items", tuple(kept))
-            else:
-                self.heap.set(container.slots, "items", self.heap.several(tuple(kept)))
+        match container:
+            case ListValue() if pure.delete(self, container, key, Arguments((), {}, node, frame)):
+                self.trace.emptied.add(container.identity)
+            case DictValue():
+                dictionaries.delete(self, container, self.resolved(key))
+            case ListValue() if container.elements is not None:
+                self.trace.emptied.add(container.identity)
+                items, kept = container.items, list(container.elements)
+                if isinstance(key, SliceValue) and key.start is None and key.stop is None and key.step in (None, 1, -1):
+                    self.heap.set(container.slots, "items", ())
+                elif items is not None and isinstance(key, int) and -len(items) <= key < len(items):
+                    del kept[key]
+                    self.heap.set(container.slots, "items", tuple(kept))
+                else:
+                    self.heap.set(container.slots, "items", self.heap.several(tuple(kept)))
 
     def do_Return(self, node: ast.Return, frame: Frame) -> int:
         frame.returned = self.eval(node.value, frame) if node.value is not None else None
@@ -1030,23 +1032,24 @@ class Execution(Importing):
         value = reasons.bound(value, target, frame, self.first_unknown)
         if self.observed and isinstance(target, ast.Name | ast.Attribute):
             value = self.observed.instead(value, target, frame, self.fresh_size)
-        if isinstance(target, ast.Name):
-            self.assign_name(target.id, value, frame)
-            self.record_fact(target, value, frame, target.id)
-        elif isinstance(target, ast.Tuple | ast.List):
-            self._unpack(target, value, frame)
-        elif isinstance(target, ast.Starred):
-            self.assign(target.value, value, frame)
-        elif isinstance(target, ast.Attribute):
-            owner = self.eval(target.value, frame)
-            self._note_subset(target, owner, value, frame)
-            self.set_attribute(owner, target.attr, value, target, frame)
-            self.record_fact(target, value, frame, ast.unparse(target))
-        elif isinstance(target, ast.Subscript) and (owner := self.owner_of_attributes(target.value, frame)) is not None:
-            # `config.__dict__[name] = value`
-            self._set_in_dict(owner, self.eval(target.slice, frame), value, target, frame)
-        elif isinstance(target, ast.Subscript):
-            self.set_item(self.eval(target.value, frame), self.eval(target.slice, frame), value, target, frame)
+        match target:
+            case ast.Name():
+                self.assign_name(target.id, value, frame)
+                self.record_fact(target, value, frame, target.id)
+            case ast.Tuple() | ast.List():
+                self._unpack(target, value, frame)
+            case ast.Starred():
+                self.assign(target.value, value, frame)
+            case ast.Attribute():
+                owner = self.eval(target.value, frame)
+                self._note_subset(target, owner, value, frame)
+                self.set_attribute(owner, target.attr, value, target, frame)
+                self.record_fact(target, value, frame, ast.unparse(target))
+            case ast.Subscript() if (owner := self.owner_of_attributes(target.value, frame)) is not None:
+                # `config.__dict__[name] = value`
+                self._set_in_dict(owner, self.eval(target.slice, frame), value, target, frame)
+            case ast.Subscript():
+                self.set_item(self.eval(target.value, frame), self.eval(target.slice, frame), value, target, frame)
 
     def _unpack(self, target: ast.Tuple | ast.List, value: Value, frame: Frame) -> None:
         parts = target.elts
@@ -1092,22 +1095,25 @@ class Execution(Importing):
         if isinstance(container, Instance):
             made = special.call(self, container, "__setitem__", (key, value), frame)
             container = special.contents(container) if made is special.ABSENT else None
-        if isinstance(container, ListValue):
-            self.trace.emptied.add(container.identity)
-            if isinstance(key, SliceValue) and pure.put(self, container, key, value, Arguments((), {}, node, frame)):
-                return
-            self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
-        elif isinstance(container, AttributesView) and isinstance(container.owner, Instance):
-            self._set_in_dict(container.owner, key, value, node, frame)
-        elif isinstance(container, DictValue):
-            dictionaries.set_item(self, container, self.resolved(key), value)
-        elif isinstance(container, LibraryModule):
-            modules.set_child(self, container, key, value)
-        elif isinstance(container, Tensor):
-            self.tensor_set_item(container, key, value, node, frame)
-        elif isinstance(container, Array):
-            self.heap.set(container.slots, "bounds", None)
-            self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
+        match container:
+            case ListValue():
+                self.trace.emptied.add(container.identity)
+                if isinstance(key, SliceValue) and pure.put(
+                    self, container, key, value, Arguments((), {}, node, frame)
+                ):
+                    return
+                self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
+            case AttributesView() if isinstance(container.owner, Instance):
+                self._set_in_dict(container.owner, key, value, node, frame)
+            case DictValue():
+                dictionaries.set_item(self, container, self.resolved(key), value)
+            case LibraryModule():
+                modules.set_child(self, container, key, value)
+            case Tensor():
+                self.tensor_set_item(container, key, value, node, frame)
+            case Array():
+                self.heap.set(container.slots, "bounds", None)
+                self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
 
     def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:
         """The elements of a list in which one was replaced; where it is not known which, each of them may be it."""
@@ -1161,45 +1167,48 @@ class Execution(Importing):
         kinds.looks_up(self, owner, name, node, frame)
         if is_unknown(owner) and name == "requires_grad":
             self.unknown_set()
-        if isinstance(owner, Instance | ClassValue):
-            if isinstance(owner, Instance):
-                if classes.set_through_class(self, owner, name, value, node, frame):
-                    return
-                if isinstance(value, LibraryModule | Instance) and value.name is None:
-                    value.name = name
-                if owner.is_module:
-                    misuse.assigned(self, owner.slots.get(name), value, node, frame)
-                    site = self.site(node, frame)
-                    self.trace.attributes.append(AttributeSet(owner, name, value, site, bool(owner.state.get("ready"))))
-                native = owner.native
-                if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
-                    modules.set_module_attribute(self, native, name, value)
-                if isinstance(native, LibraryObject) and native.path == data.LOADER and name in data.SETTABLE:
-                    self.heap.set(native.slots, name, value)
-            self.heap.set(owner.slots, name, value)
-        elif isinstance(owner, Namespace):
-            self.heap.set(owner.slots, name, value)
-        elif isinstance(owner, LibraryModule):
-            if isinstance(value, Tensor):
-                misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
-            if owner.built is not None:
-                self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
-            modules.set_module_attribute(self, owner, name, value)
-        elif isinstance(owner, LibraryObject):
-            unset.option_of_optimizer(self, owner, name, node, frame)
-            self.heap.set(owner.slots, name, value)
-        elif isinstance(owner, Function):
-            self.heap.set(owner.attributes, name, value)
-        elif isinstance(owner, Tensor):
-            self.set_tensor_attribute(owner, name, value, node, frame)
-        elif isinstance(owner, Unknown):
-            owner.attributes = None
-        elif isinstance(owner, Parameters) and name == "requires_grad":
-            self.set_parameters(owner, self.truth(value), node, frame)
-        elif isinstance(owner, Parameters):
-            self.event("grad_touched", owner, node, frame)
-            self.cleared(part for module in owner.modules for part in hierarchy.parts_of(module))
-            self.passes += value is not None
+        match owner:
+            case Instance() | ClassValue():
+                if isinstance(owner, Instance):
+                    if classes.set_through_class(self, owner, name, value, node, frame):
+                        return
+                    if isinstance(value, LibraryModule | Instance) and value.name is None:
+                        value.name = name
+                    if owner.is_module:
+                        misuse.assigned(self, owner.slots.get(name), value, node, frame)
+                        site = self.site(node, frame)
+                        self.trace.attributes.append(
+                            AttributeSet(owner, name, value, site, bool(owner.state.get("ready")))
+                        )
+                    native = owner.native
+                    if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
+                        modules.set_module_attribute(self, native, name, value)
+                    if isinstance(native, LibraryObject) and native.path == data.LOADER and name in data.SETTABLE:
+                        self.heap.set(native.slots, name, value)
+                self.heap.set(owner.slots, name, value)
+            case Namespace():
+                self.heap.set(owner.slots, name, value)
+            case LibraryModule():
+                if isinstance(value, Tensor):
+                    misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
+                if owner.built is not None:
+                    self.trace.parts_set.append(PartSet(owner, name, value, self.site(node, frame)))
+                modules.set_module_attribute(self, owner, name, value)
+            case LibraryObject():
+                unset.option_of_optimizer(self, owner, name, node, frame)
+                self.heap.set(owner.slots, name, value)
+            case Function():
+                self.heap.set(owner.attributes, name, value)
+            case Tensor():
+                self.set_tensor_attribute(owner, name, value, node, frame)
+            case Unknown():
+                owner.attributes = None
+            case Parameters() if name == "requires_grad":
+                self.set_parameters(owner, self.truth(value), node, frame)
+            case Parameters():
+                self.event("grad_touched", owner, node, frame)
+                self.cleared(part for module in owner.modules for part in hierarchy.parts_of(module))
+                self.passes += value is not None
 
     def delete_attribute(self, owner: Value, name: str) -> None:
         if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:
@@ -1278,14 +1287,15 @@ def _converted(before: Tensor, after: Tensor) -> bool:
 
 def _as_load(target: ast.expr) -> ast.expr:
     copied: ast.expr
-    if isinstance(target, ast.Name):
-        copied = ast.Name(target.id, ast.Load())
-    elif isinstance(target, ast.Attribute):
-        copied = ast.Attribute(target.value, target.attr, ast.Load())
-    elif isinstance(target, ast.Subscript):
-        copied = ast.Subscript(target.value, target.slice, ast.Load())
-    else:
-        copied = target
+    match target:
+        case ast.Name():
+            copied = ast.Name(target.id, ast.Load())
+        case ast.Attribute():
+            copied = ast.Attribute(target.value, target.attr, ast.Load())
+        case ast.Subscript():
+            copied = ast.Subscript(target.value, target.slice, ast.Load())
+        case _:
+            copied = target
     return copied
 
 

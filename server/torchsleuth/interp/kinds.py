@@ -76,21 +76,22 @@ def kind_of(interp: Interpreter, value: Value) -> str | None:
         return "float"
     if type(value) is DictValue and value.items and not value.from_file and "state" not in value.slots:
         return "dict" if value.type_name == "dict" else None
-    if isinstance(value, str):
-        return "str"
-    if isinstance(value, Parameters):
-        return None if value.once is None else "generator"  # What a loop over them gives is one as well.
-    if isinstance(value, ListValue):
-        kind = {"list": "list", "generator": "generator"}.get(value.type_name)
-        return None if kind == "list" and value.once is not None else kind
-    if isinstance(value, LibraryObject):
-        return "loader" if value.path == LOADER and not value.iterates else None
-    if isinstance(value, LibraryModule):
-        plain = value.path.startswith("torch.nn.") and value.path not in _SEQUENCES and value.children is None
-        return "module" if plain else None
-    if isinstance(value, Instance) and value.is_module and not value.cls.opaque and value.native is None:
-        own = any(interp.class_attribute(value.cls, name) is not MISSING for name in _ELEMENTS)
-        return None if own else "module"
+    match value:
+        case str():
+            return "str"
+        case Parameters():
+            return None if value.once is None else "generator"  # What a loop over them gives is one as well.
+        case ListValue():
+            kind = {"list": "list", "generator": "generator"}.get(value.type_name)
+            return None if kind == "list" and value.once is not None else kind
+        case LibraryObject():
+            return "loader" if value.path == LOADER and not value.iterates else None
+        case LibraryModule():
+            plain = value.path.startswith("torch.nn.") and value.path not in _SEQUENCES and value.children is None
+            return "module" if plain else None
+        case Instance(native=None) if value.is_module and not value.cls.opaque:
+            own = any(interp.class_attribute(value.cls, name) is not MISSING for name in _ELEMENTS)
+            return None if own else "module"
     return None
 
 
@@ -270,17 +271,22 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
     if type(value) is tuple:
         items = value
     groups = [item for item in items or () if isinstance(item, DictValue)]
-    if isinstance(value, Tensor):
-        kind = "tensor" if value.spec.shape is not None else None
-    elif isinstance(value, DictValue):
-        kind = "group" if value.items and "params" in value.items else "dict" if value.items else None
-    elif isinstance(value, LibraryObject) and value.path == hierarchy.STATE:
-        kind = "dict"
-    elif groups and len(groups) == len(items or ()) and any(one.items and "params" not in one.items for one in groups):
-        kind = "keyless"
-    else:
-        generators = [item for item in items or () if isinstance(item, Parameters) and item.once is not None]
-        kind = "generators" if generators and len(generators) == len(items or ()) else None
+    match value:
+        case Tensor():
+            kind = "tensor" if value.spec.shape is not None else None
+        case DictValue():
+            kind = "group" if value.items and "params" in value.items else "dict" if value.items else None
+        case LibraryObject() if value.path == hierarchy.STATE:
+            kind = "dict"
+        case _ if (
+            groups
+            and len(groups) == len(items or ())
+            and any(one.items and "params" not in one.items for one in groups)
+        ):
+            kind = "keyless"
+        case _:
+            generators = [item for item in items or () if isinstance(item, Parameters) and item.once is not None]
+            kind = "generators" if generators and len(generators) == len(items or ()) else None
     if kind is not None and node:
         _report(interp, "trained", (kind, value), node[0], call.frame)
 

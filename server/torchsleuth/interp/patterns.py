@@ -30,30 +30,31 @@ _SUBJECTS = frozenset("bool bytes dict float frozenset int list set str tuple".s
 
 def fits(interp: Interpreter, pattern: ast.pattern, subject: Value, frame: Frame, names: Names) -> bool | None:
     """Whether the pattern matches: True, False, or None where it is not known. Adds what it binds to `names`."""
-    if isinstance(pattern, ast.MatchAs):
-        verdict = True if pattern.pattern is None else fits(interp, pattern.pattern, subject, frame, names)
-        if pattern.name is not None:
-            names[pattern.name] = subject
-        return verdict
-    if isinstance(pattern, ast.MatchOr):
-        verdicts = [fits(interp, part, subject, frame, names) for part in pattern.patterns]
-        return True if True in verdicts else None if None in verdicts else False
-    if isinstance(pattern, ast.MatchSingleton):
-        return interp.identical(subject, pattern.value)
-    if isinstance(pattern, ast.MatchValue):
-        test = ast.copy_location(ast.Compare(pattern.value, [ast.Eq()], [pattern.value]), pattern.value)
-        wanted = interp.eval(pattern.value, frame)
-        if is_unknown(subject) or is_unknown(wanted):
-            return None
-        if _type(subject) != _type(wanted) and None not in (_type(subject), _type(wanted)):
-            return False
-        return interp.truth(interp.compare(ast.Eq(), subject, wanted, test, frame))
-    if isinstance(pattern, ast.MatchSequence):
-        return _sequence(interp, pattern, subject, frame, names)
-    if isinstance(pattern, ast.MatchMapping):
-        return _mapping(interp, pattern, subject, frame, names)
-    if isinstance(pattern, ast.MatchClass):
-        return _class(interp, pattern, subject, frame, names)
+    match pattern:
+        case ast.MatchAs():
+            verdict = True if pattern.pattern is None else fits(interp, pattern.pattern, subject, frame, names)
+            if pattern.name is not None:
+                names[pattern.name] = subject
+            return verdict
+        case ast.MatchOr():
+            verdicts = [fits(interp, part, subject, frame, names) for part in pattern.patterns]
+            return True if True in verdicts else None if None in verdicts else False
+        case ast.MatchSingleton():
+            return interp.identical(subject, pattern.value)
+        case ast.MatchValue():
+            test = ast.copy_location(ast.Compare(pattern.value, [ast.Eq()], [pattern.value]), pattern.value)
+            wanted = interp.eval(pattern.value, frame)
+            if is_unknown(subject) or is_unknown(wanted):
+                return None
+            if _type(subject) != _type(wanted) and None not in (_type(subject), _type(wanted)):
+                return False
+            return interp.truth(interp.compare(ast.Eq(), subject, wanted, test, frame))
+        case ast.MatchSequence():
+            return _sequence(interp, pattern, subject, frame, names)
+        case ast.MatchMapping():
+            return _mapping(interp, pattern, subject, frame, names)
+        case ast.MatchClass():
+            return _class(interp, pattern, subject, frame, names)
     _bind_unknown(pattern, names)
     return None
 

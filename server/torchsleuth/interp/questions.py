@@ -124,30 +124,32 @@ class Questions(Autograd):
             return self.resolved(value)
         if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
             return value
-        if isinstance(value, tuple):
-            return tuple(self.to_spec(item) for item in value)
-        if isinstance(value, ListValue):
-            if value.items is None:
-                raise NotASpec("a list of unknown length")
-            return ListSpec(tuple(self.to_spec(item) for item in value.items))
-        if isinstance(value, DictValue):
-            if value.items is None:
-                raise NotASpec("an unknown dict")
-            return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
+        match value:
+            case tuple():
+                return tuple(self.to_spec(item) for item in value)
+            case ListValue():
+                if value.items is None:
+                    raise NotASpec("a list of unknown length")
+                return ListSpec(tuple(self.to_spec(item) for item in value.items))
+            case DictValue():
+                if value.items is None:
+                    raise NotASpec("an unknown dict")
+                return DictSpec(tuple((key, self.to_spec(item)) for key, item in value.items.items()))
         if isinstance(value, Array):
             number = draws.plain_number(self, value)
             if number is not value:
                 return self.to_spec(number)
-        if isinstance(value, Scalar):
-            return Hole(value.type)
-        if isinstance(value, SliceValue):
-            return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
-        if isinstance(value, Native) and value.kind in ("function", "module-class", "class"):
-            return value
-        if isinstance(value, Native) and value.path.startswith(published.PACKAGES):
-            return value
-        if isinstance(value, LibraryModule):
-            return self.recipe(value)
+        match value:
+            case Scalar():
+                return Hole(value.type)
+            case SliceValue():
+                return SliceSpec(*(self.to_spec(part) for part in (value.start, value.stop, value.step)))
+            case Native(kind="function" | "module-class" | "class"):
+                return value
+            case Native() if value.path.startswith(published.PACKAGES):
+                return value
+            case LibraryModule():
+                return self.recipe(value)
         if distributions.is_distribution(value) or (published.is_configuration(value) and not value.slots):
             kwargs = sorted((name, self.to_spec(item)) for name, item in value.kwargs.items())
             return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
@@ -174,21 +176,22 @@ class Questions(Autograd):
         )
 
     def from_spec(self, value: Any, make: Callable[[TensorSpec], Tensor]) -> Value:
-        if isinstance(value, TensorSpec):
-            return make(value)
-        if isinstance(value, tuple):
-            return tuple(self.from_spec(item, make) for item in value)
-        if isinstance(value, StructSpec):
-            return NamedResult(value.fields, tuple(self.from_spec(item, make) for item in value.items))
-        if isinstance(value, ListSpec):
-            return ListValue(tuple(self.from_spec(item, make) for item in value.items))
-        if isinstance(value, DictSpec):
-            return DictValue({key: self.from_spec(item, make) for key, item in value.items})
-        if isinstance(value, PartCall):
-            kwargs = tuple((name, self.from_spec(item, make)) for name, item in value.kwargs)
-            return PartCall(value.part, tuple(self.from_spec(item, make) for item in value.args), kwargs)
-        if isinstance(value, Hole):
-            return UNKNOWN if value.type == "?" else Scalar(value.type)
+        match value:
+            case TensorSpec():
+                return make(value)
+            case tuple():
+                return tuple(self.from_spec(item, make) for item in value)
+            case StructSpec():
+                return NamedResult(value.fields, tuple(self.from_spec(item, make) for item in value.items))
+            case ListSpec():
+                return ListValue(tuple(self.from_spec(item, make) for item in value.items))
+            case DictSpec():
+                return DictValue({key: self.from_spec(item, make) for key, item in value.items})
+            case PartCall():
+                kwargs = tuple((name, self.from_spec(item, make)) for name, item in value.kwargs)
+                return PartCall(value.part, tuple(self.from_spec(item, make) for item in value.args), kwargs)
+            case Hole():
+                return UNKNOWN if value.type == "?" else Scalar(value.type)
         return value
 
     # -- asking -------------------------------------------------------------------------------------

@@ -167,12 +167,13 @@ def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     statements = [part for part in _own(node) if isinstance(part, ast.Expr)]
     alone = {id(part.value) for part in statements}
     for part in _own(node):
-        if isinstance(part, ast.Global | ast.Nonlocal | ast.Try):
-            return True
-        if isinstance(part, ast.While) and isinstance(part.test, ast.Constant) and part.test.value:
-            return True
-        if isinstance(part, ast.Return) and part.value is not None:
-            return True
+        match part:
+            case ast.Global() | ast.Nonlocal() | ast.Try():
+                return True
+            case ast.While() if isinstance(part.test, ast.Constant) and part.test.value:
+                return True
+            case ast.Return() if part.value is not None:
+                return True
         if isinstance(part, _YIELDS) and id(part) not in alone:
             return True
         if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store | ast.Del):
@@ -189,16 +190,17 @@ def _can_stop(node: ast.stmt) -> bool:
     """Whether the yields in a statement stand where its execution can be stopped and taken up again."""
     if not _yields(node):
         return True
-    if isinstance(node, ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return):
-        value = node.value
-        return isinstance(value, _YIELDS) and not (value.value is not None and _yields(value.value))
-    if isinstance(node, ast.If | ast.While):
-        return not _yields(node.test) and all(map(_can_stop, [*node.body, *node.orelse]))
-    if isinstance(node, ast.For):
-        return not _yields(node.iter) and all(map(_can_stop, [*node.body, *node.orelse]))
-    if isinstance(node, ast.Try):
-        parts = [*node.body, *node.orelse, *(part for handler in node.handlers for part in handler.body)]
-        return all(map(_can_stop, parts)) and not any(map(_yields, node.finalbody))
+    match node:
+        case ast.Expr() | ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return():
+            value = node.value
+            return isinstance(value, _YIELDS) and not (value.value is not None and _yields(value.value))
+        case ast.If() | ast.While():
+            return not _yields(node.test) and all(map(_can_stop, [*node.body, *node.orelse]))
+        case ast.For():
+            return not _yields(node.iter) and all(map(_can_stop, [*node.body, *node.orelse]))
+        case ast.Try():
+            parts = [*node.body, *node.orelse, *(part for handler in node.handlers for part in handler.body)]
+            return all(map(_can_stop, parts)) and not any(map(_yields, node.finalbody))
     return False
 
 
@@ -232,18 +234,19 @@ class Execution:
             if frame.returns:
                 raise Lost
             return ended
-        if isinstance(node, ast.If):
-            ended = yield from self._block(node.body if self._decided(node.test) else node.orelse)
-        elif isinstance(node, ast.While):
-            ended = yield from self._loop(node, self._turns(node.test), None)
-        elif isinstance(node, ast.For):
-            value = interp.eval(node.iter, frame)
-            source = live(interp, value) if is_live(value) else iter(self._all(value, node.iter))
-            ended = yield from self._loop(node, source, node.target)
-        elif isinstance(node, ast.Try):
-            ended = yield from self._try(node)
-        else:
-            ended = yield from self._plain(node)
+        match node:
+            case ast.If():
+                ended = yield from self._block(node.body if self._decided(node.test) else node.orelse)
+            case ast.While():
+                ended = yield from self._loop(node, self._turns(node.test), None)
+            case ast.For():
+                value = interp.eval(node.iter, frame)
+                source = live(interp, value) if is_live(value) else iter(self._all(value, node.iter))
+                ended = yield from self._loop(node, source, node.target)
+            case ast.Try():
+                ended = yield from self._try(node)
+            case _:
+                ended = yield from self._plain(node)
         return ended
 
     def _all(self, value: Value, node: ast.AST) -> tuple[Value, ...]:
@@ -275,16 +278,17 @@ class Execution:
 
     def _plain(self, node: ast.stmt) -> Steps:
         value = yield from self._yielded(node.value)  # type: ignore[attr-defined]
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                self.interp.assign(target, value, self.frame)
-        elif isinstance(node, ast.AnnAssign):
-            self.interp.assign(node.target, value, self.frame)
-        elif isinstance(node, ast.AugAssign):
-            raise Lost
-        elif isinstance(node, ast.Return):
-            self.frame.returned = value
-            return _RETURN
+        match node:
+            case ast.Assign():
+                for target in node.targets:
+                    self.interp.assign(target, value, self.frame)
+            case ast.AnnAssign():
+                self.interp.assign(node.target, value, self.frame)
+            case ast.AugAssign():
+                raise Lost
+            case ast.Return():
+                self.frame.returned = value
+                return _RETURN
         return _NORMAL
 
     def _yielded(self, node: ast.Yield | ast.YieldFrom) -> Steps:

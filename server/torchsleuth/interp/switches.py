@@ -16,14 +16,15 @@ def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
     kept: dict[str, str] = {}
     for root in roots:
         for node in ast.walk(root):
-            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
-                kept.setdefault(node.targets[0].attr, _name(node.value))
-            elif isinstance(node, ast.Compare):
-                for name, value in _compared(node):
-                    found.setdefault(name, value)
-            elif isinstance(node, ast.If | ast.IfExp):
-                for part in _tested(node.test):
-                    tested.setdefault(_name(part), ast.copy_location(ast.Constant(False), part))
+            match node:
+                case ast.Assign() if isinstance(node.targets[0], ast.Attribute):
+                    kept.setdefault(node.targets[0].attr, _name(node.value))
+                case ast.Compare():
+                    for name, value in _compared(node):
+                        found.setdefault(name, value)
+                case ast.If() | ast.IfExp():
+                    for part in _tested(node.test):
+                        tested.setdefault(_name(part), ast.copy_location(ast.Constant(False), part))
     told = {**tested, **found}
     return {
         name: value
@@ -44,13 +45,14 @@ def _compared(node: ast.Compare) -> Iterator[tuple[str, ast.Constant]]:
 
 
 def _tested(test: ast.expr) -> Iterator[ast.expr]:
-    if isinstance(test, ast.BoolOp):
-        for value in test.values:
-            yield from _tested(value)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _tested(test.operand)
-    elif isinstance(test, ast.Attribute | ast.Name):
-        yield test
+    match test:
+        case ast.BoolOp():
+            for value in test.values:
+                yield from _tested(value)
+        case ast.UnaryOp(op=ast.Not()):
+            yield from _tested(test.operand)
+        case ast.Attribute() | ast.Name():
+            yield test
 
 
 def _name(node: ast.expr) -> str:

@@ -409,16 +409,17 @@ class Tape:
 
     def _results(self, value: Value) -> Any:
         """The tensors in a result, as a tree of the same structure."""
-        if isinstance(value, Tensor):
-            return Held(value.identity)
-        if isinstance(value, NamedResult):
-            return StructSpec(value.fields, tuple(map(self._results, value)))
-        if isinstance(value, tuple):
-            return tuple(map(self._results, value))
-        if isinstance(value, ListValue):
-            return ListSpec(tuple(map(self._results, value.items or ())))
-        if isinstance(value, DictValue):
-            return DictSpec(tuple((key, self._results(item)) for key, item in (value.items or {}).items()))
+        match value:
+            case Tensor():
+                return Held(value.identity)
+            case NamedResult():
+                return StructSpec(value.fields, tuple(map(self._results, value)))
+            case tuple():
+                return tuple(map(self._results, value))
+            case ListValue():
+                return ListSpec(tuple(map(self._results, value.items or ())))
+            case DictValue():
+                return DictSpec(tuple((key, self._results(item)) for key, item in (value.items or {}).items()))
         return None
 
     # -- the tape ----------------------------------------------------------------------------------
@@ -501,25 +502,26 @@ def _parts_of_model(module: LibraryModule, model: ModuleSpec, name: str = "") ->
 
 def _parts(value: Value) -> Iterable[Value]:
     """The values that a value holds."""
-    if isinstance(value, tuple):
-        return value
-    if isinstance(value, ListValue | DictValue):
-        return value.elements or ()
-    if isinstance(value, Instance):
-        native = () if value.native is None else (value.native,)
-        return (*value.slots.values(), *native)
-    if isinstance(value, LibraryModule):
-        return tuple(child for _, child in value.children or ())
-    if isinstance(value, LibraryObject):
-        return (*value.args, *value.kwargs.values(), *value.slots.values())
-    if isinstance(value, Choice):
-        return value.options
-    if isinstance(value, Maybe):
-        return (value.value,)
-    if isinstance(value, Bound):
-        return (value.receiver,)
-    if isinstance(value, Partial):
-        return (*value.args, *value.kwargs.values())
+    match value:
+        case tuple():
+            return value
+        case ListValue() | DictValue():
+            return value.elements or ()
+        case Instance():
+            native = () if value.native is None else (value.native,)
+            return (*value.slots.values(), *native)
+        case LibraryModule():
+            return tuple(child for _, child in value.children or ())
+        case LibraryObject():
+            return (*value.args, *value.kwargs.values(), *value.slots.values())
+        case Choice():
+            return value.options
+        case Maybe():
+            return (value.value,)
+        case Bound():
+            return (value.receiver,)
+        case Partial():
+            return (*value.args, *value.kwargs.values())
     return ()
 
 

@@ -75,31 +75,32 @@ def _written(text: str) -> _Written:
     read: set[str] = set()
     dynamic = bool(source.blanked)
     for node in found.nodes:
-        if isinstance(node, ast.Attribute):
-            dynamic = dynamic or node.attr in _OPENING
-            if isinstance(node.ctx, ast.Load):
-                read.add(node.attr)
-            elif is_name(node.value, "self") and (cls := _class_around(found, node)):
-                own.add((cls, node.attr))
-            else:
-                stored.add(node.attr)
-                assigned.add(node.attr)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if cls := _class_around(found, node):
-                own.add((cls, node.name))
-        elif isinstance(node, ast.keyword) and node.arg is not None:
-            stored.add(node.arg)
-            keywords.add(node.arg)
-        elif is_text(node) and len(node.value) < _SHORT:
-            stored.update(node.value.replace(",", " ").split())
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            stored.add(node.target.id)
-        elif isinstance(node, ast.Name):
-            dynamic = dynamic or node.id in _OPENING
-        elif isinstance(node, ast.Call):
-            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-            named = [part for part in node.args[:2] if is_text(part)]
-            dynamic = dynamic or (called in _NAMING and not named)
+        match node:
+            case ast.Attribute():
+                dynamic = dynamic or node.attr in _OPENING
+                if isinstance(node.ctx, ast.Load):
+                    read.add(node.attr)
+                elif is_name(node.value, "self") and (cls := _class_around(found, node)):
+                    own.add((cls, node.attr))
+                else:
+                    stored.add(node.attr)
+                    assigned.add(node.attr)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if cls := _class_around(found, node):
+                    own.add((cls, node.name))
+            case ast.keyword() if node.arg is not None:
+                stored.add(node.arg)
+                keywords.add(node.arg)
+            case _ if is_text(node) and len(node.value) < _SHORT:
+                stored.update(node.value.replace(",", " ").split())
+            case ast.AnnAssign() if isinstance(node.target, ast.Name):
+                stored.add(node.target.id)
+            case ast.Name():
+                dynamic = dynamic or node.id in _OPENING
+            case ast.Call():
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                named = [part for part in node.args[:2] if is_text(part)]
+                dynamic = dynamic or (called in _NAMING and not named)
     return _Written(
         frozenset(stored), frozenset(assigned), frozenset(keywords), frozenset(own), frozenset(read), dynamic
     )
@@ -123,23 +124,24 @@ def _bound(text: str) -> frozenset[str] | None:
     source = SourceText("", text)
     found: set[str] = set()
     for node in index(parse(source)).nodes:
-        if isinstance(node, ast.Name):
-            if node.id in _OPENING:
-                return None
-            if not isinstance(node.ctx, ast.Load):
-                found.add(node.id)
-        elif isinstance(node, ast.alias):
-            if node.name == "*":
-                return None
-            found.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            found.update(node.names)
-        elif (name := captured(node)) is not None:
-            found.add(name)
+        match node:
+            case ast.Name():
+                if node.id in _OPENING:
+                    return None
+                if not isinstance(node.ctx, ast.Load):
+                    found.add(node.id)
+            case ast.alias():
+                if node.name == "*":
+                    return None
+                found.add(node.asname or node.name.partition(".")[0])
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(node.name)
+            case ast.arg():
+                found.add(node.arg)
+            case ast.Global() | ast.Nonlocal():
+                found.update(node.names)
+            case _ if (name := captured(node)) is not None:
+                found.add(name)
     return None if source.blanked else frozenset(found)
 
 

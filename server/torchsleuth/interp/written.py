@@ -587,11 +587,12 @@ def _compares_sizes(function: ast.AST) -> bool:
 
 def _equalities(test: ast.expr, holds: bool) -> Iterator[tuple[ast.expr, ast.expr]]:
     """The pairs of expressions that are equal where a test holds, or where it does not."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And if holds else ast.Or):
-        for value in test.values:
-            yield from _equalities(value, holds)
-    elif isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        yield from _equalities(test.operand, not holds)
-    elif isinstance(test, ast.Compare) and all(isinstance(op, ast.Eq if holds else ast.NotEq) for op in test.ops):
-        if holds or len(test.ops) == 1:
-            yield from zip((test.left, *test.comparators), test.comparators)
+    match test:
+        case ast.BoolOp() if isinstance(test.op, ast.And if holds else ast.Or):
+            for value in test.values:
+                yield from _equalities(value, holds)
+        case ast.UnaryOp(op=ast.Not()):
+            yield from _equalities(test.operand, not holds)
+        case ast.Compare() if all(isinstance(op, ast.Eq if holds else ast.NotEq) for op in test.ops):
+            if holds or len(test.ops) == 1:
+                yield from zip((test.left, *test.comparators), test.comparators)

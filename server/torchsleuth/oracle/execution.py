@@ -103,17 +103,18 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
     Raises Unsupported.
     """
     (left, left_witness), (right, right_witness) = first, second
-    if isinstance(left, TensorSpec) and isinstance(right, TensorSpec):
-        if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
-            raise Unsupported("rank depends on a size")
-        shape = tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape))
-        return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
-    if isinstance(left, tuple) and isinstance(right, tuple) and len(left) == len(right):
-        return tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
-    if isinstance(left, StructSpec) and isinstance(right, StructSpec):
-        return StructSpec(left.fields, generalise((left.items, left_witness), (right.items, right_witness)))
-    if isinstance(left, ListSpec) and isinstance(right, ListSpec) and len(left.items) == len(right.items):
-        return ListSpec(generalise((left.items, left_witness), (right.items, right_witness)))
+    match left:
+        case TensorSpec() if isinstance(right, TensorSpec):
+            if left.shape is None or right.shape is None or len(left.shape) != len(right.shape):
+                raise Unsupported("rank depends on a size")
+            shape = tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left.shape, right.shape))
+            return TensorSpec(shape, left.dtype, None, left.requires_grad, None)
+        case tuple() if isinstance(right, tuple) and len(left) == len(right):
+            return tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
+        case StructSpec() if isinstance(right, StructSpec):
+            return StructSpec(left.fields, generalise((left.items, left_witness), (right.items, right_witness)))
+        case ListSpec() if isinstance(right, ListSpec) and len(left.items) == len(right.items):
+            return ListSpec(generalise((left.items, left_witness), (right.items, right_witness)))
     if type(left) is not type(right):
         raise Unsupported("result depends on a size")
     if left == right:
@@ -148,29 +149,30 @@ def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
     first = values[0]
     if any(type(value) is not type(first) for value in values):
         raise Unsupported("the kind of the result depends on the data")
-    if isinstance(first, TensorSpec):
-        if len({(len(value.shape or ()), value.dtype) for value in values}) != 1 or first.shape is None:
-            raise Unsupported("the rank or dtype depends on the data")
-        shape: list[Size] = []
-        for axis, sizes in enumerate(zip(*(value.shape for value in values))):
-            same = all(size == sizes[0] for size in sizes)
-            shape.append(sizes[0] if same else _depends_on_data((*position, axis)))
-        grads = {value.requires_grad for value in values}
-        strides = first.strides if all(value.strides == first.strides for value in values) else None
-        known = strides if all(isinstance(size, int) for size in shape) else None
-        return TensorSpec(tuple(shape), first.dtype, None, grads.pop() if len(grads) == 1 else None, known)
-    if isinstance(first, tuple):
-        if len({len(value) for value in values}) != 1:
-            raise Unsupported("how many results there are depends on the data")
-        return tuple(common(list(items), (*position, index)) for index, items in enumerate(zip(*values)))
-    if isinstance(first, StructSpec):
-        return StructSpec(first.fields, common([value.items for value in values], position))
-    if isinstance(first, ListSpec):
-        return ListSpec(common([value.items for value in values], position))
-    if isinstance(first, DictSpec):
-        return DictSpec(common([value.items for value in values], position))
-    if isinstance(first, bool | int | float):
-        return Hole(type(first).__name__)
+    match first:
+        case TensorSpec():
+            if len({(len(value.shape or ()), value.dtype) for value in values}) != 1 or first.shape is None:
+                raise Unsupported("the rank or dtype depends on the data")
+            shape: list[Size] = []
+            for axis, sizes in enumerate(zip(*(value.shape for value in values))):
+                same = all(size == sizes[0] for size in sizes)
+                shape.append(sizes[0] if same else _depends_on_data((*position, axis)))
+            grads = {value.requires_grad for value in values}
+            strides = first.strides if all(value.strides == first.strides for value in values) else None
+            known = strides if all(isinstance(size, int) for size in shape) else None
+            return TensorSpec(tuple(shape), first.dtype, None, grads.pop() if len(grads) == 1 else None, known)
+        case tuple():
+            if len({len(value) for value in values}) != 1:
+                raise Unsupported("how many results there are depends on the data")
+            return tuple(common(list(items), (*position, index)) for index, items in enumerate(zip(*values)))
+        case StructSpec():
+            return StructSpec(first.fields, common([value.items for value in values], position))
+        case ListSpec():
+            return ListSpec(common([value.items for value in values], position))
+        case DictSpec():
+            return DictSpec(common([value.items for value in values], position))
+        case bool() | int() | float():
+            return Hole(type(first).__name__)
     if all(value == first for value in values):
         return first
     raise Unsupported("the result depends on the data")

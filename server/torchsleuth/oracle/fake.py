@@ -189,14 +189,15 @@ class Session:
 
     def from_fake(self, value: Any) -> Any:
         """A value that torch returned, as a spec. Raises Unsupported."""
-        if isinstance(value, torch.Tensor):
-            return self.spec_of(value)
-        if isinstance(value, torch.SymInt):
-            return self.dim_from(value.node.expr)
-        if isinstance(value, torch.SymFloat):
-            return Hole("float")
-        if isinstance(value, torch.SymBool):
-            return Hole("bool")
+        match value:
+            case torch.Tensor():
+                return self.spec_of(value)
+            case torch.SymInt():
+                return self.dim_from(value.node.expr)
+            case torch.SymFloat():
+                return Hole("float")
+            case torch.SymBool():
+                return Hole("bool")
         return plain_result(value, self.from_fake)
 
     def spec_of(self, tensor: torch.Tensor) -> TensorSpec:
@@ -265,24 +266,25 @@ def plain_argument(value: Any, convert: Any) -> Any:
     """Everything but tensors and sizes, from spec to Python."""
     if value is None or isinstance(value, bool | int | float | complex | str | type(...)):
         return value
-    if isinstance(value, tuple):
-        return tuple(convert(item) for item in value)
-    if isinstance(value, ListSpec):
-        return [convert(item) for item in value.items]
-    if isinstance(value, DictSpec):
-        return {convert(key): convert(item) for key, item in value.items}
-    if isinstance(value, DType):
-        return getattr(torch, value.name)
-    if isinstance(value, Hole):
-        if value.type not in HOLE_WITNESS:
-            raise Unsupported(value.type)
-        return HOLE_WITNESS[value.type]
-    if isinstance(value, SliceSpec):
-        return slice(convert(value.start), convert(value.stop), convert(value.step))
-    if isinstance(value, Native):
-        return _named(value)
-    if isinstance(value, ObjectSpec):
-        return _object(value, convert)
+    match value:
+        case tuple():
+            return tuple(convert(item) for item in value)
+        case ListSpec():
+            return [convert(item) for item in value.items]
+        case DictSpec():
+            return {convert(key): convert(item) for key, item in value.items}
+        case DType():
+            return getattr(torch, value.name)
+        case Hole():
+            if value.type not in HOLE_WITNESS:
+                raise Unsupported(value.type)
+            return HOLE_WITNESS[value.type]
+        case SliceSpec():
+            return slice(convert(value.start), convert(value.stop), convert(value.step))
+        case Native():
+            return _named(value)
+        case ObjectSpec():
+            return _object(value, convert)
     raise Unsupported(type(value).__name__)
 
 
@@ -314,20 +316,21 @@ def plain_result(value: Any, convert: Any) -> Any:
     """Everything but tensors and sizes, from Python to spec."""
     if value is None or isinstance(value, bool | int | float | complex | str):
         return value
-    if isinstance(value, tuple):
-        items = tuple(convert(item) for item in value)
-        fields = _struct_fields(type(value))
-        return StructSpec(fields, items) if fields else items
-    if isinstance(value, list):
-        return ListSpec(tuple(convert(item) for item in value))
-    if isinstance(value, Mapping) and hasattr(value, "to_tuple"):
-        return _record(value, convert)
-    if isinstance(value, Mapping):
-        return DictSpec(tuple((convert(key), convert(item)) for key, item in value.items()))
-    if isinstance(value, torch.dtype):
-        return DType(str(value).removeprefix("torch."))
-    if isinstance(value, torch.nn.utils.rnn.PackedSequence):
-        raise Unsupported("PackedSequence")
-    if isinstance(value, collections.abc.Iterator):
-        raise Unsupported("iterator")
+    match value:
+        case tuple():
+            items = tuple(convert(item) for item in value)
+            fields = _struct_fields(type(value))
+            return StructSpec(fields, items) if fields else items
+        case list():
+            return ListSpec(tuple(convert(item) for item in value))
+        case Mapping() if hasattr(value, "to_tuple"):
+            return _record(value, convert)
+        case Mapping():
+            return DictSpec(tuple((convert(key), convert(item)) for key, item in value.items()))
+        case torch.dtype():
+            return DType(str(value).removeprefix("torch."))
+        case torch.nn.utils.rnn.PackedSequence():
+            raise Unsupported("PackedSequence")
+        case collections.abc.Iterator():
+            raise Unsupported("iterator")
     raise Unsupported(type(value).__name__)

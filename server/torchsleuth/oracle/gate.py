@@ -335,12 +335,13 @@ def is_data(value: Any) -> bool:
     tensors, layers and containers of these."""
     if value is None or value is ... or isinstance(value, bool | int | float | complex | str | bytes | torch.Tensor):
         return True
-    if isinstance(value, tuple | list):
-        return all(map(is_data, value))
-    if isinstance(value, dict):
-        return all(is_data(key) and is_data(item) for key, item in value.items())
-    if isinstance(value, slice):
-        return is_data(value.start) and is_data(value.stop) and is_data(value.step)
+    match value:
+        case tuple() | list():
+            return all(map(is_data, value))
+        case dict():
+            return all(is_data(key) and is_data(item) for key, item in value.items())
+        case slice():
+            return is_data(value.start) and is_data(value.stop) and is_data(value.step)
     plain = (torch.dtype, torch.device, torch.layout, torch.memory_format, torch.SymInt, torch.SymFloat, torch.SymBool)
     return isinstance(value, (*plain, torch.nn.Module, torch.distributions.Distribution, enum.Enum)) or (
         type(value).__module__.partition(".")[0] in ("torch", "transformers") and not callable(value)

@@ -62,14 +62,15 @@ def _flat(value: Any) -> Iterator[Any]:
     waiting = [value]
     while waiting:
         one = waiting.pop()
-        if isinstance(one, tuple):
-            waiting += one
-        elif isinstance(one, ListSpec):
-            waiting += one.items
-        elif isinstance(one, DictSpec):
-            waiting += (item for _, item in one.items)
-        else:
-            yield one
+        match one:
+            case tuple():
+                waiting += one
+            case ListSpec():
+                waiting += one.items
+            case DictSpec():
+                waiting += (item for _, item in one.items)
+            case _:
+                yield one
 
 
 def _is_deep(index: Any) -> bool:

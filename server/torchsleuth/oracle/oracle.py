@@ -800,12 +800,13 @@ class Oracle:
             return Unsupported("a whole model")
 
         def convert(value: Any) -> Any:
-            if isinstance(value, TensorSpec):
-                return witness.tensor(value)
-            if isinstance(value, Dim):
-                return witness.size(value)
-            if isinstance(value, ModuleSpec):
-                return modules.construct(value, convert)
+            match value:
+                case TensorSpec():
+                    return witness.tensor(value)
+                case Dim():
+                    return witness.size(value)
+                case ModuleSpec():
+                    return modules.construct(value, convert)
             return plain_argument(value, convert)
 
         try:

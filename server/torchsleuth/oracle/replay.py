@@ -442,21 +442,22 @@ class Replay:
 
     def _bind(self, step: Step, tree: Any, value: Any, tensors: dict[int, torch.Tensor], fresh: bool = False) -> None:
         """Note the tensors of a result by their identities. `fresh`: they are made of no others."""
-        if isinstance(tree, Held):
-            if isinstance(value, torch.Tensor):
-                tensors[tree.identity] = value
-                if fresh:
-                    self._counter.see(value, "data")
-                (self._elsewhere.add if self._counter.elsewhere else self._elsewhere.discard)(tree.identity)
-        elif isinstance(tree, tuple | ListSpec) and isinstance(value, tuple | list):
-            for part, item in zip(tree if isinstance(tree, tuple) else tree.items, value):
-                self._bind(step, part, item, tensors)
-        elif isinstance(tree, StructSpec):
-            for name, part in zip(tree.fields, tree.items):
-                self._bind(step, part, getattr(value, name, None), tensors)
-        elif isinstance(tree, DictSpec) and isinstance(value, dict):
-            for key, part in tree.items:
-                self._bind(step, part, value.get(key), tensors)
+        match tree:
+            case Held():
+                if isinstance(value, torch.Tensor):
+                    tensors[tree.identity] = value
+                    if fresh:
+                        self._counter.see(value, "data")
+                    (self._elsewhere.add if self._counter.elsewhere else self._elsewhere.discard)(tree.identity)
+            case tuple() | ListSpec() if isinstance(value, tuple | list):
+                for part, item in zip(tree if isinstance(tree, tuple) else tree.items, value):
+                    self._bind(step, part, item, tensors)
+            case StructSpec():
+                for name, part in zip(tree.fields, tree.items):
+                    self._bind(step, part, getattr(value, name, None), tensors)
+            case DictSpec() if isinstance(value, dict):
+                for key, part in tree.items:
+                    self._bind(step, part, value.get(key), tensors)
 
     # -- autocast ----------------------------------------------------------------------------------
 

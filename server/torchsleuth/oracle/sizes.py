@@ -103,35 +103,36 @@ def _strides(asked: Any) -> Iterator[Size]:
 
 def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
     """A tree of specs with every symbolic size converted."""
-    if isinstance(value, Dim):
-        return convert(value)
-    if isinstance(value, TensorSpec):
-        if value.shape is None:
-            return value.with_(device=None)
-        shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
-        strides = value.strides and tuple(
-            convert(stride) if isinstance(stride, Dim) else stride for stride in value.strides
-        )
-        return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
-    if isinstance(value, tuple):
-        return tuple(map_sizes(item, convert) for item in value)
-    if isinstance(value, StructSpec):
-        return StructSpec(value.fields, map_sizes(value.items, convert))
-    if isinstance(value, ListSpec):
-        return ListSpec(map_sizes(value.items, convert))
-    if isinstance(value, DictSpec):
-        return DictSpec(map_sizes(value.items, convert))
-    if isinstance(value, SliceSpec):
-        return SliceSpec(*(map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
-    if isinstance(value, ObjectSpec):
-        return ObjectSpec(value.path, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
-    if isinstance(value, ModuleSpec):
-        given = {name: map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
-        return replace(value, **given)
-    if isinstance(value, Answers):
-        return Answers(map_sizes(value.items, convert))
-    if isinstance(value, PartCall):
-        return PartCall(value.part, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+    match value:
+        case Dim():
+            return convert(value)
+        case TensorSpec():
+            if value.shape is None:
+                return value.with_(device=None)
+            shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
+            strides = value.strides and tuple(
+                convert(stride) if isinstance(stride, Dim) else stride for stride in value.strides
+            )
+            return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
+        case tuple():
+            return tuple(map_sizes(item, convert) for item in value)
+        case StructSpec():
+            return StructSpec(value.fields, map_sizes(value.items, convert))
+        case ListSpec():
+            return ListSpec(map_sizes(value.items, convert))
+        case DictSpec():
+            return DictSpec(map_sizes(value.items, convert))
+        case SliceSpec():
+            return SliceSpec(*(map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
+        case ObjectSpec():
+            return ObjectSpec(value.path, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+        case ModuleSpec():
+            given = {name: map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
+            return replace(value, **given)
+        case Answers():
+            return Answers(map_sizes(value.items, convert))
+        case PartCall():
+            return PartCall(value.part, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
     return value
 
 

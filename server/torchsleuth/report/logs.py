@@ -118,14 +118,17 @@ def _json(data: bytes) -> Logs:
         whole = json.loads(text)
     except ValueError:
         whole = None
-    if isinstance(whole, dict) and isinstance(whole.get("log_history"), list):
-        return _records(whole["log_history"])
-    if isinstance(whole, list):
-        return _records(whole)
-    if isinstance(whole, dict) and any(isinstance(column, list) for column in whole.values()):
-        columns = {str(name): column for name, column in whole.items() if isinstance(column, list)}
-        count = max(map(len, columns.values()))
-        return _records({name: column[i] for name, column in columns.items() if i < len(column)} for i in range(count))
+    match whole:
+        case dict() if isinstance(whole.get("log_history"), list):
+            return _records(whole["log_history"])
+        case list():
+            return _records(whole)
+        case dict() if any(isinstance(column, list) for column in whole.values()):
+            columns = {str(name): column for name, column in whole.items() if isinstance(column, list)}
+            count = max(map(len, columns.values()))
+            return _records(
+                {name: column[i] for name, column in columns.items() if i < len(column)} for i in range(count)
+            )
     return _records(_lines(text))
 
 

@@ -116,17 +116,18 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
     }
     reader = _Annotations(source, heads, aliases)
     for node in _statements(tree.body):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            _read_function(node, reader, found, comments)
-        elif isinstance(node, ast.ClassDef):
-            if heads:
-                found.statements.update(_attributes(node, reader))
-        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return) and node.value is not None:
-            declared = reader.read(node.annotation) if heads and isinstance(node, ast.AnnAssign) else None
-            if declared is None and comments:
-                declared = _statement_comment(source, node)
-            if declared is not None:
-                found.statements[key(node)] = declared
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                _read_function(node, reader, found, comments)
+            case ast.ClassDef():
+                if heads:
+                    found.statements.update(_attributes(node, reader))
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() if node.value is not None:
+                declared = reader.read(node.annotation) if heads and isinstance(node, ast.AnnAssign) else None
+                if declared is None and comments:
+                    declared = _statement_comment(source, node)
+                if declared is not None:
+                    found.statements[key(node)] = declared
     return found
 
 
@@ -486,12 +487,13 @@ class _Annotations:
         """The shape that an annotation declares; of a union, where only one of its types declares one."""
         if node is None or depth > 4:
             return None
-        if is_text(node):
-            return self.read(self._unquoted(node), depth + 1)
-        if isinstance(node, ast.Name) and node.id in self.aliases:
-            return self.read(self.aliases[node.id], depth + 1)
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-            return self._only([node.left, node.right], depth)
+        match node:
+            case ast.Constant(value=str()):
+                return self.read(self._unquoted(node), depth + 1)
+            case ast.Name() if node.id in self.aliases:
+                return self.read(self.aliases[node.id], depth + 1)
+            case ast.BinOp(op=ast.BitOr()):
+                return self._only([node.left, node.right], depth)
         if not isinstance(node, ast.Subscript):
             return None
         library = self._library(node.value)

@@ -299,14 +299,15 @@ def _last(statement: ast.stmt) -> int:
 def _attributes_set(tree: ast.AST) -> Iterator[str]:
     """The attributes that are set in a tree: by a statement, in the body of a class, by a keyword, or by their name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            yield node.attr
-        elif isinstance(node, ast.ClassDef):
-            yield from Names(ast.Module(node.body, [])).bound
-        elif isinstance(node, ast.keyword) and node.arg is not None:
-            yield node.arg
-        elif is_text(node) and len(node.value) <= _LONGEST_NAME:
-            yield from _WORD.findall(node.value.replace("-", "_"))
+        match node:
+            case ast.Attribute() if not isinstance(node.ctx, ast.Load):
+                yield node.attr
+            case ast.ClassDef():
+                yield from Names(ast.Module(node.body, [])).bound
+            case ast.keyword() if node.arg is not None:
+                yield node.arg
+            case _ if is_text(node) and len(node.value) <= _LONGEST_NAME:
+                yield from _WORD.findall(node.value.replace("-", "_"))
 
 
 def _attributes_read(tree: ast.AST, owner: str | None = None) -> Iterator[str]:

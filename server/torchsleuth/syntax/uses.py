@@ -122,32 +122,33 @@ class Reader:
     def _statement(self, statement: ast.stmt, names: dict[str, Labels]) -> None:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return
-        if isinstance(statement, ast.For | ast.AsyncFor):
-            self._bind(statement.target, self._over(statement, self._value(statement.iter, names)), names)
-        elif isinstance(statement, ast.Assign) and (prepared := _prepared(statement)):
-            for target, labels in [(target, self._value(part, names)) for target, part in prepared]:
-                self._bind(target, labels, names)
-        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign) and statement.value is not None:
-            value = self._value(statement.value, names)
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            for target in targets:
-                if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
-                    if len(target.elts) == len(statement.value.elts):
-                        for one, part in zip(target.elts, statement.value.elts):
-                            self._bind(one, self._value(part, names), names)
-                        continue
-                self._bind(target, value, names, add=isinstance(statement, ast.AugAssign))
-        elif isinstance(statement, ast.Return):
-            if statement.value is not None:
-                self._returned[-1] |= self._value(statement.value, names)
-        else:
-            for child in ast.iter_child_nodes(statement):
-                if isinstance(child, ast.expr):
-                    self._value(child, names)
-                elif isinstance(child, ast.withitem):
-                    value = self._value(child.context_expr, names)
-                    if child.optional_vars is not None:
-                        self._bind(child.optional_vars, value, names)
+        match statement:
+            case ast.For() | ast.AsyncFor():
+                self._bind(statement.target, self._over(statement, self._value(statement.iter, names)), names)
+            case ast.Assign() if prepared := _prepared(statement):
+                for target, labels in [(target, self._value(part, names)) for target, part in prepared]:
+                    self._bind(target, labels, names)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign() if statement.value is not None:
+                value = self._value(statement.value, names)
+                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                for target in targets:
+                    if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+                        if len(target.elts) == len(statement.value.elts):
+                            for one, part in zip(target.elts, statement.value.elts):
+                                self._bind(one, self._value(part, names), names)
+                            continue
+                    self._bind(target, value, names, add=isinstance(statement, ast.AugAssign))
+            case ast.Return():
+                if statement.value is not None:
+                    self._returned[-1] |= self._value(statement.value, names)
+            case _:
+                for child in ast.iter_child_nodes(statement):
+                    if isinstance(child, ast.expr):
+                        self._value(child, names)
+                    elif isinstance(child, ast.withitem):
+                        value = self._value(child.context_expr, names)
+                        if child.optional_vars is not None:
+                            self._bind(child.optional_vars, value, names)
         for name in ("body", "orelse", "handlers", "finalbody", "cases"):
             for inner in getattr(statement, name, ()):
                 self._block([inner] if isinstance(inner, ast.stmt) else getattr(inner, "body", ()), names)
@@ -160,17 +161,18 @@ class Reader:
         return frozenset(Item(key, loop) for key in keys) | {label for label in value if not isinstance(label, Is)}
 
     def _bind(self, target: ast.expr, value: Labels, names: dict[str, Labels], add: bool = False) -> None:
-        if isinstance(target, ast.Tuple | ast.List):
-            for part in target.elts:
-                self._bind(part, value, names)
-        elif isinstance(target, ast.Starred):
-            self._bind(target.value, value, names)
-        elif isinstance(target, ast.Name):
-            names[target.id] = value | names.get(target.id, NOTHING) if add else value
-        elif isinstance(target, ast.Attribute):
-            key = self._attribute(target)
-            if key is not None:
-                names[key] = value | names.get(key, NOTHING)
+        match target:
+            case ast.Tuple() | ast.List():
+                for part in target.elts:
+                    self._bind(part, value, names)
+            case ast.Starred():
+                self._bind(target.value, value, names)
+            case ast.Name():
+                names[target.id] = value | names.get(target.id, NOTHING) if add else value
+            case ast.Attribute():
+                key = self._attribute(target)
+                if key is not None:
+                    names[key] = value | names.get(key, NOTHING)
 
     # -- expressions -------------------------------------------------------------------------------
 
@@ -188,26 +190,27 @@ class Reader:
         if key is not None:
             held = names.get(key, NOTHING)
             return held if any(isinstance(label, Is) for label in held) else held | {Is(key)}
-        if isinstance(node, ast.Attribute):
-            value = self._value(node.value, names)
-            for label in value:
-                if isinstance(label, Is):
-                    self.uses.read.setdefault(label.key, set()).add(node.attr)
-            return frozenset(label for label in value if not isinstance(label, Is))
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            inner = dict(names)
-            for generator in node.generators:
-                self._bind(generator.target, self._over(node, self._value(generator.iter, inner)), inner)
-                for test in generator.ifs:
-                    self._value(test, inner)
-            if isinstance(node, ast.DictComp):
-                return _derived(self._value(node.key, inner) | self._value(node.value, inner))
-            return _derived(self._value(node.elt, inner))
-        if isinstance(node, ast.Subscript):
-            self._value(node.slice, names)
-            return self._value(node.value, names)
-        if isinstance(node, ast.Lambda | ast.JoinedStr):
-            return NOTHING
+        match node:
+            case ast.Attribute():
+                value = self._value(node.value, names)
+                for label in value:
+                    if isinstance(label, Is):
+                        self.uses.read.setdefault(label.key, set()).add(node.attr)
+                return frozenset(label for label in value if not isinstance(label, Is))
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
+                inner = dict(names)
+                for generator in node.generators:
+                    self._bind(generator.target, self._over(node, self._value(generator.iter, inner)), inner)
+                    for test in generator.ifs:
+                        self._value(test, inner)
+                if isinstance(node, ast.DictComp):
+                    return _derived(self._value(node.key, inner) | self._value(node.value, inner))
+                return _derived(self._value(node.elt, inner))
+            case ast.Subscript():
+                self._value(node.slice, names)
+                return self._value(node.value, names)
+            case ast.Lambda() | ast.JoinedStr():
+                return NOTHING
         found = NOTHING
         for part in ast.iter_child_nodes(node):
             if isinstance(part, ast.expr):
@@ -243,12 +246,13 @@ class Reader:
     def _called(self, key: Key, given: tuple[Labels, ...], everything: Labels) -> None:
         self.uses.called.setdefault(key, []).append(given)
         for label in everything:
-            if isinstance(label, Result) and label.key != key:
-                self.uses.feeds.setdefault(label.key, set()).add(key)
-            elif isinstance(label, Item):
-                self.uses.reads_items.add(label.loop)
-            elif isinstance(label, Is):
-                self.uses.given_to.setdefault(label.key, set()).add((key, ""))
+            match label:
+                case Result() if label.key != key:
+                    self.uses.feeds.setdefault(label.key, set()).add(key)
+                case Item():
+                    self.uses.reads_items.add(label.loop)
+                case Is():
+                    self.uses.given_to.setdefault(label.key, set()).add((key, ""))
 
     def _compared(self, everything: Labels, count: int) -> None:
         if count >= 2:

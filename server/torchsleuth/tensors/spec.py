@@ -300,37 +300,39 @@ _NESTED = (tuple, ListSpec, DictSpec, ObjectSpec)
 
 def scalar_types(value: Any) -> Any:
     """The scalar types in a tree: ``True``, ``1`` and ``1.0`` are equal in keys, and different arguments."""
-    if isinstance(value, tuple):
-        return tuple(
-            [
-                scalar_types(item)
-                if isinstance(item, _NESTED)
-                else type(item)
-                if item is True or item is False or type(item) is float
-                else None
-                for item in value
-            ]
-        )
-    if isinstance(value, ListSpec | DictSpec):
-        return scalar_types(value.items)
-    if isinstance(value, ObjectSpec):
-        return scalar_types((value.args, value.kwargs))
+    match value:
+        case tuple():
+            return tuple(
+                [
+                    scalar_types(item)
+                    if isinstance(item, _NESTED)
+                    else type(item)
+                    if item is True or item is False or type(item) is float
+                    else None
+                    for item in value
+                ]
+            )
+        case ListSpec() | DictSpec():
+            return scalar_types(value.items)
+        case ObjectSpec():
+            return scalar_types((value.args, value.kwargs))
     return type(value) if isinstance(value, bool | float) else None
 
 
 def without_sizes(value: Any) -> Any:
     """The part of a tree of arguments that the dtypes of a result depend on: all but sizes and numbers."""
-    if isinstance(value, TensorSpec):
-        return TensorSpec, value.dtype, value.rank, value.requires_grad
-    if isinstance(value, tuple):
-        return tuple([without_sizes(item) for item in value])
-    if isinstance(value, ModuleSpec):
-        given = tuple([without_sizes(item) for item in (value.args, value.kwargs, value.changes)])
-        return value.path, given, value.training, value.dtype, value.package, value.part, value.method
-    if isinstance(value, Answers):
-        return without_sizes(value.items)
-    if isinstance(value, ListSpec | DictSpec):
-        return type(value), without_sizes(value.items)
+    match value:
+        case TensorSpec():
+            return TensorSpec, value.dtype, value.rank, value.requires_grad
+        case tuple():
+            return tuple([without_sizes(item) for item in value])
+        case ModuleSpec():
+            given = tuple([without_sizes(item) for item in (value.args, value.kwargs, value.changes)])
+            return value.path, given, value.training, value.dtype, value.package, value.part, value.method
+        case Answers():
+            return without_sizes(value.items)
+        case ListSpec() | DictSpec():
+            return type(value), without_sizes(value.items)
     return (
         Dim
         if isinstance(value, int) and not isinstance(value, bool)
@@ -342,14 +344,15 @@ def without_sizes(value: Any) -> Any:
 
 def without_dtype(value: Any, dtype: str | None = None) -> Any:
     """A result without the dtypes of its tensors, or without this one."""
-    if isinstance(value, TensorSpec):
-        return value.with_(dtype=None) if dtype in (None, value.dtype) else value
-    if isinstance(value, tuple):
-        return tuple(without_dtype(item, dtype) for item in value)
-    if isinstance(value, PartCall):
-        return replace(value, args=without_dtype(value.args, dtype), kwargs=without_dtype(value.kwargs, dtype))
-    if isinstance(value, StructSpec | ListSpec):
-        return replace(value, items=without_dtype(value.items, dtype))
+    match value:
+        case TensorSpec():
+            return value.with_(dtype=None) if dtype in (None, value.dtype) else value
+        case tuple():
+            return tuple(without_dtype(item, dtype) for item in value)
+        case PartCall():
+            return replace(value, args=without_dtype(value.args, dtype), kwargs=without_dtype(value.kwargs, dtype))
+        case StructSpec() | ListSpec():
+            return replace(value, items=without_dtype(value.items, dtype))
     return value
 
 
@@ -357,17 +360,22 @@ def with_dtypes(value: Any, other: Any, same: bool = False) -> Any:
     """A result with the dtypes of another of the same structure, and with none where that is another one.
 
     `same`: with its own dtypes where they are those of the other, too, and none elsewhere."""
-    if isinstance(value, TensorSpec):
-        dtype = other.dtype if isinstance(other, TensorSpec) and value.rank == other.rank else None
-        return value.with_(dtype=None if same and dtype != value.dtype else dtype)
-    if isinstance(value, tuple):
-        others = other if isinstance(other, tuple) and len(other) == len(value) else (None,) * len(value)
-        return tuple(with_dtypes(*pair, same) for pair in zip(value, others))
-    if isinstance(value, PartCall):
-        args, kwargs = (other.args, other.kwargs) if _alike(value, other) else (None, None)
-        return replace(value, args=with_dtypes(value.args, args, same), kwargs=with_dtypes(value.kwargs, kwargs, same))
-    if isinstance(value, StructSpec | ListSpec):
-        return replace(value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None, same))
+    match value:
+        case TensorSpec():
+            dtype = other.dtype if isinstance(other, TensorSpec) and value.rank == other.rank else None
+            return value.with_(dtype=None if same and dtype != value.dtype else dtype)
+        case tuple():
+            others = other if isinstance(other, tuple) and len(other) == len(value) else (None,) * len(value)
+            return tuple(with_dtypes(*pair, same) for pair in zip(value, others))
+        case PartCall():
+            args, kwargs = (other.args, other.kwargs) if _alike(value, other) else (None, None)
+            return replace(
+                value, args=with_dtypes(value.args, args, same), kwargs=with_dtypes(value.kwargs, kwargs, same)
+            )
+        case StructSpec() | ListSpec():
+            return replace(
+                value, items=with_dtypes(value.items, other.items if type(other) is type(value) else None, same)
+            )
     return value
 
 

@@ -78,15 +78,16 @@ def identity(value: Value) -> Hashable | None:
     """The key that two occurrences of one value share; None where that cannot be told."""
     if isinstance(value, _PLAIN):
         return (type(value), value)
-    if isinstance(value, Unknown):
-        return Same(value) if value.is_one_value else None
-    if isinstance(value, Availability | Dim | Native | DType | Device):
-        return value
-    if isinstance(value, Several):
-        return None
-    if isinstance(value, tuple):
-        parts = tuple(identity(part) for part in value)
-        return None if None in parts else parts
+    match value:
+        case Unknown():
+            return Same(value) if value.is_one_value else None
+        case Availability() | Dim() | Native() | DType() | Device():
+            return value
+        case Several():
+            return None
+        case tuple():
+            parts = tuple(identity(part) for part in value)
+            return None if None in parts else parts
     return Same(value) if isinstance(value, Scalar | Choice | Ref | Function | ClassValue) else None
 
 

@@ -135,12 +135,13 @@ def _distinct(elements: Sequence[Value]) -> list[Value]:
 
 def renewed(value: Value) -> Value:
     """Another value of which the same is known: the next of those that one stands for."""
-    if isinstance(value, Unknown):
-        return Unknown(value.reason, value.node, value.frame, value.cause)
-    if isinstance(value, Scalar):
-        return replace(value)
-    if isinstance(value, Choice):
-        return Choice(value.options)
+    match value:
+        case Unknown():
+            return Unknown(value.reason, value.node, value.frame, value.cause)
+        case Scalar():
+            return replace(value)
+        case Choice():
+            return Choice(value.options)
     return tuple(map(renewed, value)) if type(value) is tuple else value
 
 

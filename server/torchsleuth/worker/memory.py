@@ -216,25 +216,28 @@ def _named_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
     """The numbers that are given a name of a size of batches: variables, arguments, defaults, entries, options."""
     for node in ast.walk(tree):
         pairs: list[tuple[str, ast.AST | None]] = []
-        if isinstance(node, ast.Assign):
-            pairs = [(_name(target), node.value) for target in node.targets]
-            for target in node.targets:
-                if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-                    pairs += [(_name(one), value) for one, value in zip(target.elts, node.value.elts)]
-        elif isinstance(node, ast.AnnAssign):
-            pairs = [(_name(node.target), node.value)]
-        elif isinstance(node, ast.keyword):
-            pairs = [(node.arg or "", node.value)]
-        elif isinstance(node, ast.Dict):
-            pairs = [(_name(key), value) for key, value in zip(node.keys, node.values)]
-        elif isinstance(node, ast.arguments):
-            places = [*node.posonlyargs, *node.args]
-            pairs = [(one.arg, value) for one, value in zip(places[len(places) - len(node.defaults) :], node.defaults)]
-            pairs += [(one.arg, value) for one, value in zip(node.kwonlyargs, node.kw_defaults)]
-        elif isinstance(node, ast.Call) and _name(node.func) == "add_argument":
-            names = [_name(argument) for argument in node.args]
-            name = next((one for one in names if _BATCH.search(one.strip("-"))), "")
-            pairs = [(name.strip("-"), item.value) for item in node.keywords if item.arg == "default"]
+        match node:
+            case ast.Assign():
+                pairs = [(_name(target), node.value) for target in node.targets]
+                for target in node.targets:
+                    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                        pairs += [(_name(one), value) for one, value in zip(target.elts, node.value.elts)]
+            case ast.AnnAssign():
+                pairs = [(_name(node.target), node.value)]
+            case ast.keyword():
+                pairs = [(node.arg or "", node.value)]
+            case ast.Dict():
+                pairs = [(_name(key), value) for key, value in zip(node.keys, node.values)]
+            case ast.arguments():
+                places = [*node.posonlyargs, *node.args]
+                pairs = [
+                    (one.arg, value) for one, value in zip(places[len(places) - len(node.defaults) :], node.defaults)
+                ]
+                pairs += [(one.arg, value) for one, value in zip(node.kwonlyargs, node.kw_defaults)]
+            case ast.Call() if _name(node.func) == "add_argument":
+                names = [_name(argument) for argument in node.args]
+                name = next((one for one in names if _BATCH.search(one.strip("-"))), "")
+                pairs = [(name.strip("-"), item.value) for item in node.keywords if item.arg == "default"]
         for name, value in pairs:
             if _BATCH.search(name) and isinstance(value, ast.Constant) and type(value.value) is int:
                 yield value

@@ -108,13 +108,14 @@ def plain(interp: Interpreter, value: Value) -> Value:
 def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) -> Array | None:
     """The result of ``np.asarray(value)``, None where nothing is known."""
     value = interp.resolved(value)
-    if isinstance(value, Array):
-        return value
-    if isinstance(value, Tensor):
-        spec = interp.resolved_spec(value.spec)
-        return make(spec.shape, spec.dtype if spec.dtype in array_dtypes.NUMERIC else None)
-    if isinstance(value, Image):
-        return _of_image(interp, value)
+    match value:
+        case Array():
+            return value
+        case Tensor():
+            spec = interp.resolved_spec(value.spec)
+            return make(spec.shape, spec.dtype if spec.dtype in array_dtypes.NUMERIC else None)
+        case Image():
+            return _of_image(interp, value)
     kind = array_dtypes.python_kind(value)
     if kind is not None:
         return make((), array_dtypes.of_python(kind))

@@ -88,13 +88,14 @@ class Collation:
 
     def _refused(self, value: Value) -> bool:
         """Whether the default collate is known to have no rule for a value of this type."""
-        if isinstance(value, Instance):
-            bases = [base for base in value.cls.mro() if isinstance(base, Native)]
-            return not value.cls.opaque and not bases
-        if isinstance(value, ListValue):
-            return value.type_name == "set"
-        if isinstance(value, Array):
-            return value.spec.dtype in array_dtypes.TEXT
+        match value:
+            case Instance():
+                bases = [base for base in value.cls.mro() if isinstance(base, Native)]
+                return not value.cls.opaque and not bases
+            case ListValue():
+                return value.type_name == "set"
+            case Array():
+                return value.spec.dtype in array_dtypes.TEXT
         return value is None or isinstance(value, REFUSED)
 
     def _refuse(self, kind: str, path: Path, values: tuple[Value, ...], dims: tuple[int, ...] | None = None) -> None:
@@ -184,14 +185,15 @@ class Collation:
 
 def convert(interp: Interpreter, value: Value) -> Value:
     """The value that a loader without batches makes of one sample: ``default_convert``."""
-    if isinstance(value, Array) and value.spec.dtype not in array_dtypes.TEXT:
-        return arrays.to_tensor(interp, value)
-    if isinstance(value, tuple) and not isinstance(value, NamedResult):
-        return ListValue(tuple(convert(interp, item) for item in value))
-    if isinstance(value, ListValue) and value.items is not None:
-        return ListValue(tuple(convert(interp, item) for item in value.items), value.type_name)
-    if isinstance(value, DictValue) and value.items is not None:
-        return DictValue({key: convert(interp, item) for key, item in value.items.items()})
+    match value:
+        case Array() if value.spec.dtype not in array_dtypes.TEXT:
+            return arrays.to_tensor(interp, value)
+        case tuple() if not isinstance(value, NamedResult):
+            return ListValue(tuple(convert(interp, item) for item in value))
+        case ListValue() if value.items is not None:
+            return ListValue(tuple(convert(interp, item) for item in value.items), value.type_name)
+        case DictValue() if value.items is not None:
+            return DictValue({key: convert(interp, item) for key, item in value.items.items()})
     return value
 
 

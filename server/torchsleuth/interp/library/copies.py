@@ -65,15 +65,16 @@ def refused(value: Value, seen: set[int] | None = None) -> Tensor | None:
     parts: Iterable[Value] = ()
     if isinstance(value, Tensor):
         return value if value.spec.requires_grad is True and node_of(value) is not None else None
-    if isinstance(value, tuple):
-        parts = value
-    elif isinstance(value, ListValue | DictValue):
-        parts = (value.items or ()) if isinstance(value, ListValue) else (value.items or {}).values()
-    elif isinstance(value, Instance):
-        known = isinstance(value.cls, ClassValue) and not {"__deepcopy__", "__getstate__"} & value.cls.slots.keys()
-        parts = value.slots.values() if known else ()
-    elif isinstance(value, LibraryModule):
-        parts = [part for _, part in value.children or ()]
+    match value:
+        case tuple():
+            parts = value
+        case ListValue() | DictValue():
+            parts = (value.items or ()) if isinstance(value, ListValue) else (value.items or {}).values()
+        case Instance():
+            known = isinstance(value.cls, ClassValue) and not {"__deepcopy__", "__getstate__"} & value.cls.slots.keys()
+            parts = value.slots.values() if known else ()
+        case LibraryModule():
+            parts = [part for _, part in value.children or ()]
     if isinstance(value, Ref) and value.identity in seen:
         return None
     if isinstance(value, Ref):

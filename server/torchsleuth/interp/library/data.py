@@ -308,12 +308,15 @@ def _listed(found: Examples, size: Size) -> ListValue:
 
 def _differs(sample: Value, other: Value) -> bool:
     """Whether two samples have tensors of different shapes."""
-    if isinstance(sample, Tensor | Array) and isinstance(other, Tensor | Array):
-        return bool(sample.spec.shape != other.spec.shape)
-    if isinstance(sample, tuple) and isinstance(other, tuple):
-        return len(sample) != len(other) or any(map(_differs, sample, other))
-    if isinstance(sample, DictValue) and isinstance(other, DictValue) and sample.items and other.items:
-        return any(_differs(sample.items[key], other.items[key]) for key in sample.items.keys() & other.items.keys())
+    match sample:
+        case Tensor() | Array() if isinstance(other, Tensor | Array):
+            return bool(sample.spec.shape != other.spec.shape)
+        case tuple() if isinstance(other, tuple):
+            return len(sample) != len(other) or any(map(_differs, sample, other))
+        case DictValue() if isinstance(other, DictValue) and sample.items and other.items:
+            return any(
+                _differs(sample.items[key], other.items[key]) for key in sample.items.keys() & other.items.keys()
+            )
     return False
 
 
@@ -347,19 +350,20 @@ class Examples:
 
 def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, many: bool = False) -> Examples:
     """Samples of a dataset: those of its first indices and of its last, up to a budget. `many`: more than two or three."""
-    if isinstance(dataset, Instance):
-        method = interp.class_attribute(dataset.cls, "__getitem__")
-        if is_iterable(interp, dataset) or not isinstance(method, Function):
-            return _iterated(interp, dataset, node, frame)
-        return _indexed(interp, dataset, method, node, frame, many)
-    if isinstance(dataset, LibraryObject):
-        model = of_class(dataset.path)(interp, dataset)
-        return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
-    if isinstance(dataset, ListValue | tuple):
-        elements = elements_of(dataset)
-        return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
-    if isinstance(dataset, Tensor | Array):
-        return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
+    match dataset:
+        case Instance():
+            method = interp.class_attribute(dataset.cls, "__getitem__")
+            if is_iterable(interp, dataset) or not isinstance(method, Function):
+                return _iterated(interp, dataset, node, frame)
+            return _indexed(interp, dataset, method, node, frame, many)
+        case LibraryObject():
+            model = of_class(dataset.path)(interp, dataset)
+            return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
+        case ListValue() | tuple():
+            elements = elements_of(dataset)
+            return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
+        case Tensor() | Array():
+            return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
     return Examples([])
 
 

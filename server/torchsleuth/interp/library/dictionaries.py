@@ -376,12 +376,13 @@ def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -
 
 def from_json(data: Any) -> Value:
     """The result of ``json.loads``, as abstract values."""
-    if isinstance(data, dict):
-        return DictValue({key: from_json(value) for key, value in data.items()})
-    if isinstance(data, list):
-        return ListValue(tuple(map(from_json, data)))
-    if isinstance(data, set):
-        return ListValue(tuple(map(from_json, sorted(data, key=repr))), "set")
+    match data:
+        case dict():
+            return DictValue({key: from_json(value) for key, value in data.items()})
+        case list():
+            return ListValue(tuple(map(from_json, data)))
+        case set():
+            return ListValue(tuple(map(from_json, sorted(data, key=repr))), "set")
     return tuple(map(from_json, data)) if isinstance(data, tuple) else data
 
 

@@ -134,18 +134,19 @@ def path_method(owner: LibraryObject, name: str, call: Arguments) -> Value:
 
 def _key(interp: Interpreter, value: Value) -> object:
     """The identity of a file among others, None where it is not known."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, LibraryObject) and value.path in OBJECTS:
-        parts = _parts(value)
-        return value.identity if parts is None else "/".join(parts)
-    if isinstance(value, Scalar) and value.type == "str":
-        composed = tuple(_key(interp, part) if isinstance(part, str | Scalar) else None for part in value.made_of)
-        if composed and None not in composed:
-            return composed
-        # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.
-        interp.kept.append(value)
-        return id(value)
+    match value:
+        case str():
+            return value
+        case LibraryObject() if value.path in OBJECTS:
+            parts = _parts(value)
+            return value.identity if parts is None else "/".join(parts)
+        case Scalar(type="str"):
+            composed = tuple(_key(interp, part) if isinstance(part, str | Scalar) else None for part in value.made_of)
+            if composed and None not in composed:
+                return composed
+            # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.
+            interp.kept.append(value)
+            return id(value)
     return None
 
 

@@ -128,31 +128,33 @@ def tensors_in(value: Value, depth: int = 4) -> list[Tensor]:
 
 def _held(value: Value) -> Iterable[Value]:
     """The values that a container or a distribution is made of."""
-    if isinstance(value, tuple):
-        return value
-    if isinstance(value, ListValue | DictValue):
-        return value.elements or ()
-    if isinstance(value, LibraryObject) and value.path.startswith("torch.distributions."):
-        return (*value.args, *value.kwargs.values())
+    match value:
+        case tuple():
+            return value
+        case ListValue() | DictValue():
+            return value.elements or ()
+        case LibraryObject() if value.path.startswith("torch.distributions."):
+            return (*value.args, *value.kwargs.values())
     return ()
 
 
 def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
     """Identities of the modules and library objects in a tree of containers and objects of the user's."""
     items: Any = ()
-    if isinstance(value, LibraryModule | LibraryObject | Instance):
-        yield value.identity
-        items = value.slots.values() if isinstance(value, Instance) and not value.is_module else ()
-    elif isinstance(value, Parameters):
-        items = value.modules
-    elif isinstance(value, tuple):
-        items = value
-    elif isinstance(value, ListValue):
-        items = value.items or ()
-    elif isinstance(value, DictValue):
-        items = value.elements
-    elif isinstance(value, Bound):
-        items = (value.receiver,)
+    match value:
+        case LibraryModule() | LibraryObject() | Instance():
+            yield value.identity
+            items = value.slots.values() if isinstance(value, Instance) and not value.is_module else ()
+        case Parameters():
+            items = value.modules
+        case tuple():
+            items = value
+        case ListValue():
+            items = value.items or ()
+        case DictValue():
+            items = value.elements
+        case Bound():
+            items = (value.receiver,)
     if depth:
         for item in tuple(items):
             yield from objects_in(item, depth - 1)

@@ -274,15 +274,16 @@ def parts_in(value: Value) -> list[LibraryModule | Tensor]:
 
 
 def _flattened(value: Value) -> Iterator[Value]:
-    if isinstance(value, ListValue | tuple):
-        for item in (value.elements or (UNKNOWN,)) if isinstance(value, ListValue) else value:
-            yield from _flattened(item)
-    elif isinstance(value, DictValue):
-        yield from _flattened((value.items or {}).get("params", UNKNOWN))
-    elif isinstance(value, Parameters | Tensor):
-        yield value
-    elif not isinstance(value, str | Scalar):
-        yield UNKNOWN
+    match value:
+        case ListValue() | tuple():
+            for item in (value.elements or (UNKNOWN,)) if isinstance(value, ListValue) else value:
+                yield from _flattened(item)
+        case DictValue():
+            yield from _flattened((value.items or {}).get("params", UNKNOWN))
+        case Parameters() | Tensor():
+            yield value
+        case _ if not isinstance(value, str | Scalar):
+            yield UNKNOWN
 
 
 def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:

@@ -179,16 +179,17 @@ class Bridge:
             if type(value) is int and abs(value) > MAX_NUMBER:
                 raise NotPlain
             return value
-        if isinstance(value, tuple):
-            if len(value) > MAX_ITEMS:
-                raise NotPlain
-            made = _HeldTuple(map(self.lower, value))
-            made.value = value
-            return made
-        if isinstance(value, Known):
-            return value.object
-        if isinstance(value, SliceValue):
-            return slice(self.lower(value.start), self.lower(value.stop), self.lower(value.step))
+        match value:
+            case tuple():
+                if len(value) > MAX_ITEMS:
+                    raise NotPlain
+                made = _HeldTuple(map(self.lower, value))
+                made.value = value
+                return made
+            case Known():
+                return value.object
+            case SliceValue():
+                return slice(self.lower(value.start), self.lower(value.stop), self.lower(value.step))
         self.held = True
         return Held(self, value)
 
@@ -197,29 +198,30 @@ class Bridge:
         self.opened_so_far += 1
         if self.opened_so_far > MAX_OPENED:  # such as a list that holds itself, or the same one many times over
             raise NotPlain
-        if isinstance(value, streams.Stream):
-            self.held = True
-            return self.iterators_made.setdefault(id(value), self._some(value.elements_from_here(self.interp)))
-        if isinstance(value, ListValue):
-            items = value.items
-            if items is None or len(items) > MAX_ITEMS:
-                raise NotPlain
-            lowered = list(map(self.lower, items))
-            if value.type_name in _SETS:
-                return _SETS[value.type_name](lowered)
-            if value.type_name == "deque":
-                return deque(lowered, value.slots.get("maxlen"))
-            if value.once is not None:
-                return self.iterators.setdefault(id(value), (value, iter(lowered)))[1]
-            return lowered
-        if isinstance(value, DictValue):
-            entries = value.items
-            if entries is None or len(entries) > MAX_ITEMS or value.type_name not in _FACTORIES:
-                raise NotPlain
-            return _FACTORIES[value.type_name]({self.lower(key): self.lower(one) for key, one in entries.items()})
-        if isinstance(value, Instance):
-            inner = special.contents(value)
-            return self.lower(value) if inner is None else self.opened(inner)
+        match value:
+            case streams.Stream():
+                self.held = True
+                return self.iterators_made.setdefault(id(value), self._some(value.elements_from_here(self.interp)))
+            case ListValue():
+                items = value.items
+                if items is None or len(items) > MAX_ITEMS:
+                    raise NotPlain
+                lowered = list(map(self.lower, items))
+                if value.type_name in _SETS:
+                    return _SETS[value.type_name](lowered)
+                if value.type_name == "deque":
+                    return deque(lowered, value.slots.get("maxlen"))
+                if value.once is not None:
+                    return self.iterators.setdefault(id(value), (value, iter(lowered)))[1]
+                return lowered
+            case DictValue():
+                entries = value.items
+                if entries is None or len(entries) > MAX_ITEMS or value.type_name not in _FACTORIES:
+                    raise NotPlain
+                return _FACTORIES[value.type_name]({self.lower(key): self.lower(one) for key, one in entries.items()})
+            case Instance():
+                inner = special.contents(value)
+                return self.lower(value) if inner is None else self.opened(inner)
         return self.lower(value)
 
     def _some(self, elements: Iterator[Value]) -> Iterator[Any]:

@@ -641,12 +641,13 @@ def _example(value: Value) -> Any:
         return value
     if type(value) is tuple:
         return ()
-    if isinstance(value, Scalar):
-        return {"int": 0, "float": 0.0, "str": "", "bool": False}.get(value.type, UNKNOWN)
-    if isinstance(value, Dim):
-        return 0
-    if isinstance(value, ListValue):
-        return {"list": [], "set": set()}.get(value.type_name, UNKNOWN) if value.once is None else iter(())
+    match value:
+        case Scalar():
+            return {"int": 0, "float": 0.0, "str": "", "bool": False}.get(value.type, UNKNOWN)
+        case Dim():
+            return 0
+        case ListValue():
+            return {"list": [], "set": set()}.get(value.type_name, UNKNOWN) if value.once is None else iter(())
     if isinstance(value, Function | ClassValue) or (isinstance(value, Native) and value.kind == "builtin"):
         return abs
     return {} if isinstance(value, DictValue) else UNKNOWN
@@ -783,19 +784,20 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
         return streams.following(interp, value, call.args[1:])
     if isinstance(call.node, ast.Call) and call.node.args:
         kinds.uses(interp, value, "next", call.node.args[0], call.frame)
-    if isinstance(value, ListValue) and value.once is not None and value.elements:
-        if value.items is None:
-            return interp.any_of(value.elements)
-        first, *rest = value.items
-        interp.heap.set(value.slots, "items", tuple(rest))
-        return first
-    if isinstance(value, ListValue) and value.once is not None and value.items == ():
-        if call.args[1:]:
-            return call.args[1]
-        exceptions.throw(interp, exceptions.made("builtins.StopIteration", ()))
-        return UNKNOWN
-    if isinstance(value, Instance) and isinstance(method := interp.class_attribute(value.cls, "__next__"), Function):
-        return interp.call_function(method, (value,), {}, None, call.frame)
+    match value:
+        case ListValue() if value.once is not None and value.elements:
+            if value.items is None:
+                return interp.any_of(value.elements)
+            first, *rest = value.items
+            interp.heap.set(value.slots, "items", tuple(rest))
+            return first
+        case ListValue() if value.once is not None and value.items == ():
+            if call.args[1:]:
+                return call.args[1]
+            exceptions.throw(interp, exceptions.made("builtins.StopIteration", ()))
+            return UNKNOWN
+        case Instance() if isinstance(method := interp.class_attribute(value.cls, "__next__"), Function):
+            return interp.call_function(method, (value,), {}, None, call.frame)
     iteration = interp.iterate(value, call.node, call.frame)
     return iteration.items[0] if iteration.items else call.args[1] if iteration.exact and call.args[1:] else UNKNOWN
 

@@ -30,15 +30,16 @@ _CHECKPOINT_ARGUMENTS = frozenset(
 
 def _mapped(value: Value, change: Callable[[Tensor], Value]) -> Value:
     """A tree of containers with each of its tensors changed."""
-    if isinstance(value, Tensor):
-        return change(value)
-    if isinstance(value, tuple):
-        return tuple(_mapped(item, change) for item in value)
-    if isinstance(value, ListValue):
-        return ListValue(None if value.items is None else tuple(_mapped(item, change) for item in value.items))
-    if isinstance(value, DictValue):
-        items = value.items
-        return DictValue(None if items is None else {key: _mapped(item, change) for key, item in items.items()})
+    match value:
+        case Tensor():
+            return change(value)
+        case tuple():
+            return tuple(_mapped(item, change) for item in value)
+        case ListValue():
+            return ListValue(None if value.items is None else tuple(_mapped(item, change) for item in value.items))
+        case DictValue():
+            items = value.items
+            return DictValue(None if items is None else {key: _mapped(item, change) for key, item in items.items()})
     return value
 
 

@@ -332,15 +332,16 @@ def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
     for position, name in enumerate(("mean", "std")):
         value = transform.argument(position, name, UNKNOWN)
         items = value.items if isinstance(value, ListValue) else value
-        if isinstance(items, int | float) and not isinstance(items, bool):
-            counts.append(1)
-        elif isinstance(items, tuple):
-            counts.append(len(items))
-        elif isinstance(items, Tensor | Array):
-            shape = interp.resolved_spec(items.spec).shape
-            counts.append(shape[0] if shape and isinstance(shape[0], int) else 0)
-        else:
-            return None
+        match items:
+            case int() | float() if not isinstance(items, bool):
+                counts.append(1)
+            case tuple():
+                counts.append(len(items))
+            case Tensor() | Array():
+                shape = interp.resolved_spec(items.spec).shape
+                counts.append(shape[0] if shape and isinstance(shape[0], int) else 0)
+            case _:
+                return None
     return max(counts) if 0 not in counts else None
 
 

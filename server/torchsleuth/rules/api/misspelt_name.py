@@ -69,19 +69,20 @@ def _of_library(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
 
 def _place(source: SourceText, node: ast.AST, name: str) -> Span | None:
     """Where the last part of a dotted name stands, or an imported name."""
-    if isinstance(node, ast.Attribute):
-        end = source.end_of(node)
-        return Span(source.path, replace(end, column=end.column - len(name)), end)
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        # `import torch.nn.function`: the last part of a module's name.
-        found = re.search(rf"\b{re.escape(name)}\b", source.segment(node))
-        if found is None:
-            return None
-        begin = source.offset(source.start_of(node))
-        return Span(source.path, source.position(begin + found.start()), source.position(begin + found.end()))
-    if isinstance(node, ast.alias | ast.Name):
-        start = source.start_of(node)
-        return Span(source.path, start, replace(start, column=start.column + len(name)))
+    match node:
+        case ast.Attribute():
+            end = source.end_of(node)
+            return Span(source.path, replace(end, column=end.column - len(name)), end)
+        case ast.Import() | ast.ImportFrom():
+            # `import torch.nn.function`: the last part of a module's name.
+            found = re.search(rf"\b{re.escape(name)}\b", source.segment(node))
+            if found is None:
+                return None
+            begin = source.offset(source.start_of(node))
+            return Span(source.path, source.position(begin + found.start()), source.position(begin + found.end()))
+        case ast.alias() | ast.Name():
+            start = source.start_of(node)
+            return Span(source.path, start, replace(start, column=start.column + len(name)))
     return None
 
 

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_function_call, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in
 from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS620"
@@ -67,12 +67,13 @@ def _counted(function: ast.FunctionDef | None) -> str | None:
     """The attribute whose length ``__len__`` gives, as ``len(self.x)`` or ``self.x.shape[0]``."""
     last = function.body[-1] if function is not None else None
     value = last.value if isinstance(last, ast.Return) else None
-    if is_function_call(value, "len") and value.args:
-        return _attribute(value.args[0])
-    if is_method_call(value, "size"):
-        return _attribute(value.func.value)
-    if isinstance(value, ast.Subscript) and is_attribute(value.value, "shape"):
-        return _attribute(value.value.value)
+    match value:
+        case ast.Call(func=ast.Name(id="len")) if value.args:
+            return _attribute(value.args[0])
+        case _ if is_method_call(value, "size"):
+            return _attribute(value.func.value)
+        case ast.Subscript() if is_attribute(value.value, "shape"):
+            return _attribute(value.value.value)
     return None
 
 

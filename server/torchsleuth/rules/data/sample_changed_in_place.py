@@ -141,12 +141,13 @@ def _is_key(node: ast.expr) -> bool:
 def _element(node: ast.Subscript, dataset: Instance) -> Value:
     """The expression of an element that the data set holds; None where it is no view and no object of its own."""
     held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
-    if isinstance(held, Tensor):
-        return held if held.spec.shape else None
-    if isinstance(held, Array):
-        return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
-    if isinstance(held, ListValue) and held.elements:
-        return held.elements[0]
+    match held:
+        case Tensor():
+            return held if held.spec.shape else None
+        case Array():
+            return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
+        case ListValue() if held.elements:
+            return held.elements[0]
     return None
 
 

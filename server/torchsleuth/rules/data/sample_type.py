@@ -91,12 +91,13 @@ def where(path: tuple[object, ...]) -> str:
 def _kind(value: Value) -> str:
     if value is None:
         return "None"
-    if isinstance(value, Image):
-        return "a PIL image"
-    if isinstance(value, Instance):
-        return f"an object of {value.cls.name}"
-    if isinstance(value, Array):
-        return "an array of strings or objects"
+    match value:
+        case Image():
+            return "a PIL image"
+        case Instance():
+            return f"an object of {value.cls.name}"
+        case Array():
+            return "an array of strings or objects"
     return "a set" if isinstance(value, ListValue) else f"a {type(value).__name__.lower()}"
 
 

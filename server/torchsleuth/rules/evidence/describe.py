@@ -34,23 +34,25 @@ def expression_text(node: ast.AST | None, fallback: str) -> str:
 def argument_nodes(operation: Operation) -> list[ast.expr]:
     """The expressions that an operation was written with, receiver first for a method."""
     node = operation.site.node
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.UnaryOp):
-        return [node.operand]
-    if isinstance(node, ast.AugAssign):
-        return [node.target, node.value]
+    match node:
+        case ast.BinOp():
+            return [node.left, node.right]
+        case ast.UnaryOp():
+            return [node.operand]
+        case ast.AugAssign():
+            return [node.target, node.value]
     if operation.target == "operator.setitem" or (operation.target == "Tensor.__bool__" and not _is_written_bool(node)):
         return [node] if isinstance(node, ast.expr) else []
-    if isinstance(node, ast.Subscript):
-        whole = node.value
-        if operation.target == "Tensor.size" and isinstance(whole, ast.Attribute):
-            whole = whole.value  # x of x.shape[1]
-        return [whole, node.slice]
-    if isinstance(node, ast.Compare):
-        return [node.left, *node.comparators]
-    if isinstance(node, ast.Subscript) and operation.target == "Tensor.__index__":
-        return [node.slice]
+    match node:
+        case ast.Subscript():
+            whole = node.value
+            if operation.target == "Tensor.size" and isinstance(whole, ast.Attribute):
+                whole = whole.value  # x of x.shape[1]
+            return [whole, node.slice]
+        case ast.Compare():
+            return [node.left, *node.comparators]
+        case ast.Subscript() if operation.target == "Tensor.__index__":
+            return [node.slice]
     if operation.target in ("Tensor.__iter__", "Tensor.__format__"):
         return [node] if isinstance(node, ast.expr) else []
     if isinstance(node, ast.Call) and operation.target.startswith("Tensor.__"):

@@ -431,18 +431,19 @@ def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate
 def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """Switch recording on again where it was switched off."""
     source, node = analysis.source_of(mode.span.path), mode.node
-    if isinstance(node, ast.With) and len(node.items) == 1:
-        dissolved = edits.unwrap(source, node)
-        if dissolved:
-            yield Candidate(message("fix.dissolve"), dissolved, safe=False)
-    elif isinstance(node, ast.FunctionDef):
-        for decorator in node.decorator_list:
-            if "grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):
-                edit = edits.remove_line(source, decorator.lineno)
-                yield Candidate(message("fix.undecorate"), (edit,), safe=False)
-    elif isinstance(node, ast.Call) and node.args:
-        yield _replaced(source, node.args[0], "True", safe=False)
-        yield from _switched_on(analysis, mode)
+    match node:
+        case ast.With() if len(node.items) == 1:
+            dissolved = edits.unwrap(source, node)
+            if dissolved:
+                yield Candidate(message("fix.dissolve"), dissolved, safe=False)
+        case ast.FunctionDef():
+            for decorator in node.decorator_list:
+                if "grad" in ast.unparse(decorator) or "inference_mode" in ast.unparse(decorator):
+                    edit = edits.remove_line(source, decorator.lineno)
+                    yield Candidate(message("fix.undecorate"), (edit,), safe=False)
+        case ast.Call() if node.args:
+            yield _replaced(source, node.args[0], "True", safe=False)
+            yield from _switched_on(analysis, mode)
 
 
 def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:

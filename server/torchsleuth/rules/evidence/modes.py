@@ -138,15 +138,16 @@ def _leaves(statement: ast.If) -> bool:
 
 def _is_switch(test: ast.expr, own: set[str]) -> bool:
     """Whether a condition is the truth of a variable that says nothing of what is computed (`own`)."""
-    if isinstance(test, ast.BoolOp):
-        return any(_is_switch(value, own) for value in test.values)
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        return _is_switch(test.operand, own)
-    if isinstance(test, ast.Compare) and isinstance(test.comparators[0], ast.Constant):
-        switch = isinstance(test.comparators[0].value, str | bool)
-        return switch and isinstance(test.left, ast.Name) and test.left.id not in own
-    if isinstance(test, ast.Call):
-        return ast.unparse(test.func).endswith("is_grad_enabled")
+    match test:
+        case ast.BoolOp():
+            return any(_is_switch(value, own) for value in test.values)
+        case ast.UnaryOp(op=ast.Not()):
+            return _is_switch(test.operand, own)
+        case ast.Compare() if isinstance(test.comparators[0], ast.Constant):
+            switch = isinstance(test.comparators[0].value, str | bool)
+            return switch and isinstance(test.left, ast.Name) and test.left.id not in own
+        case ast.Call():
+            return ast.unparse(test.func).endswith("is_grad_enabled")
     return isinstance(test, ast.Name) and test.id not in own
 
 

@@ -47,14 +47,15 @@ def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
 def _part(value: Value) -> str | None:
     """How the tensor that is meant is written after a result that holds several: the scores of a model, where it says
     so, or else the first."""
-    if isinstance(value, NamedResult) and any(isinstance(item, Tensor) for item in value):
-        return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
-    if isinstance(value, tuple):
-        return "[0]" if value and isinstance(value[0], Tensor) else None
-    if isinstance(value, DictValue) and value.items:
-        tensors = [name for name, item in value.items.items() if isinstance(item, Tensor) and isinstance(name, str)]
-        name = next((name for name in _SCORES if name in tensors), tensors[0] if tensors else None)
-        return None if name is None else f'["{name}"]'
+    match value:
+        case NamedResult() if any(isinstance(item, Tensor) for item in value):
+            return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
+        case tuple():
+            return "[0]" if value and isinstance(value[0], Tensor) else None
+        case DictValue() if value.items:
+            tensors = [name for name, item in value.items.items() if isinstance(item, Tensor) and isinstance(name, str)]
+            name = next((name for name in _SCORES if name in tensors), tensors[0] if tensors else None)
+            return None if name is None else f'["{name}"]'
     return None
 
 

@@ -84,12 +84,13 @@ def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -
         if statement is None:
             return False
         for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)[:-1]):
-            if isinstance(part, ast.If | ast.While | ast.Try | ast.Match):
-                return False
-            if isinstance(part, ast.For | ast.FunctionDef | ast.AsyncFunctionDef) and _leaves(part):
-                return False
-            if isinstance(part, ast.For) and analysis.source_of(site.span.path).span(part) == outermost:
-                return True  # What is around all loops decides whether this is reached, and it was.
+            match part:
+                case ast.If() | ast.While() | ast.Try() | ast.Match():
+                    return False
+                case ast.For() | ast.FunctionDef() | ast.AsyncFunctionDef() if _leaves(part):
+                    return False
+                case ast.For() if analysis.source_of(site.span.path).span(part) == outermost:
+                    return True  # What is around all loops decides whether this is reached, and it was.
             if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
                 break
         site = caller_of(site)
@@ -235,16 +236,17 @@ def _is_part(analysis: Analysis, expression: ast.expr, scene: Scene, bound: ast.
     def part(inner: ast.expr) -> bool:
         return _is_part(analysis, inner, scene, bound, holder)
 
-    if isinstance(expression, ast.List | ast.Tuple):
-        return bool(expression.elts) and all(map(part, expression.elts))
-    if isinstance(expression, ast.Call):
-        name = expression.func.attr if isinstance(expression.func, ast.Attribute) else ast.unparse(expression.func)
-        return name in _ROUNDED and len(expression.args) == 1 and part(expression.args[0])
-    if isinstance(expression, ast.BinOp):
-        if isinstance(expression.op, ast.Mult):
-            sides = ((expression.left, expression.right), (expression.right, expression.left))
-            return any(part(one) and _is_fraction(other) for one, other in sides)
-        return isinstance(expression.op, ast.Sub | ast.Div | ast.FloorDiv) and part(expression.left)
+    match expression:
+        case ast.List() | ast.Tuple():
+            return bool(expression.elts) and all(map(part, expression.elts))
+        case ast.Call():
+            name = expression.func.attr if isinstance(expression.func, ast.Attribute) else ast.unparse(expression.func)
+            return name in _ROUNDED and len(expression.args) == 1 and part(expression.args[0])
+        case ast.BinOp():
+            if isinstance(expression.op, ast.Mult):
+                sides = ((expression.left, expression.right), (expression.right, expression.left))
+                return any(part(one) and _is_fraction(other) for one, other in sides)
+            return isinstance(expression.op, ast.Sub | ast.Div | ast.FloorDiv) and part(expression.left)
     wanted = list(_forms(analysis, bound, holder))
     return any(_same(one, other) for one in _forms(analysis, expression, scene) for other in wanted)
 

@@ -184,16 +184,17 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
 
 def _parts(value: Value, node: ast.expr | None, frame: Scene) -> Iterator[tuple[Tensor, ast.expr | None]]:
     """The tensors in what is appended, and how each is written, where that is in this file."""
-    if isinstance(value, Tensor):
-        yield value, node
-    elif isinstance(value, tuple):
-        written = node.elts if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(value) else ()
-        for position, part in enumerate(value):
-            yield from _parts(part, written[position] if written else None, frame)
-    elif isinstance(value, DictValue):
-        entries = _entries(node, frame)
-        for key, part in (value.items or {}).items():
-            yield from _parts(part, entries.get(key), frame)
+    match value:
+        case Tensor():
+            yield value, node
+        case tuple():
+            written = node.elts if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(value) else ()
+            for position, part in enumerate(value):
+                yield from _parts(part, written[position] if written else None, frame)
+        case DictValue():
+            entries = _entries(node, frame)
+            for key, part in (value.items or {}).items():
+                yield from _parts(part, entries.get(key), frame)
 
 
 def _entries(node: ast.expr | None, frame: Scene) -> dict[object, ast.expr]:

@@ -313,12 +313,13 @@ def _text(source: SourceText, sighting: DeclaredSighting, wrong: list[int], valu
 
 
 def _value_text(source: SourceText, node: ast.AST) -> str:
-    if isinstance(node, ast.arg):
-        return f"`{node.arg}`"
-    if isinstance(node, ast.Return) and node.value is not None:
-        return f"`{short(source.segment(node.value))}`"
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return message("declared.result", name=f"`{node.name}`")
+    match node:
+        case ast.arg():
+            return f"`{node.arg}`"
+        case ast.Return() if node.value is not None:
+            return f"`{short(source.segment(node.value))}`"
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            return message("declared.result", name=f"`{node.name}`")
     shown = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "value", None))
     return f"`{short(source.segment(shown))}`" if isinstance(shown, ast.AST) else message("declared.value")
 

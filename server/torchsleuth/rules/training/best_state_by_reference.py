@@ -174,19 +174,20 @@ def _refers(place: _Place, on_cpu: bool) -> bool:
     """Whether the value of the statement holds the state's own tensors, and not copies of them."""
     inner = place.node
     for part in place.wrappers:
-        if isinstance(part, ast.Call):
-            shallow = inner in part.args and ast.unparse(part.func) in _SHALLOW
-            added = inner in part.args and is_attribute(part.func, "append")
-            if not shallow and not added and part.func is not inner:
+        match part:
+            case ast.Call():
+                shallow = inner in part.args and ast.unparse(part.func) in _SHALLOW
+                added = inner in part.args and is_attribute(part.func, "append")
+                if not shallow and not added and part.func is not inner:
+                    return False
+            case ast.Attribute():
+                if part.attr not in ("items", "copy"):
+                    return False
+            case ast.DictComp():
+                if not _is_same_memory(part.value, on_cpu):
+                    return False
+            case _ if not isinstance(part, ast.Dict | ast.Tuple | ast.List | ast.comprehension):
                 return False
-        elif isinstance(part, ast.Attribute):
-            if part.attr not in ("items", "copy"):
-                return False
-        elif isinstance(part, ast.DictComp):
-            if not _is_same_memory(part.value, on_cpu):
-                return False
-        elif not isinstance(part, ast.Dict | ast.Tuple | ast.List | ast.comprehension):
-            return False
         inner = part
     return True
 

@@ -58,12 +58,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _held(value: Value) -> list[Value]:
     """The modules, or the parameters, in a list, tuple or dict that holds nothing else."""
     items: list[Value] = []
-    if isinstance(value, tuple):
-        items = list(value)
-    elif isinstance(value, ListValue):
-        items = list(value.elements or ())
-    elif isinstance(value, DictValue) and all(isinstance(key, str) for key in value.items or ()):
-        items = list((value.items or {}).values())
+    match value:
+        case tuple():
+            items = list(value)
+        case ListValue():
+            items = list(value.elements or ())
+        case DictValue() if all(isinstance(key, str) for key in value.items or ()):
+            items = list((value.items or {}).values())
     alike = all(is_module(item) for item in items) or all(_is_parameter(item) for item in items)
     return items if alike else []
 

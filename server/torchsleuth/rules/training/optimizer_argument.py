@@ -95,12 +95,13 @@ def _written(node: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr]
 def _meaning(part: ast.expr) -> str | None:
     """The parameter that the name of a value speaks of: ``args.lr``, ``config["momentum"]``."""
     name: object = None
-    if isinstance(part, ast.Name):
-        name = part.id
-    elif isinstance(part, ast.Attribute):
-        name = part.attr
-    elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Constant):
-        name = part.slice.value
+    match part:
+        case ast.Name():
+            name = part.id
+        case ast.Attribute():
+            name = part.attr
+        case ast.Subscript() if isinstance(part.slice, ast.Constant):
+            name = part.slice.value
     return _MEANINGS.get(name.lower()) if isinstance(name, str) else None
 
 

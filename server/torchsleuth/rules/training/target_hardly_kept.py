@@ -33,7 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Value, is_module
 from torchsleuth.values.frames import Scene
@@ -134,16 +134,17 @@ def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 def _number(node: ast.expr, scene: Scene) -> float | None:
     """A weight of the average: a number, a variable, an attribute of the object, and what is left of 1."""
     value: Value = None
-    if isinstance(node, ast.Constant):
-        value = node.value
-    elif isinstance(node, ast.Name):
-        value = scene.names.get(node.id, scene.globals.get(node.id))
-    elif is_dotted(node):
-        owner = scene.instance()
-        value = owner.slots.get(node.attr) if owner is not None else None
-    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-        one, other = _number(node.left, scene), _number(node.right, scene)
-        return one - other if one is not None and other is not None else None
+    match node:
+        case ast.Constant():
+            value = node.value
+        case ast.Name():
+            value = scene.names.get(node.id, scene.globals.get(node.id))
+        case ast.Attribute(value=ast.Name()):
+            owner = scene.instance()
+            value = owner.slots.get(node.attr) if owner is not None else None
+        case ast.BinOp(op=ast.Sub()):
+            one, other = _number(node.left, scene), _number(node.right, scene)
+            return one - other if one is not None and other is not None else None
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
