@@ -6,14 +6,14 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchsleuth.errors.calls import Builder, called, files_of
+from torchsleuth.errors.calls import Builder, files_of
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.fixes import add_argument, replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import called, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 

@@ -12,7 +12,15 @@ from torchsleuth.errors.fixes import append, convert_receiver, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, names_in, nodes_in, stored_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_function_call,
+    is_method_call,
+    names_in,
+    nodes_in,
+    stored_in,
+    targets_of,
+)
 
 
 def _receiver(case: Case) -> ast.expr | None:
@@ -34,7 +42,7 @@ def _assignments(case: Case, name: str) -> list[ast.Assign | ast.AugAssign]:
 
 
 def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
+    return targets_of(node)
 
 
 def _cut_fixes(case: Case) -> Iterator[Fix]:

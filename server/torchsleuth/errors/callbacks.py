@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 
-from torchsleuth.errors.calls import called, files_of
+from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import called, names_in, nodes_in
 
 MAX_FORMS = 3
 """Lists of parameters that are proposed for one function."""

@@ -12,7 +12,16 @@ from torchsleuth.errors.fixes import add_argument, append, append_in, fitted, re
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    called,
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_spread,
+    last_word,
+    names_in,
+    nodes_in,
+)
 from torchsleuth.synthesis.shapes import transposed
 
 Builder = Callable[[Case, "re.Match[str]"], Iterator[Fix]]
@@ -32,13 +41,6 @@ def files_of(case: Case) -> list[CrashFrame]:
     return list({frame.path: frame for frame in reversed(case.frames)}.values())
 
 
-def called(node: ast.AST) -> str:
-    """The last name of what a call calls."""
-    if not isinstance(node, ast.Call):
-        return ""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-
-
 def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for frame in files_of(case):
         for node in nodes_in(frame.tree, ast.Call):
@@ -49,7 +51,7 @@ def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
 def _superfluous(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.pool(x, mask)`` → ``self.pool(x)``, where one argument is all that it takes."""
     node, extra = case.frame.node, int(found[2]) - int(found[1])
-    if not isinstance(node, ast.Call) or any(isinstance(item, ast.Starred) for item in node.args):
+    if not isinstance(node, ast.Call) or is_spread(node.args):
         return
     if 0 < extra < len(node.args):
         source = case.frame.source
@@ -95,7 +97,7 @@ def _no_grad(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.inference_mode()`` → ``torch.no_grad()``."""
     for frame in files_of(case):
         for node in ast.walk(frame.tree):
-            name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", None)
+            name = last_word(node)
             if name == "inference_mode" and isinstance(node, ast.Attribute):
                 yield replace(frame, node, f"{frame.text(node.value)}.no_grad")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_spread, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -129,8 +129,7 @@ class CrashFrame:
         """Name of the function or method that the failing call calls."""
         if not isinstance(self.node, ast.Call):
             return None
-        function = self.node.func
-        return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", None)
+        return last_word(self.node.func)
 
 
 class Case:
@@ -287,7 +286,7 @@ def written_argument(call: ast.Call, position: int, *names: str) -> ast.expr | N
         if keyword.arg in names:
             return keyword.value
     before = call.args[: position + 1]
-    if position >= 0 and len(before) == position + 1 and not any(isinstance(item, ast.Starred) for item in before):
+    if position >= 0 and len(before) == position + 1 and not is_spread(before):
         return before[position]
     return None
 

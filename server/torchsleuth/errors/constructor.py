@@ -10,7 +10,7 @@ from torchsleuth.errors.case import Case, enclosing_function, node_span, written
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import last_word, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -36,7 +36,7 @@ class BuildSite:
                 if node_span(node) == tuple(self._span):
                     return node
             elif node.lineno <= self.line <= (node.end_lineno or node.lineno):
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", None)
+                called = last_word(node.func)
                 if name is None or called == name:
                     best = node if best is None or node.lineno >= best.lineno else best
         return best

@@ -12,7 +12,7 @@ from torchsleuth.errors.origin import made_at
 from torchsleuth.messages import message
 from torchsleuth.numbers import size
 from torchsleuth.schema import Fix, Json, Related
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text, last_word, nodes_in
 
 _AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -117,7 +117,7 @@ def _asserting(case: Case) -> list[Related]:
     for frame in {frame.path: frame for frame in case.frames}.values():
         calls = list(nodes_in(frame.tree, ast.Call))
         for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-            name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+            name = last_word(call.func)
             if name in _INDEXING:
                 span = frame.source.span(call)
                 found.append(Related(span.path, span.start, span.end, message("error.device_assert.here")))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from torchsleuth.errors.calls import called, files_of
+from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import (
@@ -24,7 +24,7 @@ from torchsleuth.explanations import EXPLANATIONS
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_method_call, nodes_in
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 

@@ -9,7 +9,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_method_call, last_word, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Way, fitting
 
@@ -120,6 +120,5 @@ def loaders(case: Case, without: str) -> list[tuple[SourceText, ast.Call]]:
         (frame.source, node)
         for frame in {frame.path: frame for frame in case.frames}.values()
         for node in nodes_in(frame.tree, ast.Call)
-        if (node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")) == "DataLoader"
-        and not any(keyword.arg == without for keyword in node.keywords)
+        if last_word(node.func) == "DataLoader" and not any(keyword.arg == without for keyword in node.keywords)
     ]

@@ -12,7 +12,7 @@ from torchsleuth.errors.fixes import append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in, parts_of_tuple
 
 
 def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -30,7 +30,7 @@ def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``return grad`` → ``return grad.unsqueeze(1).expand(4, 5)``: of the shape of the argument."""
     got, wanted = shape_in(found[3]), shape_in(found[4])
     for frame, returned in _returned_gradients(case, found[1]):
-        items = returned.elts if isinstance(returned, ast.Tuple) else [returned]
+        items = parts_of_tuple(returned)
         index = int(found[2])
         if index >= len(items):
             continue

@@ -17,7 +17,7 @@ from torchsleuth.errors.written import conflicting, divisible, made_for_another_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, is_spread
 
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,
@@ -54,7 +54,7 @@ def _exchanged(case: Case) -> Iterator[Fix]:
     frame, node = case.frame, case.frame.node
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         pairs = [(node.left, node.right)]
-    elif isinstance(node, ast.Call) and not any(isinstance(item, ast.Starred) for item in node.args):
+    elif isinstance(node, ast.Call) and not is_spread(node.args):
         pairs = list(zip(node.args, node.args[1:]))
     else:
         return

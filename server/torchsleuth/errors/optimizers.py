@@ -7,13 +7,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchsleuth.errors.calls import Builder, called, files_of
+from torchsleuth.errors.calls import Builder, files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_method_call, is_name, nodes_in
 
 _OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam SparseAdam RMSprop Rprop Adagrad Adadelta ASGD LBFGS Muon Adafactor".split()

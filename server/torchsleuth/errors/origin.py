@@ -14,7 +14,7 @@ from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argume
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
 from torchsleuth.syntax.edits import enclosing_statement
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, names_in, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 
 MAX_ORIGINS = 5
@@ -193,7 +193,7 @@ class _Followed:
             return
         for part in ast.walk(_class_around(frame) or frame.tree):
             if isinstance(part, ast.Assign | ast.AnnAssign):
-                targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+                targets = targets_of(part)
                 if any(is_attribute(target, node.attr) for target in targets):
                     if part.value is not None and part.lineno != frame.line:
                         yield frame.source, part.value

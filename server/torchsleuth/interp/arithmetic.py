@@ -9,7 +9,7 @@ from typing import Any
 from torchsleuth.interp import limits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.values import UNKNOWN, Scalar, Value, is_int
+from torchsleuth.values import UNKNOWN, Scalar, Value, is_int, tuple_of
 
 NUMBERS = (bool, int, float, complex)
 MAX_SEQUENCE = 4096
@@ -18,7 +18,7 @@ MAX_SEQUENCE = 4096
 
 def formatted(template: str, values: Value) -> Value:
     """``"block%d" % number``"""
-    given = values if isinstance(values, tuple) else (values,)
+    given = tuple_of(values)
     known = all(isinstance(value, str | int | float) for value in given)
     if not known or len(template) > MAX_SEQUENCE or limits.fills(template) or "*" in template:
         return Scalar("str")

@@ -25,8 +25,10 @@ from torchsleuth.values import (
     Slots,
     Tensor,
     Value,
+    all_are,
     is_int,
     is_module,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import (
@@ -447,12 +449,7 @@ class Autograd(Interpreter):
     def _fits_output(self, tensor: Tensor, gradient: Tensor, node: ast.AST, frame: Frame) -> None:
         """The gradient that a backward pass starts with has the shape of the tensor that it starts from."""
         shape, given = (self.resolved_spec(one.spec).shape for one in (tensor, gradient))
-        if (
-            shape is None
-            or given is None
-            or not all(isinstance(size, int) for size in (*shape, *given))
-            or shape == given
-        ):
+        if shape is None or given is None or not all_are((*shape, *given), int) or shape == given:
             return
         text = (
             f"Mismatch in shape: grad_output[0] has a shape of torch.Size({list(given)}) and output[0] has a shape of "
@@ -613,7 +610,7 @@ def _family(view: Tensor) -> list[Tensor]:
 
 def _is_basic_index(key: Value) -> bool:
     """Whether indexing gives a view: not so with tensors and lists of positions."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple_of(key)
     return all(part is None or part is ... or is_int(part) or isinstance(part, SliceValue) for part in parts)
 
 

@@ -13,9 +13,10 @@ from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import BrokenCondition, Operation, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Call, Size, Symbol
+from torchsleuth.tensors.dims import Call, Size, Symbol, is_number
 from torchsleuth.tensors.requirements import Condition, compare, number, required, size_text, together
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import ClassValue, Function, Instance, Tensor, Value
@@ -206,7 +207,7 @@ class CheckedCalls(InferredContracts):
         values, numbers = dict(made.values), dict(call.numbers)
         for path, setting in plan.settings.items():
             given = values.get(path)
-            if isinstance(given, int) and not isinstance(given, bool):
+            if is_number(given):
                 values[path], numbers[setting.symbol] = dims.of(setting.symbol), given
                 self.lasting[setting.symbol] = (path, 0, 0)
         call.settings = frozenset(numbers.keys() - call.numbers.keys())
@@ -230,7 +231,7 @@ class CheckedCalls(InferredContracts):
         made = self.class_attribute(receiver.cls, "__init__")
         if not isinstance(node, ast.Call) or not isinstance(made, Function) or isinstance(made.node, ast.Lambda):
             return None
-        if any(isinstance(one, ast.Starred) for one in node.args) or any(one.arg is None for one in node.keywords):
+        if is_spread(node.args) or any(one.arg is None for one in node.keywords):
             return None
         if made.node.args.vararg or made.node.args.kwarg or not all(map(_is_plain, _arguments(node))):
             return None
@@ -452,7 +453,7 @@ def _argument(call: _Call, name: str) -> ast.expr | None:
             return one.value
     positional = [argument.arg for argument, _ in parameters_of(call.function, 0)]
     place = positional.index(name) - (1 if isinstance(call.frame.receiver, Instance) else 0)
-    if any(isinstance(one, ast.Starred) for one in call.node.args) or not 0 <= place < len(call.node.args):
+    if is_spread(call.node.args) or not 0 <= place < len(call.node.args):
         return None
     return call.node.args[place]
 

@@ -14,6 +14,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
+from torchsleuth.syntax.forms import last_word, parts_of_tuple
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import UNKNOWN, Several, Tensor, Value, all_are
 from torchsleuth.values.frames import Frame
@@ -172,7 +173,7 @@ def _is_function_of_names(element: ast.expr) -> bool:
     """Whether an expression gives the same whenever its names have the same values, and does nothing else."""
     for part in ast.walk(element):
         if isinstance(part, ast.Call):
-            called = part.func.attr if isinstance(part.func, ast.Attribute) else getattr(part.func, "id", "")
+            called = last_word(part.func)
             if called not in _PURE_CALLS:
                 return False
         elif not isinstance(part, _PURE):
@@ -182,5 +183,5 @@ def _is_function_of_names(element: ast.expr) -> bool:
 
 def _hands_on(element: ast.expr) -> bool:
     """Whether a comprehension collects what it runs over as it is."""
-    parts = element.elts if isinstance(element, ast.Tuple) else [element]
-    return all(isinstance(part, ast.Name) for part in parts)
+    parts = parts_of_tuple(element)
+    return all_are(parts, ast.Name)

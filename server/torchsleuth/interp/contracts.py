@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import TypeGuard
 
 from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
 from torchsleuth.interp.inputs import argument_behind
@@ -18,7 +17,7 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.requirements import Condition, Numbers, number, read_off, required, simplified, together
 from torchsleuth.values import ClassValue, Function, Site
 from torchsleuth.values.frames import Frame
@@ -194,7 +193,7 @@ class Inference:
 
     def _with_defaults(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes with the defaults of integers, which may say what branch is taken: each by itself, and all of them."""
-        free = [one for one in plan.settings.values() if one.value is None and _is_number(one.default)]
+        free = [one for one in plan.settings.values() if one.value is None and is_number(one.default)]
         groups = [[one] for one in free] + ([free] if len(free) > 1 else [])
         for group in groups:
             for setting in group:
@@ -207,7 +206,7 @@ class Inference:
     def _other_numbers(plan: Plan) -> Iterator[tuple[str, int]]:
         """Numbers for integers that have no default, where the usual ones did not work."""
         for path, setting in plan.settings.items():
-            if setting.value is not None and not _is_number(setting.default) and not setting.counted:
+            if setting.value is not None and not is_number(setting.default) and not setting.counted:
                 yield from ((path, value) for value in _OTHERS if value != setting.value)
 
     def _ranked(self, plan: Plan, outcome: Outcome) -> bool:
@@ -282,7 +281,7 @@ class Inference:
             if time.process_time() > self._deadline:
                 break
             default = setting.default
-            setting.value = default if _is_number(default) else _pool(setting.symbol.name)[0]
+            setting.value = default if is_number(default) else _pool(setting.symbol.name)[0]
             tried.append(setting)
             best = self._run(plan)
             if not _holes(best):
@@ -728,10 +727,6 @@ class Inference:
 def _module_name(source: SourceText) -> str:
     """The name of a document as a module: what it does as a script says nothing about its classes."""
     return re.split(r"[\\/]", source.path)[-1].removesuffix(".py")
-
-
-def _is_number(value: object) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _pool(name: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
-from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown
+from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown, tuple_of
 from torchsleuth.values.frames import Frame
 
 
@@ -77,7 +77,7 @@ def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, no
 
 def _to_chosen(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
     """``x[rows] = value`` with an index that is a tensor: the value has to have the dtype of `x`, whatever is chosen."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple_of(key)
     chosen = any(isinstance(part, Tensor) and interp.resolved_spec(part.spec).rank for part in parts)
     if not chosen or not isinstance(value, Tensor):
         return

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
-from torchsleuth.syntax.forms import is_function_call, is_method_call
+from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -459,4 +459,4 @@ def _changed(node: ast.AST) -> Iterator[str]:
                 reading.add(id(part.func.value))
             case _ if is_function_call(part) and part.func.id in _READERS:
                 reading.update(map(id, part.args))
-    yield from (part.id if isinstance(part, ast.Name) else part.attr for part in named if id(part) not in reading)
+    yield from (last_word(part) for part in named if id(part) not in reading)

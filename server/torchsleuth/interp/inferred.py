@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeGuard
+from typing import Any
 
 from torchsleuth.interp import passed
 from torchsleuth.interp.fitting import divided_sizes, stated_size
@@ -26,7 +26,7 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.requirements import Condition, number, required
 from torchsleuth.tensors.spec import Equality, TensorSpec
 from torchsleuth.values import (
@@ -262,7 +262,7 @@ class InferredContracts(WrittenContracts):
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
-            integer = isinstance(default, int) and not isinstance(default, bool)
+            integer = is_number(default)
             cls = self._class_named(annotation, function)
             if cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
                 self._plan_configuration(plan, name, cls, tuple(sorted(_attributes_of(function, name, plan))))
@@ -351,13 +351,13 @@ class InferredContracts(WrittenContracts):
         if isinstance(made, Function):
             for argument, has_default in parameters_of(made, 1):
                 default = default_of(made, argument) if has_default else None
-                if argument.arg in read and _is_size(default) and not _NO_SIZES.fullmatch(argument.arg):
+                if argument.arg in read and is_int(default) and not _NO_SIZES.fullmatch(argument.arg):
                     yield argument.arg
             return
         for one, owner in records.fields(cls).items():
             kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
             default = owner.slots.get(one)
-            if kinds.get(one) == "int" or (_is_size(default) and "int" in kinds.get(one, "")):
+            if kinds.get(one) == "int" or (is_int(default) and "int" in kinds.get(one, "")):
                 if one in read and not _NO_SIZES.fullmatch(one):
                     yield one
 
@@ -583,7 +583,7 @@ class InferredContracts(WrittenContracts):
             left, right = self.resolved(self.eval(one, frame)), self.resolved(self.eval(other, frame))
             pairs = zip(left, right) if isinstance(left, tuple) and isinstance(right, tuple) else [(left, right)]
             for mine, yours in pairs:
-                if _is_size(mine) and _is_size(yours) and (isinstance(mine, Dim) or isinstance(yours, Dim)):
+                if is_int(mine) and is_int(yours) and (isinstance(mine, Dim) or isinstance(yours, Dim)):
                     site = self.site(test, frame)
                     if operator == "==":
                         self.learn(Equality(mine, yours, soft=False), site)
@@ -608,11 +608,11 @@ class InferredContracts(WrittenContracts):
         if stated is not None and isinstance(given, Tensor):
             axis, size = stated
             shape = self.resolved_spec(given.spec).shape
-            if shape is not None and -len(shape) <= axis < len(shape) and _is_size(size):
+            if shape is not None and -len(shape) <= axis < len(shape) and is_int(size):
                 self.learn(Equality(shape[axis], size, soft=False), self.site(call.node, call.frame))
         if self.inference is not None:
             for whole, part in divided_sizes(module):
-                if _is_size(whole) and _is_size(part) and part != 1 and not self.uncertain:
+                if is_int(whole) and is_int(part) and part != 1 and not self.uncertain:
                     with contextlib.suppress(ZeroDivisionError):
                         remainder = dims.modulo(self.resolved(whole), self.resolved(part))
                         self.inference.learned.append(Learned("==", remainder, 0, self.site(call.node, call.frame)))
@@ -647,7 +647,7 @@ class InferredContracts(WrittenContracts):
             return None
         first = module.kwargs.get("batch_first", False)
         shapes = [one.shape for one in given if one.shape is not None]
-        if not _is_size(size) or not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
+        if not is_int(size) or not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
             return None
         batch, length = (0, 1) if first else (1, 0)
         for shape in shapes:
@@ -681,7 +681,7 @@ class InferredContracts(WrittenContracts):
         given = operation.args[1:]
         parts = (given[0].items if isinstance(given[0], ListValue) else given[0]) if len(given) == 1 else given
         parts = (parts,) if is_int(parts) else parts
-        if not isinstance(parts, tuple) or not all(map(_is_size, parts)):
+        if not isinstance(parts, tuple) or not all(map(is_int, parts)):
             return None
         before = [self.resolved(size) for size in shape]
         after = [self.resolved(size) for size in parts]
@@ -808,10 +808,6 @@ def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
             if direct or held:
                 found.add(node.attr)
     return found
-
-
-def _is_size(value: Value) -> TypeGuard[Size]:
-    return is_int(value)
 
 
 def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torchsleuth.interp.trace import Operation
 from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Function, Tensor, items_of
+from torchsleuth.values import Function, Tensor, all_are, items_of
 
 ArgumentKey = tuple[str, int, int]
 """The parameter that a tensor is the value of: path, line, column."""
@@ -171,7 +171,7 @@ def certain_shapes(operation: Operation) -> list[tuple[Tensor, tuple[str, ...]]]
     if operation.target in ("torch.permute", "Tensor.permute") and first in lacking and isinstance(first, Tensor):
         given = operation.args[1:] or (operation.kwargs.get("dims"),)
         order = items_of(given[0] if len(given) == 1 else given)
-        if order is not None and all(isinstance(axis, int) for axis in order):
+        if order is not None and all_are(order, int):
             return [(first, ("?",) * len(order))]
     if operation.target == "torch.einsum" and isinstance(first, str) and "." not in first:
         terms = first.replace(" ", "").partition("->")[0].split(",")

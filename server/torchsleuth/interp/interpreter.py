@@ -51,7 +51,7 @@ from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, last_word, nodes_in
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
@@ -1248,7 +1248,7 @@ def _is_cheap(part: ast.AST) -> bool:
 def _is_coin(test: ast.expr) -> bool:
     """Whether a test draws a number: ``random.random() < 0.5``."""
     called = [part.func for part in nodes_in(test, ast.Call)]
-    names = {func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "") for func in called}
+    names = {last_word(func) for func in called}
     return not names.isdisjoint(_DRAWS)
 
 

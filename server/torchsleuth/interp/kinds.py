@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_spread
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import (
@@ -244,7 +244,7 @@ def applied(interp: Interpreter, value: Value, call: Arguments) -> None:
 def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, node: ast.AST, frame: Frame) -> None:
     """``x, y = loader``. `count`: the batches that it gives."""
     if isinstance(target, ast.Tuple) and isinstance(count, int) and count != len(target.elts):
-        starred = any(isinstance(part, ast.Starred) for part in target.elts)
+        starred = is_spread(target.elts)
         if kind_of(interp, value) == "loader" and not starred:
             _report(interp, "unpack", ("loader", value), node, frame)
 
@@ -252,7 +252,7 @@ def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, no
 def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Arguments) -> None:
     """Texts for what has to be a number: ``lr=args.lr`` of an option without a type."""
     node = call.node
-    if not isinstance(node, ast.Call) or any(isinstance(one, ast.Starred) for one in node.args):
+    if not isinstance(node, ast.Call) or is_spread(node.args):
         return
     given = [(one.name, part, value) for one, part, value in zip(parameters, node.args, call.args)]
     given += [(part.arg or "", part.value, call.kwargs.get(part.arg or "")) for part in node.keywords]

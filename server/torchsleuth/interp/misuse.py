@@ -31,8 +31,10 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
+    all_are,
     is_module,
     is_unknown,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -108,7 +110,7 @@ def iterator(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> 
 
 def _is_plain(element: Value) -> bool:
     """Whether it is a number, a text, or a tuple of them."""
-    parts = element if isinstance(element, tuple) else (element,)
+    parts = tuple_of(element)
     return all(part is None or isinstance(part, bool | int | float | complex | str | bytes) for part in parts)
 
 
@@ -202,7 +204,7 @@ def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame
 
 def moves(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
     """``state.to(device)`` of a tuple of tensors."""
-    if type(owner) is tuple and name in MOVES and owner and all(isinstance(part, Tensor) for part in owner):
+    if type(owner) is tuple and name in MOVES and owner and all_are(owner, Tensor):
         report(interp, Misuse("moved", interp.site(node, frame), owner))
 
 
@@ -218,7 +220,7 @@ def repeats(
     if not isinstance(node, ast.BinOp) or not isinstance(sequence, ListValue) or (isinstance(count, int) and count < 2):
         return
     written = next((side for side in (node.left, node.right) if isinstance(side, ast.List)), None)
-    made = written is not None and all(isinstance(part, ast.Call) for part in written.elts)
+    made = written is not None and all_are(written.elts, ast.Call)
     items = [item for item in sequence.items or () if is_module(item)]
     if made and items and any(holds_parameters(item) for item in items):
         report(interp, Misuse("repeated", interp.site(node, frame), items[0]))

@@ -14,7 +14,7 @@ from enum import Enum
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
-from torchsleuth.syntax.forms import is_function_call, nodes_in
+from torchsleuth.syntax.forms import is_function_call, is_spread, last_word, nodes_in
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
@@ -220,11 +220,7 @@ def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key
 def names_called(node: ast.AST) -> frozenset[str]:
     """The names of the functions and methods that something calls."""
     functions = (part.func for part in nodes_in(node, ast.Call))
-    return frozenset(
-        part.id if isinstance(part, ast.Name) else part.attr
-        for part in functions
-        if isinstance(part, ast.Name | ast.Attribute)
-    )
+    return frozenset(last_word(part) for part in functions if isinstance(part, ast.Name | ast.Attribute))
 
 
 # -- what stands for them --------------------------------------------------------------------------
@@ -377,7 +373,7 @@ def _unpacked(call: Arguments) -> ast.expr | None:
     if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or parent.value is not call.node:
         return None
     target = parent.targets[0]
-    starred = any(isinstance(part, ast.Starred) for part in ast.walk(target))
+    starred = is_spread(ast.walk(target))
     return target if isinstance(target, ast.Tuple | ast.List) and not starred else None
 
 

@@ -9,7 +9,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value, is_unknown
+from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value, is_unknown, tuple_of
 from torchsleuth.values.frames import Frame
 
 COUNTS = {
@@ -27,7 +27,7 @@ def is_mask(value: Value) -> TypeGuard[Tensor]:
 
 def item(interp: Interpreter, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
     """``x[mask]``, and masks beside other indices: what their positions would select. None where there is no mask."""
-    parts = key if isinstance(key, tuple) else (key,)
+    parts = tuple_of(key)
     if not any(map(is_mask, parts)):
         return None
     written = node.slice if isinstance(node, ast.Subscript) else None

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.tensors.spec import Parameter, plain_name
 from torchsleuth.values import Function
 
@@ -110,7 +111,7 @@ def of(function: Function, bound: bool = True) -> tuple[Parameter, ...]:
 
 def is_written(node: ast.AST | None, given: int, keywords: Iterable[str]) -> bool:
     """Whether the arguments stand in the call as they are: none comes from a starred one, or from what wraps the callee."""
-    if not isinstance(node, ast.Call) or any(isinstance(argument, ast.Starred) for argument in node.args):
+    if not isinstance(node, ast.Call) or is_spread(node.args):
         return False
     return len(node.args) == given and {keyword.arg for keyword in node.keywords} == set(keywords)
 

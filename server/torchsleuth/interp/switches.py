@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.syntax.forms import is_method_call, is_text
+from torchsleuth.syntax.forms import is_method_call, is_text, last_word
 
 
 def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
@@ -58,7 +58,7 @@ def _tested(test: ast.expr) -> Iterator[ast.expr]:
 def _name(node: ast.expr) -> str:
     if is_method_call(node, "lower", "upper"):
         node = node.func.value
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+    return last_word(node)
 
 
 __all__ = ["switches"]

@@ -53,6 +53,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
     items_of,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import node_of
@@ -610,7 +611,7 @@ class TensorOperations(Questions):
         if selected is not None:
             return self._opaque(container.history, [container]) if is_unknown(selected) else selected
         key = _index(key)
-        parts = key if isinstance(key, tuple) else (key,)
+        parts = tuple_of(key)
         if any(is_unknown(part) or isinstance(part, Scalar) for part in parts):
             return self._opaque(container.history, [container])
         # An index that is not known picks one element: any index does for the shape.

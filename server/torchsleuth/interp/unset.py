@@ -13,7 +13,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.trace import Misuse
-from torchsleuth.syntax.forms import is_attribute, is_name, is_text, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, is_text, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
@@ -98,7 +98,7 @@ def _written(text: str) -> _Written:
             case ast.Name():
                 dynamic = dynamic or node.id in _OPENING
             case ast.Call():
-                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                called = last_word(node.func)
                 named = [part for part in node.args[:2] if is_text(part)]
                 dynamic = dynamic or (called in _NAMING and not named)
     return _Written(
@@ -212,7 +212,7 @@ def _mentions(text: str) -> frozenset[str]:
     found: set[str] = set()
     for node in index(parse(SourceText("", text))).nodes:
         if isinstance(node, ast.Name | ast.Attribute):
-            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+            found.add(last_word(node))
         elif isinstance(node, ast.alias):
             found.add(node.name.rpartition(".")[2])
     return frozenset(found)

@@ -18,7 +18,7 @@ from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.dims import Size, Symbol, is_number
 from torchsleuth.tensors.generality import differ_in_general
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Equality, TensorSpec
 from torchsleuth.values import (
@@ -299,7 +299,7 @@ class WrittenContracts(EntryPoints):
             if not has_default:
                 return self._contract_size(contract, argument.arg, place)
             usual = default_of(function, argument)
-            if named and isinstance(usual, int) and not isinstance(usual, bool) and usual > 0:
+            if named and is_number(usual) and usual > 0:
                 size = self._contract_size(contract, argument.arg, place)
                 contract.usual.update((symbol, usual) for symbol in dims.symbols(size))
                 return size
@@ -327,7 +327,7 @@ class WrittenContracts(EntryPoints):
             has_default = name in owner.slots
             if kind == "int" and (name in contract.declared or not has_default):
                 size = self._contract_size(contract, name, place)
-                if isinstance(default, int) and not isinstance(default, bool):
+                if is_number(default):
                     contract.usual.update((symbol, default) for symbol in dims.symbols(size))
                 kwargs[name] = size
             elif not has_default:

@@ -16,7 +16,7 @@ from torch.utils._sympy import functions as sympy_functions
 
 from torchsleuth.oracle import names
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.spec import (
     DictSpec,
     DType,
@@ -141,7 +141,7 @@ class Session:
         return tensor
 
     def size_from(self, value: Any) -> Size:
-        if isinstance(value, int) and not isinstance(value, bool):
+        if is_number(value):
             return value
         if isinstance(value, torch.SymInt):
             return self.dim_from(value.node.expr)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 
 MAX_PARTS = 4096
@@ -122,7 +123,7 @@ def _cuts(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     )
     if name in ("unbind", "tolist", "__iter__", "iter"):
         return True
-    if not isinstance(each, int) or isinstance(each, bool):
+    if not is_number(each):
         return False
     count = size // each if name.endswith("split") and name in _BY_SIZE and each > 0 else each
     return count > MAX_PARTS

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -131,7 +131,7 @@ _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 def _is_plain(base: ast.expr) -> bool:
     """Whether a base is one of a library that does nothing when a class of it is made."""
-    name = base.attr if isinstance(base, ast.Attribute) else base.id if isinstance(base, ast.Name) else ""
+    name = last_word(base)
     return name in _PLAIN_BASES
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, TypeGuard, TypeVar, overload
 
 A = TypeVar("A", bound=ast.AST)
@@ -66,6 +66,39 @@ def is_method_call(node: object, *names: object) -> TypeGuard[MethodCall]:
 def is_text(node: object) -> TypeGuard[Text]:
     """A text that is written out."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_spread(parts: Iterable[ast.AST]) -> bool:
+    """Whether there is a ``*more`` among these arguments or items, so that their number is not known."""
+    return any(isinstance(part, ast.Starred) for part in parts)
+
+
+def last_word(node: object) -> str:
+    """The last word of a name, dotted or not: ``c`` of ``a.b.c``; empty for everything else."""
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def called(node: object) -> str:
+    """The last word of what a call calls; empty for everything else."""
+    return last_word(node.func) if isinstance(node, ast.Call) else ""
+
+
+def literal(node: object) -> object:
+    """The value that is written out, None where none is."""
+    return node.value if isinstance(node, ast.Constant) else None
+
+
+def parts_of_tuple(node: ast.expr) -> list[ast.expr]:
+    """The items of a tuple that is written out; all else is one itself."""
+    return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def targets_of(statement: ast.AST) -> list[ast.expr]:
+    """What an assignment of any kind, or a loop, binds or changes."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    target = getattr(statement, "target", None)
+    return [target] if isinstance(target, ast.expr) else []
 
 
 def names_in(*trees: ast.AST) -> set[str]:

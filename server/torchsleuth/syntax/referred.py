@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -127,7 +127,7 @@ class _Names:
     def made_by(self, node: ast.expr | None, inside: bool = False) -> Referred | None:
         """The class of which a call makes an instance; with `inside`, of all the parts that a container is made with."""
         if isinstance(node, ast.Call):
-            last = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            last = last_word(node.func)
             if inside and last in _LISTS:
                 return self._all_made_by([_element(argument) for argument in node.args])
             if inside:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.syntax.forms import is_dotted, is_text
+from torchsleuth.syntax.forms import is_dotted, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -503,7 +503,7 @@ class _Annotations:
             return self._torchtyping(node)
         name = ast.unparse(node.value).rpartition(".")[2]
         if name in ("Optional", "Union"):
-            return self._only(node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice], depth)
+            return self._only(parts_of_tuple(node.slice), depth)
         return None
 
     def read_result(self, node: ast.expr | None, depth: int = 0) -> Written | None:
@@ -515,7 +515,7 @@ class _Annotations:
         head = ast.unparse(node.value).rpartition(".")[2] if isinstance(node, ast.Subscript) else ""
         if not isinstance(node, ast.Subscript) or head not in ("tuple", "Tuple") or depth > 4:
             return self.read(node)
-        items = list(node.slice.elts) if isinstance(node.slice, ast.Tuple) else [node.slice]
+        items = parts_of_tuple(node.slice)
         alike = len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...
         parts = tuple(self.read_result(item, depth + 1) for item in (items[:1] if alike else items))
         start, end = self.source.offset(self.source.start_of(node)), self.source.offset(self.source.end_of(node))
@@ -596,7 +596,7 @@ class _Annotations:
 
     def _torchtyping(self, node: ast.Subscript) -> Declared | None:
         """``TensorType["batch", 3, "channels": 4, ..., float]``."""
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        parts = parts_of_tuple(node.slice)
         dims: list[Dimension] = []
         spread: int | None = None
         for part in parts:

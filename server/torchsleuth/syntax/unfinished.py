@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from torchsleuth.syntax.forms import is_name, is_text, nodes_in
+from torchsleuth.syntax.forms import is_name, is_text, last_word, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
@@ -233,7 +233,7 @@ class _Muted(ast.NodeTransformer):
     """Takes out the words of what is printed, raised or logged; not the formats of values."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        name = last_word(node.func)
         if name in _SHOWS:
             node.args = [_muted(part) for part in node.args]
         return self.generic_visit(node)

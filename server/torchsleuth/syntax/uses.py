@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from torchsleuth.syntax.forms import is_dotted, is_method_call, is_name
+from torchsleuth.syntax.forms import is_dotted, is_method_call, is_name, is_spread, parts_of_tuple, targets_of
 
 Key = str
 """A parameter, or an attribute such as ``self.model``, by its text."""
@@ -130,7 +130,7 @@ class Reader:
                     self._bind(target, labels, names)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() if statement.value is not None:
                 value = self._value(statement.value, names)
-                targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                targets = targets_of(statement)
                 for target in targets:
                     if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
                         if len(target.elts) == len(statement.value.elts):
@@ -313,8 +313,8 @@ def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     if not is_method_call(call) or call.func.attr not in _PREPARE:
         return []
     target = statement.targets[0]
-    targets = target.elts if isinstance(target, ast.Tuple) else [target]
-    plain = not call.keywords and not any(isinstance(part, ast.Starred) for part in (*call.args, *targets))
+    targets = parts_of_tuple(target)
+    plain = not call.keywords and not is_spread((*call.args, *targets))
     return list(zip(targets, call.args)) if plain and len(targets) == len(call.args) else []
 
 

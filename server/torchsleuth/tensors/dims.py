@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class Value:
@@ -84,6 +84,11 @@ class Dim(Value):
 
 
 Size = int | Dim
+
+
+def is_number(size: object) -> TypeGuard[int]:
+    """Whether a size is known as a number; a truth is none."""
+    return isinstance(size, int) and not isinstance(size, bool)
 
 
 def _key(size: Size) -> str:

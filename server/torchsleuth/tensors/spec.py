@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.dims import Dim, Size, Value, product
+from torchsleuth.tensors.dims import Dim, Size, Value, is_number, product
 
 KEPT: Any = object()
 
@@ -333,13 +333,7 @@ def without_sizes(value: Any) -> Any:
             return without_sizes(value.items)
         case ListSpec() | DictSpec():
             return type(value), without_sizes(value.items)
-    return (
-        Dim
-        if isinstance(value, int) and not isinstance(value, bool)
-        else type(value)
-        if isinstance(value, float | Dim)
-        else value
-    )
+    return Dim if is_number(value) else type(value) if isinstance(value, float | Dim) else value
 
 
 def without_dtype(value: Any, dtype: str | None = None) -> Any:

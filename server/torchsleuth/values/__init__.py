@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeGuard, TypeVar
 
 from torchsleuth.tensors.device import CPU, Device
-from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.tensors.dims import Dim, Size, is_number
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
 from torchsleuth.values.names import Names as Names
 from torchsleuth.values.sites import Site as Site
@@ -746,7 +746,12 @@ def sizes_of(values: Iterable[Value]) -> tuple[Size, ...] | None:
 
 
 def is_int(value: Value) -> TypeGuard[Size]:
-    return (isinstance(value, int) and not isinstance(value, bool)) or isinstance(value, Dim)
+    return is_number(value) or isinstance(value, Dim)
+
+
+def tuple_of(value: Value) -> tuple[Any, ...]:
+    """A tuple as it is, and one of any other value alone: a key, or what a function returns, may be one or several."""
+    return value if isinstance(value, tuple) else (value,)
 
 
 def unwrapped(value: Value) -> Value:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, targets_of
 from torchsleuth.training import Module, Place
 from torchsleuth.verdicts.evidence import Evidence
 
@@ -153,7 +153,7 @@ def assigned(evidence: Evidence, path: str, type_name: str, attribute: str) -> P
     for node in nodes_in(evidence.tree(path), ast.ClassDef):
         if node.name == type_name:
             for inner in ast.walk(node):
-                targets = inner.targets if isinstance(inner, ast.Assign) else [getattr(inner, "target", None)]
+                targets = targets_of(inner)
                 if any(is_attribute(one, attribute) for one in targets):
                     return place_of(path, inner)
     return None

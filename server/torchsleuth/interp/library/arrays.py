@@ -26,11 +26,13 @@ from torchsleuth.values import (
     SliceValue,
     Tensor,
     Value,
+    all_are,
     elements_of,
     is_int,
     is_unknown,
     items_of,
     sizes_of,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -265,12 +267,12 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     shape = shape_of(interp, array)
     if shape is None:
         return UNKNOWN
-    found = _indexed(interp, shape, key if isinstance(key, tuple) else (key,), frame)
+    found = _indexed(interp, shape, tuple_of(key), frame)
     if found is None:
         return UNKNOWN
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.in_part(contained.of(array), interp.resolved(key))
-    element.slots["mirrored"] = _mirrored(interp, array, shape, key if isinstance(key, tuple) else (key,))
+    element.slots["mirrored"] = _mirrored(interp, array, shape, tuple_of(key))
     return draws.mark(array, interp.resolved(key), element, interp) if _part(element) is element else _part(element)
 
 
@@ -354,8 +356,8 @@ def flipped(interp: Interpreter, array: Array, axes: Value) -> Array:
     """``np.flip`` and its like: a view that goes backwards along these axes."""
     shape, before = shape_of(interp, array), array.slots["mirrored"]
     made = make(shape, array.spec.dtype)
-    given = tuple(range(len(shape or ()))) if axes is None else axes if isinstance(axes, tuple) else (axes,)
-    known = shape is not None and before is not None and all(isinstance(axis, int) for axis in given)
+    given = tuple(range(len(shape or ()))) if axes is None else tuple_of(axes)
+    known = shape is not None and before is not None and all_are(given, int)
     made.slots["mirrored"] = before ^ frozenset(axis % len(shape) for axis in given) if known and shape else None
     return made
 

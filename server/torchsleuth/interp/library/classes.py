@@ -22,6 +22,7 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Value,
+    all_are,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -306,7 +307,7 @@ def is_subclass(cls: Value, kind: Value) -> bool | None:
     if isinstance(cls, ClassValue) and isinstance(kind, Native):
         if any(isinstance(base, Native) and base.path == kind.path for base in cls.mro()):
             return True
-        return False if not cls.opaque and all(isinstance(base, ClassValue) for base in cls.mro()) else None
+        return False if not cls.opaque and all_are(cls.mro(), ClassValue) else None
     return None
 
 

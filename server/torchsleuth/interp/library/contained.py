@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
 
 _KEEPS = frozenset(
@@ -42,12 +43,12 @@ def tags(array: Array) -> Tags:
 
 def written(value: Value) -> Ends | None:
     """The contents of an array after this was written to a part of it: those that it held before may be overwritten."""
-    return Ends(int(value), int(value)) if isinstance(value, int) and not isinstance(value, bool) else None
+    return Ends(int(value), int(value)) if is_number(value) else None
 
 
 def chosen(one: Value, other: Value) -> Ends | None:
     """``np.where(condition, 255, 0)``: where something is asked, both answers occur."""
-    numbers = [value for value in (one, other) if isinstance(value, int) and not isinstance(value, bool)]
+    numbers = [value for value in (one, other) if is_number(value)]
     return Ends(min(numbers), max(numbers)) if len(numbers) == 2 else None
 
 

@@ -16,6 +16,7 @@ from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.trace import Operation
+from torchsleuth.syntax.forms import literal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native
@@ -34,6 +35,7 @@ from torchsleuth.values import (
     Site,
     Tensor,
     Value,
+    all_are,
     elements_of,
     is_int,
     is_unknown,
@@ -269,7 +271,7 @@ def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
             _keep_numbers(interp, value, (batch.items or {}).get(key))
     else:
         parts = [items_of(one) for one in (shown, batch)]
-        if all(isinstance(items, tuple) for items in parts):
+        if all_are(parts, tuple):
             for one, other in zip(*parts):
                 _keep_numbers(interp, one, other)
 
@@ -530,7 +532,7 @@ class Subset(Dataset):
     def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
         interp, dataset, indices = self.interp, self.value.argument(0, "dataset"), self.value.argument(1, "indices")
         chosen = indices.items if isinstance(indices, ListValue) else None
-        if chosen and all(isinstance(index, int) for index in chosen) and isinstance(dataset, Instance):
+        if chosen and all_are(chosen, int) and isinstance(dataset, Instance):
             getitem = interp.class_attribute(dataset.cls, "__getitem__")
             if isinstance(getitem, Function):
                 few = chosen[: MANY_SAMPLES if many else 2]
@@ -718,7 +720,7 @@ def _minimum(site: Site) -> int | None:
     if not isinstance(call, ast.Call) or len(call.args) > 1 or any(word.arg != "minlength" for word in call.keywords):
         return None
     given = call.keywords[0].value if call.keywords else ast.Constant(0)
-    value = given.value if isinstance(given, ast.Constant) else None
+    value = literal(given)
     if isinstance(given, ast.Name):
         value = site.frame.names.get(given.id, site.frame.globals.get(given.id))
     return value if isinstance(value, int) else None
@@ -812,7 +814,7 @@ def refuses_list(interp: Interpreter, operation: Operation) -> bool:
         return False
     plain = module.path.startswith("torch.nn.") and module.type_name not in _ANY_INPUT
     items = given.elements if given.type_name == "list" else None
-    if not plain or not items or not all(isinstance(item, Tensor) for item in items):
+    if not plain or not items or not all_are(items, Tensor):
         return False
     return _is_list(interp, given, operation.site.node, operation.site.frame)
 

@@ -7,7 +7,7 @@ from itertools import product
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.dims import Size, Symbol, is_number
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import Array, Bounds, Element, Scalar, SliceValue, Tensor, Value, is_int, sizes_of
 
@@ -141,7 +141,7 @@ def bounds_of(value: Tensor | Array) -> Bounds | None:
 
 def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:
     """Between which integers a random one lies: a number that was drawn, with others added, or a multiple of it."""
-    if isinstance(size, int) and not isinstance(size, bool):
+    if is_number(size):
         return Bounds(size, size, True, True)
     symbols = dims.symbols(size) if isinstance(size, dims.Dim) else []
     if not isinstance(size, dims.Dim) or len(symbols) != 1 or symbols[0] not in interp.draws:
@@ -171,7 +171,7 @@ def number(interp: Interpreter, value: Tensor | Array, place: int | Element | No
 
 def mark(container: Tensor | Array, key: Value, element: Value, interp: Interpreter) -> Value:
     """Remember of an element which one it is."""
-    if isinstance(key, int) and not isinstance(key, bool) and bounds_of(container) is not None:
+    if is_number(key) and bounds_of(container) is not None:
         place = Element(place_of(container), key)
         if isinstance(element, Array):
             element.slots["element"] = place

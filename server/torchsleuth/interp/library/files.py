@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
+    all_are,
     is_int,
     is_module,
 )
@@ -90,7 +91,7 @@ class TemporaryFolder(Model):
 @models("os.path.join")
 def _join(interp: Interpreter, call: Arguments) -> Value:
     parts = [path_text(part) or part for part in call.args]
-    if call.exact and all(isinstance(part, str) for part in parts):
+    if call.exact and all_are(parts, str):
         return os.path.join(*map(str, parts))
     return Scalar("str", made_of=tuple(parts) if call.exact else ())
 
@@ -122,7 +123,7 @@ def path_method(owner: LibraryObject, name: str, call: Arguments) -> Value:
     parts = _parts(owner)
     if name == "joinpath":
         return LibraryObject(PATH, (owner, *call.args), {}, None)
-    plain = parts is not None and all(isinstance(one, str) for one in call.args)
+    plain = parts is not None and all_are(call.args, str)
     if not plain or name not in ("with_suffix", "with_name", "with_stem", "as_posix"):
         return UNKNOWN
     try:

@@ -19,7 +19,9 @@ from torchsleuth.values import (
     NamedResult,
     Tensor,
     Value,
+    all_are,
     is_unknown,
+    tuple_of,
 )
 from torchsleuth.values.graph import GraphNode, is_leaf, node_of
 
@@ -101,8 +103,8 @@ def _try_backward(
 ) -> None:
     """Call what the autograd engine will call: ``backward(ctx, *grads)``, once for each kind of results."""
     backward = _method(interp, cls, "backward")
-    outputs = results if isinstance(results, tuple) else (results,)
-    if backward is None or not all(isinstance(value, Tensor) for value in outputs):
+    outputs = tuple_of(results)
+    if backward is None or not all_are(outputs, Tensor):
         return
     specs = tuple(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None) for tensor in outputs)
     saved = tuple(tensor.spec for tensor in tensors_in(context.slots.get("saved_tensors", ())))
@@ -113,7 +115,7 @@ def _try_backward(
 
         def run() -> None:
             given = interp.call(backward, replace(call, args=(context, *grads), kwargs={}))
-            gradients = given if isinstance(given, tuple) else (given,)
+            gradients = tuple_of(given)
             _count_gradients(interp, cls, gradients, call)
             _check_gradients(interp, cls, gradients, call)
 
@@ -139,7 +141,7 @@ def _check_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Valu
         if not isinstance(tensor, Tensor) or not isinstance(gradient, Tensor) or not tensor.spec.requires_grad:
             continue
         wanted, got = (interp.resolved_spec(part.spec).shape for part in (tensor, gradient))
-        if wanted is None or got is None or not all(isinstance(size, int) for size in (*wanted, *got)):
+        if wanted is None or got is None or not all_are((*wanted, *got), int):
             continue
         ends = zip(wanted[::-1], got[::-1])
         if len(wanted) > len(got) or any(size not in (1, given) for size, given in ends):

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     LibraryObject,
     Tensor,
     Value,
+    tuple_of,
 )
 
 HANDLE = "torch.utils.hooks.RemovableHandle"
@@ -82,7 +83,7 @@ def before(interp: Interpreter, module: AnyModule, call: Arguments) -> Arguments
             known = isinstance(args, tuple) and isinstance(kwargs, DictValue) and kwargs.items is not None
             call = replace(call, args=args, kwargs=kwargs.items) if known else replace(call, args=(UNKNOWN,))
         elif made is not None:
-            call = replace(call, args=made if isinstance(made, tuple) else (made,))
+            call = replace(call, args=tuple_of(made))
     return call
 
 
@@ -95,7 +96,7 @@ def after(interp: Interpreter, module: AnyModule, call: Arguments, value: Value)
             value = value if made is None else made
         elif kind == BACKWARD:
             grads = tuple(_grad_of(item) for item in call.args)
-            outer = tuple(_grad_of(item) for item in (value if isinstance(value, tuple) else (value,)))
+            outer = tuple(_grad_of(item) for item in tuple_of(value))
             later(interp, function, replace(call, args=(module, grads, outer), kwargs={}))
     return value
 

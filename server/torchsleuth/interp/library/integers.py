@@ -7,12 +7,11 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import (
     AnyIndex,
     Bounds,
@@ -27,6 +26,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     items_of,
+    tuple_of,
 )
 
 _SHIFTS: dict[str, Callable[[int, int], int]] = {
@@ -59,7 +59,7 @@ def _of_randint(interp: Interpreter, call: Arguments, given: list[Value]) -> Bou
 
 
 def _of_arange(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:
-    bounds = list(filter(_plain, given))
+    bounds = list(filter(is_number, given))
     if not 0 < len(bounds) == len(given) < 3:
         return None
     around = None if {"start", "end", "step"} & call.kwargs.keys() else _around(range(*bounds))
@@ -85,7 +85,7 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
         low, high = 0, low
     if "endpoint" in call.kwargs:
         return None
-    return _between(low, high + 1 if name == "random_integers" and _plain(high) else high)
+    return _between(low, high + 1 if name == "random_integers" and is_number(high) else high)
 
 
 def of_reals(name: str, call: Arguments) -> Reals | Points | None:
@@ -137,7 +137,7 @@ def of_drawn(
         return None
     if name in ("floor", "trunc", "round") and len(args) == 1:
         return _rounded(around, 0.5 if name == "round" else 0.0)
-    number = next((one for one in args if isinstance(one, float) or _plain(one)), None)
+    number = next((one for one in args if isinstance(one, float) or is_number(one)), None)
     if not isinstance(number, int | float):
         return None
     if name in _COMPARISONS:
@@ -174,7 +174,7 @@ def _clamped(
     if around is None:
         return None
     low, high = around.low if low is None else low, around.high if high is None else high
-    if not _plain(low) or not _plain(high):
+    if not is_number(low) or not is_number(high):
         return None
     ends = [min(max(end, low), high) for end in (around.low, around.high)]
     return Bounds(ends[0], ends[1], around.anywhere, around.whole)
@@ -198,7 +198,7 @@ def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[
     """Any place may be that of the greatest of numbers that are drawn, or of products of such."""
     dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
     shape = tensors[0].spec.shape if tensors else None
-    if not _plain(dim) or not shape or not -len(shape) <= dim < len(shape):
+    if not is_number(dim) or not shape or not -len(shape) <= dim < len(shape):
         return None
     if not _is_made_up(tensors[0]):
         return _any_place(tensors[0], dim)
@@ -259,14 +259,16 @@ def converted(tags: Tags, dtype: str | None) -> Tags:
 
 def _between(low: Value, high: Value) -> Bounds | None:
     """From `low` to below `high`."""
-    return Bounds(low, high - 1, anywhere=True, whole=True) if _plain(low) and _plain(high) and low < high else None
+    return (
+        Bounds(low, high - 1, anywhere=True, whole=True) if is_number(low) and is_number(high) and low < high else None
+    )
 
 
 def _around(numbers: list[Value] | range) -> Bounds | None:
     if isinstance(numbers, range):
         ends = sorted((numbers[0], numbers[-1])) if numbers else []
         return Bounds(ends[0], ends[1], ends[0] == ends[1], abs(numbers.step) == 1) if ends else None
-    known = list(filter(_plain, numbers))
+    known = list(filter(is_number, numbers))
     if not numbers or len(known) < len(numbers):
         return None
     low, high = min(known), max(known)
@@ -283,11 +285,11 @@ def computed(name: str, args: Sequence[Value], held: Callable[[Value], Bounds | 
     """The range that an operator makes of a range of integers and a number: ``labels + 1``, ``torch.arange(60) % 6``."""
     name = name.strip("_")
     name = name.removeprefix("i") if name in _IN_PLACE else name
-    if name not in _SHIFTS or len(args) != 2 or _plain(args[0]) == _plain(args[1]):
+    if name not in _SHIFTS or len(args) != 2 or is_number(args[0]) == is_number(args[1]):
         return None
-    number, other = (args[0], args[1]) if _plain(args[0]) else (args[1], args[0])
+    number, other = (args[0], args[1]) if is_number(args[0]) else (args[1], args[0])
     around = held(other)
-    if around is None or not _plain(number):
+    if around is None or not is_number(number):
         return None
     if name in ("mod", "remainder"):
         return _remainder(around, number) if other is args[0] else None
@@ -334,7 +336,7 @@ def padded(tags: Tags, value: Value, certain: bool) -> Tags:
     held = [tag for tag in tags if isinstance(tag, Bounds | Ends)]
     kept = tags - frozenset(held)
     ends = [end for tag in held for end in (tag.low, tag.high)]
-    if not certain or not _plain(value):
+    if not certain or not is_number(value):
         return kept | {Ends(min(ends), max(ends))} if ends else kept
     around = min([value, *ends]), max([value, *ends])
     return kept | {Ends(*around, behind=True)}
@@ -377,11 +379,11 @@ def _per_dimension(key: Value, rank: int) -> list[Value]:
 
 def _covers(part: Value, place: int, size: int) -> bool:
     """Whether an index may mean a place of its dimension."""
-    if _plain(part) and not isinstance(part, AnyIndex):
+    if is_number(part) and not isinstance(part, AnyIndex):
         return bool(part % size == place)
     if isinstance(part, SliceValue):
         ends = (part.start, part.stop, part.step)
-        if all(end is None or (_plain(end) and not isinstance(end, AnyIndex)) for end in ends) and part.step != 0:
+        if all(end is None or (is_number(end) and not isinstance(end, AnyIndex)) for end in ends) and part.step != 0:
             return place in range(*slice(*ends).indices(size))
     return True
 
@@ -422,13 +424,13 @@ def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds |
     keys = [part for part in _each(key) if part is not None]
     if around is None or len(long) != 1 or shape is None or shape[long[0]] != around.high - around.low + 1:
         return None
-    if len(keys) > len(shape) or not all(isinstance(part, SliceValue) or _plain(part) for part in keys):
+    if len(keys) > len(shape) or not all(isinstance(part, SliceValue) or is_number(part) for part in keys):
         return None
     part = keys[long[0]] if long[0] < len(keys) else SliceValue(None, None, None)
     if not isinstance(part, SliceValue):
         return None
     ends = (part.start, part.stop, part.step)
-    known = [end for end in ends if end is None or _plain(end)]
+    known = [end for end in ends if end is None or is_number(end)]
     if part.step not in (None, 1) or len(known) < len(ends):
         return None
     left = range(around.low, around.high + 1)[slice(*known)]
@@ -436,7 +438,7 @@ def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds |
 
 
 def _each(key: Value) -> tuple[Value, ...]:
-    return key if isinstance(key, tuple) else (key,)
+    return tuple_of(key)
 
 
 def _selects(key: Value) -> bool:
@@ -450,7 +452,7 @@ def _is_fixed(key: Value) -> bool:
         return any(map(_is_fixed, key))
     if isinstance(key, SliceValue):
         return any(end is not None for end in (key.start, key.stop, key.step))
-    return isinstance(key, ListValue) or (_plain(key) and not isinstance(key, AnyIndex))
+    return isinstance(key, ListValue) or (is_number(key) and not isinstance(key, AnyIndex))
 
 
 def _shifts(key: Value) -> bool:
@@ -469,8 +471,4 @@ def _elements(data: Value, depth: int = 4) -> list[Value]:
 
 def _reals(values: Iterable[Value]) -> list[float]:
     """The numbers among these values."""
-    return [value for value in values if isinstance(value, float) or _plain(value)]
-
-
-def _plain(value: Value) -> TypeGuard[int]:
-    return isinstance(value, int) and not isinstance(value, bool)
+    return [value for value in values if isinstance(value, float) or is_number(value)]

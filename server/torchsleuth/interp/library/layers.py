@@ -12,7 +12,7 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Result, TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, all_are, is_int, is_unknown, tuple_of
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _Constructor:
     def plain(self, position: int, name: str, default: Value) -> Value:
         """A number or a tuple of numbers; symbols, too, where a contract is inferred. Raises LookupError."""
         value = self.value(position, name, default)
-        parts = value if isinstance(value, tuple) else (value,)
+        parts = tuple_of(value)
         if self.interp.is_inferring() and all(is_int(part) for part in parts):
             resolved = tuple(map(self.interp.resolved, parts))
             return resolved if isinstance(value, tuple) else resolved[0]
@@ -209,8 +209,8 @@ def _transposed_convolution(made: _Constructor) -> FunctionalForm:
 @_form("LayerNorm", "RMSNorm")
 def _layer_norm(made: _Constructor) -> FunctionalForm:
     given = made.value(0, "normalized_shape")
-    sizes = given if isinstance(given, tuple) else (given,)
-    if is_unknown(given) or isinstance(given, tuple) and not all(isinstance(size, int) for size in sizes):
+    sizes = tuple_of(given)
+    if is_unknown(given) or isinstance(given, tuple) and not all_are(sizes, int):
         raise LookupError("normalized_shape")
     shape = sizes if isinstance(given, tuple) else (made.size(0, "normalized_shape", -1),)
     name = "layer_norm" if made.module.path.endswith("LayerNorm") else "rms_norm"

@@ -25,6 +25,7 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Value,
+    all_are,
     is_int,
     is_unknown,
     numbers_of,
@@ -333,7 +334,7 @@ def _axis_change(target: str, *names: str) -> Callable[[Interpreter, Arguments],
         if array is None:
             return UNKNOWN
         values = [interp.resolved(call.get(index, name, UNKNOWN)) for index, name in enumerate(names, start=1)]
-        if not all(isinstance(value, int) for value in values):
+        if not all_are(values, int):
             return arrays.make(None, array.spec.dtype)
         return _with_shape(interp, array, target, *values)
 

@@ -21,6 +21,7 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
+    all_are,
     elements_of,
     is_int,
     items_of,
@@ -105,7 +106,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
     given = items_of(lengths)
-    if given and all(isinstance(length, int) for length in given):
+    if given and all_are(given, int):
         total: Size = sum(given)
         longest: Size = max(given)
     elif given and all(dims.equal(length, whole) is True for length in given if is_int(length)):
@@ -127,7 +128,7 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
     if len(shapes) < len(elements) or len({shape[1:] for shape in shapes}) > 1:
         return None
     lengths = [shape[0] for shape in shapes]
-    exact = not isinstance(elements, Several) and all(isinstance(length, int) for length in lengths)
+    exact = not isinstance(elements, Several) and all_are(lengths, int)
     batch: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
     known = [length for length in lengths if isinstance(length, int)]
     total, longest = (

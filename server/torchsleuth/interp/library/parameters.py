@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -158,7 +159,7 @@ def each(interp: Interpreter, parameters: Parameters) -> tuple[Value, ...] | Non
 
 def parameter_at(interp: Interpreter, value: Value, index: Value) -> Value | None:
     """An element of ``list(model.parameters())``, None where that is not known."""
-    if not isinstance(index, int) or isinstance(index, bool):
+    if not is_number(index):
         return None
     items = listed(interp, value)
     return items[index] if items is not None and -len(items) <= index < len(items) else None

@@ -63,6 +63,7 @@ from torchsleuth.values import (
     is_unknown,
     numbers_of,
     sizes_of,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -452,7 +453,7 @@ def _pow(interp: Interpreter, call: Arguments) -> Value:
 @_model("issubclass")
 def _issubclass(interp: Interpreter, call: Arguments) -> Value:
     cls, kinds_ = call.args if len(call.args) == 2 else (UNKNOWN, UNKNOWN)
-    verdicts = [classes.is_subclass(cls, kind) for kind in (kinds_ if isinstance(kinds_, tuple) else (kinds_,))]
+    verdicts = [classes.is_subclass(cls, kind) for kind in tuple_of(kinds_)]
     return True if True in verdicts else Scalar("bool") if None in verdicts else False
 
 
@@ -541,7 +542,7 @@ def _isinstance(interp: Interpreter, call: Arguments) -> Value:
 
 def is_instance(interp: Interpreter, value: Value, types: Value) -> bool | None:
     """Whether a value is an instance of a class, or of one in a tuple; None where that is not known."""
-    verdicts = [_is_instance(interp, value, kind) for kind in (types if isinstance(types, tuple) else (types,))]
+    verdicts = [_is_instance(interp, value, kind) for kind in tuple_of(types)]
     return True if True in verdicts else None if None in verdicts else False
 
 

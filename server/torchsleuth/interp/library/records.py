@@ -26,6 +26,7 @@ from torchsleuth.values import (
     Value,
     all_are,
     is_unknown,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -361,7 +362,7 @@ def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
         return
     for one in canonical(cls):
         value = one.slots["value"]
-        interp.call_function(init, (one, *(value if isinstance(value, tuple) else (value,))), {}, None, frame)
+        interp.call_function(init, (one, *tuple_of(value)), {}, None, frame)
 
 
 def combined(interp: Interpreter, name: str, left: Value, right: Value) -> Value:

@@ -15,7 +15,19 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, ListSpec, Result, TensorSpec
-from torchsleuth.values import Array, Choice, ListValue, Scalar, Several, Tensor, Value, elements_of, items_of, sizes_of
+from torchsleuth.values import (
+    Array,
+    Choice,
+    ListValue,
+    Scalar,
+    Several,
+    Tensor,
+    Value,
+    all_are,
+    elements_of,
+    items_of,
+    sizes_of,
+)
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
 _CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
@@ -92,7 +104,7 @@ def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec |
     amounts = sizes_of(draws.plain_number(interp, interp.resolved(item)) for item in items)
     if amounts is None:
         return None
-    if all(isinstance(amount, int) for amount in amounts) or call.get(2, "mode", "constant") != "constant":
+    if all_are(amounts, int) or call.get(2, "mode", "constant") != "constant":
         return None
     shape = list(spec.shape)
     for place in range(len(amounts) // 2):

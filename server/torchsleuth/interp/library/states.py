@@ -6,7 +6,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
-from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
+from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value, all_are
 from torchsleuth.values.join import MISSING
 
 _OWN = (
@@ -46,7 +46,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
         one = held.get(key)
         got = interp.resolved_spec(one.spec).shape if isinstance(one, Tensor) else None
         own = interp.resolved_spec(tensor.spec).shape
-        known = got is not None and own is not None and all(isinstance(size, int) for size in (*got, *own))
+        known = got is not None and own is not None and all_are((*got, *own), int)
         if known and got is not None and own is not None and got != own and not (own == () and len(got) == 1):
             sizes.append((key, got, own))
     if strict is False and held and shapes and not any(key in shapes for key in held):

@@ -9,7 +9,7 @@ from torchsleuth.interp import limits
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
+from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value, all_are
 from torchsleuth.values.join import kind_of, text_sizes
 
 _TEXTS = frozenset(
@@ -89,7 +89,7 @@ def _count(interp: Interpreter) -> Value:
 def _plain(value: Value) -> Any:
     """An argument as Python takes it, UNKNOWN where it is not known."""
     if isinstance(value, ListValue):
-        known = value.items is not None and all(isinstance(item, str) for item in value.items)
+        known = value.items is not None and all_are(value.items, str)
         return list(value.items or ()) if known else UNKNOWN
     if isinstance(value, tuple):
         items = tuple(map(_plain, value))

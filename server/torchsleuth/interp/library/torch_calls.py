@@ -29,7 +29,7 @@ from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, is_number
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
@@ -481,7 +481,7 @@ def _factory(interp: Interpreter, call: Arguments) -> Value:
             any_bounds = (0,) * len(given) if "high" in kwargs else (0, 1)[-len(given) :] if given else ()
             args = (*any_bounds, *args[len(given) :])
             kwargs = {key: {"low": 0, "high": 1}.get(key, value) for key, value in kwargs.items()}
-        bounds = [value for value in args if isinstance(value, int) and not isinstance(value, bool)]
+        bounds = [value for value in args if is_number(value)]
         if len(bounds) == 1 and "high" not in kwargs and bounds[0] < 1:
             args = (1, *args[1:])
     value = interp.operate(path, args, kwargs, call.node, call.frame, place if isinstance(place, Device) else None)

@@ -21,6 +21,7 @@ from torchsleuth.values import (
     is_module,
     is_unknown,
     items_of,
+    tuple_of,
 )
 
 _CHECKPOINT_ARGUMENTS = frozenset(
@@ -201,7 +202,7 @@ def _jacobian_now(order: int) -> FunctionModel:
 
     def model(interp: Interpreter, call: Arguments) -> Value:
         inputs = call.get(1, "inputs")
-        args = inputs if isinstance(inputs, tuple) else (inputs,)
+        args = tuple_of(inputs)
         value = _applied(interp, call.get(0, "func"), replace(call, args=args, kwargs={}))
         return _derivative(interp, value, inputs, order)
 
@@ -211,9 +212,7 @@ def _jacobian_now(order: int) -> FunctionModel:
 def _checked(interp: Interpreter, call: Arguments) -> Value:
     """``gradcheck(func, inputs)``"""
     inputs = call.get(1, "inputs")
-    _applied(
-        interp, call.get(0, "func"), replace(call, args=inputs if isinstance(inputs, tuple) else (inputs,), kwargs={})
-    )
+    _applied(interp, call.get(0, "func"), replace(call, args=tuple_of(inputs), kwargs={}))
     return Scalar("bool")
 
 
@@ -243,7 +242,7 @@ def _functional_call(interp: Interpreter, call: Arguments) -> Value:
     named = kwargs.items if isinstance(kwargs, DictValue) else {} if kwargs is None else None
     if not is_module(module) or named is None:
         return UNKNOWN
-    args = given if isinstance(given, tuple) else (given,)
+    args = tuple_of(given)
     inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
     source = next(iter(hierarchy.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
     value = interp.call_module(module, inner)

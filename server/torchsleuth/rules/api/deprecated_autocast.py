@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.uses import renamed, text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.names import Imported, Use
 
 CODE = "TS805"
@@ -94,7 +95,7 @@ def _with_device(analysis: Analysis, use: Use) -> tuple[Edit, ...]:
             return (edits.insert_after_node(source, use.node, f"({device})"),)
         # custom_fwd(function) would need a partial.
         return () if call.args else (edits.add_argument(source, call, device),)
-    if call is None or any(isinstance(part, ast.Starred) for part in call.args):
+    if call is None or is_spread(call.args):
         return ()
     if not call.args and not call.keywords:
         return (edits.add_argument(source, call, f'"{device}"'),)

@@ -31,7 +31,9 @@ from torchsleuth.rules.evidence.replacements import Old, outdated_imports, outda
 from torchsleuth.rules.evidence.uses import argument, is_exact, operand, renamed, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import literal
 from torchsleuth.syntax.names import Use
+from torchsleuth.tensors.dims import is_number
 
 CODE = "TS802"
 
@@ -88,8 +90,8 @@ def _integer(node: ast.expr) -> int | None:
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         inner = _integer(node.operand)
         return None if inner is None else -inner
-    value = node.value if isinstance(node, ast.Constant) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    value = literal(node)
+    return value if is_number(value) else None
 
 
 def _one_step_more(analysis: Analysis, end: ast.expr, step: int) -> str:

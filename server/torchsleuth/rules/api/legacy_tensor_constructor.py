@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.legacy import DTYPES
 from torchsleuth.values import Array, ListValue, Value, is_int
@@ -48,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _kind(analysis: Analysis, call: ast.Call) -> str | None:
     """Whether the arguments are sizes or data, from how they are written or from what the analysis knows of them."""
-    if call.keywords or any(isinstance(part, ast.Starred) for part in call.args):
+    if call.keywords or is_spread(call.args):
         return None
     if len(call.args) != 1:
         return _SIZES

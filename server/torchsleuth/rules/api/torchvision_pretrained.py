@@ -27,6 +27,7 @@ from torchsleuth.rules.evidence.uses import argument, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Severity
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import literal
 from torchsleuth.syntax.names import Use
 
 CODE = "TS806"
@@ -63,7 +64,7 @@ def _fixes(analysis: Analysis, use: Use, call: ast.Call, model: str) -> Iterator
         value = argument(call, 0 if name == "pretrained" else None, name)
         if value is None:
             continue
-        fixed = value.value if isinstance(value, ast.Constant) else None
+        fixed = literal(value)
         positional = value in call.args
         if (isinstance(value, ast.Constant) and not isinstance(fixed, bool)) or (positional and len(call.args) > 1):
             return

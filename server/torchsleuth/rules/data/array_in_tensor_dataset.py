@@ -26,6 +26,7 @@ from torchsleuth.rules.evidence.loaders import head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.values import Array, ListValue, Value
 
 CODE = "TS617"
@@ -50,7 +51,7 @@ def _kind(value: Value) -> str:
 
 def _converted(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """Each of them made a tensor."""
-    if len(call.args) != len(fault.values) or any(isinstance(part, ast.Starred) for part in call.args):
+    if len(call.args) != len(fault.values) or is_spread(call.args):
         return
     path = fault.at.span.path
     source = analysis.source_of(path)

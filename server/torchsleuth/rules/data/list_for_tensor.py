@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, is_name, nodes_in
+from torchsleuth.syntax.forms import is_dotted, is_name, nodes_in, parts_of_tuple
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -122,7 +122,7 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
             if not isinstance(loop, ast.For | ast.comprehension):
                 continue
             target = loop.target
-            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            parts = parts_of_tuple(target)
             held = next((part for part in parts if is_name(part, name)), None)
             if held is not None:
                 yield Candidate(message("fix.unpack", name=name), (edits.replace(source, held, f"({name},)"),))

@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, is_name, is_text, names_in, nodes_in
+from torchsleuth.syntax.forms import is_dotted, is_name, is_text, literal, names_in, nodes_in
 from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS624"
@@ -157,7 +157,7 @@ def _is_memory(value: Value) -> bool:
 
 def _is_part(element: DictValue, target: ast.Subscript) -> bool:
     """Whether an entry of a dict is a number, an array or a tensor."""
-    key = target.slice.value if isinstance(target.slice, ast.Constant) else None
+    key = literal(target.slice)
     return isinstance((element.items or {}).get(key), Tensor | Array | int | float)
 
 

@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, all_are
 from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
@@ -80,7 +80,7 @@ def _is_labels(value: Value, total: int) -> bool:
     if isinstance(value, Tensor):
         return value.spec.shape == (total,) and str(value.spec.dtype).startswith("int")
     items = value.items if isinstance(value, ListValue) else None
-    return items is not None and len(items) == total and all(isinstance(one, int) for one in items)
+    return items is not None and len(items) == total and all_are(items, int)
 
 
 RULE = Rule(FAULTS[CODE], find)

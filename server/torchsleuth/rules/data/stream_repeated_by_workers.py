@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted
+from torchsleuth.syntax.forms import is_dotted, last_word
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
 
@@ -82,11 +82,11 @@ def _goes_through_all(dataset: Instance, method: Function) -> bool:
     for base in dataset.cls.mro():
         methods = base.slots.values() if isinstance(base, ClassValue) else ()
         for part in (part for held in methods for part in _nodes(held)):
-            name = part.id if isinstance(part, ast.Name) else part.attr if isinstance(part, ast.Attribute) else ""
+            name = last_word(part)
             if _DIVIDED.search(name):
                 return False
             if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute):
-                called = part.func.id if isinstance(part.func, ast.Name) else part.func.attr
+                called = last_word(part.func)
                 if _DRAWN.search(called) and not any(word.arg == "generator" for word in part.keywords):
                     return False
     loops = _loops(method)
@@ -108,7 +108,7 @@ def _yields(loop: ast.For) -> bool:
 def _is_whole(dataset: Instance, node: ast.expr) -> bool:
     """A range, an open file, or what the dataset holds."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        name = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
+        name = last_word(node.func)
         if name in ("range", "open"):
             return isinstance(node.func, ast.Name)
         return name in _PASSING and bool(node.args) and all(_is_whole(dataset, part) for part in node.args)

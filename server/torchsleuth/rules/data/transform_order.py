@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_method_call, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Array, Image, LibraryObject, Tensor, Value
 
@@ -66,11 +66,11 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
         return
     elements, index = found
     name = transform.type_name
-    converts = [place for place, part in enumerate(elements) if _called(part) in ("ToTensor", "PILToTensor", "ToImage")]
+    converts = [place for place, part in enumerate(elements) if called(part) in ("ToTensor", "PILToTensor", "ToImage")]
     later = next((place for place in converts if place > index), None)
     if isinstance(given, Image) and later is not None:
         yield Candidate(
-            message("fix.swap", first=name, second=_called(elements[later])), _moved(source, elements, index, later)
+            message("fix.swap", first=name, second=called(elements[later])), _moved(source, elements, index, later)
         )
     elif name in (("ToTensor", "PILToTensor") if isinstance(given, Tensor) else ("ToPILImage",)):
         text = source.segment(elements[index])
@@ -113,12 +113,6 @@ def _in_list(analysis: Analysis, path: str, transform: LibraryObject) -> tuple[l
             if isinstance(element, ast.Call) and analysis.source_of(path).span(element) == site.span:
                 return part.elts, index
     return None
-
-
-def _called(node: ast.expr) -> str:
-    if not isinstance(node, ast.Call):
-        return ""
-    return node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
 
 
 def _prefix(source: SourceText, node: ast.expr) -> str | None:

@@ -18,7 +18,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, names_in
+from torchsleuth.syntax.forms import is_method_call, is_spread, names_in
 from torchsleuth.values import Tensor
 
 METHODS = {
@@ -82,9 +82,7 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
     written = next((keyword.value for keyword in born.call.keywords if keyword.arg == "dtype"), None)
     if written is not None:
         yield replaced(analysis, born.site, written, f"{torch}.{dtype}" if torch else dtype)
-    elif (
-        born.name in _TAKES_DTYPE and torch is not None and not any(isinstance(a, ast.Starred) for a in born.call.args)
-    ):
+    elif born.name in _TAKES_DTYPE and torch is not None and not is_spread(born.call.args):
         if dtype == "float32" and born.name in ("randint",):
             yield appended(analysis, born.site, born.call, ".float()")
             return

@@ -19,12 +19,15 @@ from torchsleuth.syntax.forms import (
     is_function_call,
     is_method_call,
     is_name,
+    is_spread,
     is_text,
+    literal,
     nodes_in,
     stored_in,
 )
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
@@ -61,7 +64,7 @@ def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
         if keyword.arg == name:
             return keyword.value
     before = call.args[: position + 1]
-    if len(before) == position + 1 and not any(isinstance(argument, ast.Starred) for argument in before):
+    if len(before) == position + 1 and not is_spread(before):
         return before[position]
     return None
 
@@ -195,7 +198,7 @@ def _index(node: ast.expr) -> int | None:
         value = ast.literal_eval(node)
     except (ValueError, SyntaxError):
         return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Iterator[Candidate]:
@@ -272,10 +275,10 @@ def _given_to(call: ast.Call) -> list[ast.expr]:
 
 def _constant(node: ast.expr, frame: Scene) -> int | None:
     """The integer that an argument is: written there, or under a name."""
-    value: object = node.value if isinstance(node, ast.Constant) else None
+    value: object = literal(node)
     if isinstance(node, ast.Name):
         value = next((names[node.id] for names in (frame.names, frame.globals) if node.id in names), None)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
@@ -319,7 +322,7 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
         return
     named: dict[str, int] = {}
     for part, value in zip(call.args, module.args):
-        if isinstance(part, ast.Name | ast.Attribute) and isinstance(value, int) and not isinstance(value, bool):
+        if isinstance(part, ast.Name | ast.Attribute) and is_number(value):
             named[ast.unparse(part)] = value
     yield from (text for text, value in named.items() if value == wanted)
     yield from (f"2 * {text}" for text, value in named.items() if 2 * value == wanted)
@@ -336,8 +339,8 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
     if not any(isinstance(part, ast.Name) for part in parts) or _computed(node, frame) != given:
         return
     for part in parts:
-        old = part.value if isinstance(part, ast.Constant) else None
-        if not isinstance(part, ast.Constant) or not isinstance(old, int) or isinstance(old, bool):
+        old = literal(part)
+        if not isinstance(part, ast.Constant) or not is_number(old):
             continue
         for number in sorted(range(1, 2 * _NEAR), key=lambda number: abs(number - old)):
             part.value = number
@@ -350,7 +353,7 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
 
 def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
     """The value of an expression of numbers, names and attributes; `exact`: None where a division leaves something."""
-    value: object = node.value if isinstance(node, ast.Constant) else None
+    value: object = literal(node)
     if isinstance(node, ast.Name | ast.Attribute):
         value = held(node, frame)
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
@@ -362,7 +365,7 @@ def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
         if isinstance(node.op, ast.Pow) and not 0 <= right <= _NEAR:
             return None
         return _ARITHMETIC[type(node.op)](left, right)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
@@ -439,11 +442,11 @@ def names_for(frame: Scene, wanted: int, before: ast.AST | None = None) -> Itera
     fields: list[str] = []
     for argument in frame.function.node.args.args[:16]:
         value = _local(frame, argument.arg)
-        if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
+        if is_number(value) and value == wanted:
             yield argument.arg
         elif isinstance(value, Instance):
             for field, held in value.slots.items():
-                if isinstance(held, int) and not isinstance(held, bool) and held == wanted:
+                if is_number(held) and held == wanted:
                     fields.append(f"{argument.arg}.{field}")
     body = frame.function.node.body
     if before is not None and isinstance(body, list):
@@ -466,7 +469,7 @@ def _variables(frame: Scene, body: list[ast.stmt], wanted: int, line: int) -> It
             for part in (name for target in statement.targets for name in ast.walk(target)):
                 value = _local(frame, part.id) if isinstance(part, ast.Name) else None
                 if isinstance(part, ast.Name) and stored.count(part.id) == 1:
-                    if isinstance(value, int) and not isinstance(value, bool) and value == wanted:
+                    if is_number(value) and value == wanted:
                         yield part.id
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_name
+from torchsleuth.syntax.forms import is_name, last_word
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import LibraryObject, Site, Tensor, is_unknown
 
@@ -84,7 +84,7 @@ def _reached(tree: ast.Module, loop: ast.AST) -> set[str]:
     while pending:
         for part in ast.walk(pending.pop()):
             function = part.func if isinstance(part, ast.Call) else None
-            name = function.id if isinstance(function, ast.Name) else getattr(function, "attr", None)
+            name = last_word(function)
             if name in functions and name not in found and name not in LOOP_METHODS:
                 found.add(name)
                 pending.append(functions[name])
@@ -128,7 +128,7 @@ def _changes(use: list[ast.AST]) -> bool:
             if parent.attr not in _ALIASES:
                 return False
         elif isinstance(parent, ast.Call) and parent.func is not node:
-            name = parent.func.attr if isinstance(parent.func, ast.Attribute) else getattr(parent.func, "id", "")
+            name = last_word(parent.func)
             return name not in _READERS
         elif (
             isinstance(parent, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.BinOp | ast.JoinedStr | ast.FormattedValue)

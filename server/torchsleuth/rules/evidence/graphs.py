@@ -13,11 +13,11 @@ from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, last_word, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import ListValue, Site, Tensor
+from torchsleuth.values import ListValue, Site, Tensor, all_are
 from torchsleuth.values.graph import AutogradFault, Cut
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
@@ -268,7 +268,7 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     outer: ast.AST | None = None
     for part in reversed(edits.path_to(analysis.tree(site.span.path), call)[:-1]):
         function = part.func if isinstance(part, ast.Call) else None
-        name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+        name = last_word(function)
         if name in ("one_hot", "float", "to", "type_as"):
             outer = part
         elif not isinstance(part, ast.Attribute):
@@ -321,7 +321,7 @@ def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[a
     span = source.span(compared)
     found = [operation for operation in analysis.trace.operations if operation.site.span == span]
     numbers = [part for operation in found for part in operation.args if not isinstance(part, Tensor)]
-    plain = bool(found) and len(numbers) == len(found) and all(isinstance(part, int) for part in numbers)
+    plain = bool(found) and len(numbers) == len(found) and all_are(numbers, int)
     return (whole, number) if isinstance(whole, ast.Call) and plain else None
 
 

@@ -12,7 +12,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, literal, names_in
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import (
     Function,
@@ -297,7 +297,7 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
 
 def _number(node: ast.expr, frame: Scene) -> int | None:
     """The value of a literal or a variable."""
-    value: Value = node.value if isinstance(node, ast.Constant) else None
+    value: Value = literal(node)
     if isinstance(node, ast.Name):
         value = frame.names.get(node.id, frame.globals.get(node.id))
     return value if isinstance(value, int) else None

@@ -12,7 +12,7 @@ from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_name, nodes_in
+from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
 from torchsleuth.tensors import dims
 from torchsleuth.values import Origin, Tensor, Value
 
@@ -283,7 +283,7 @@ def _changes(target: str) -> bool:
 def _writes(function: ast.AST, name: str) -> Iterator[ast.stmt]:
     """The statements that may change what a variable of a function holds."""
     for node in nodes_in(function, ast.Assign, ast.AugAssign):
-        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        targets = targets_of(node)
         for target in targets:
             base = target
             while isinstance(base, ast.Subscript | ast.Attribute):

@@ -13,7 +13,17 @@ from torchsleuth.rules.evidence.describe import argument_nodes, expression_text,
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_function_call,
+    is_method_call,
+    is_name,
+    is_spread,
+    literal,
+    names_in,
+    nodes_in,
+    parts_of_tuple,
+)
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
@@ -58,7 +68,7 @@ class Operand:
 def operands(operation: Operation) -> list[Operand]:
     """The tensors among the arguments, also those in a list, in order."""
     nodes = argument_nodes(operation) if operation.written else []
-    if any(isinstance(node, ast.Starred) for node in nodes):
+    if is_spread(nodes):
         nodes = []
     call = operation.site.node
     keywords = {keyword.arg: keyword.value for keyword in call.keywords} if isinstance(call, ast.Call) else {}
@@ -306,7 +316,7 @@ def size_nodes(born: Birth) -> list[ast.expr]:
         args = [keyword]
     if len(args) == 1 and isinstance(args[0], ast.Tuple | ast.List):
         args = list(args[0].elts)
-    exact = len(args) == len(born.shape) and not any(isinstance(item, ast.Starred) for item in args)
+    exact = len(args) == len(born.shape) and not is_spread(args)
     return args if exact else []
 
 
@@ -426,7 +436,7 @@ def _of_other_axis(
 
 def _targets(statement: ast.Assign) -> Iterator[ast.expr]:
     for target in statement.targets:
-        yield from target.elts if isinstance(target, ast.Tuple) else (target,)
+        yield from parts_of_tuple(target)
 
 
 def _shape_owner(node: ast.expr) -> ast.Name | None:
@@ -449,7 +459,7 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
             owner = node.args[0]
     elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
         owner, axis = node.value.value, node.slice
-    place = axis.value if isinstance(axis, ast.Constant) else None
+    place = literal(axis)
     if not isinstance(owner, ast.Name) or not isinstance(place, int):
         return None, 0
     return owner, place

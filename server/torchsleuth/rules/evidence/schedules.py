@@ -13,7 +13,7 @@ from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in
+from torchsleuth.syntax.forms import is_function_call, is_method_call, is_spread, last_word, names_in, nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, LibraryObject, Site, Value, is_int
@@ -223,7 +223,7 @@ def _bound(loop: LoopPoint) -> ast.expr | None:
     """The end of the range that a loop goes over."""
     over = loop.node.iter if isinstance(loop.node, ast.For) else None
     while isinstance(over, ast.Call) and over.args:
-        name = over.func.attr if isinstance(over.func, ast.Attribute) else getattr(over.func, "id", "")
+        name = last_word(over.func)
         if name in ("range", "trange"):
             end = over.args[min(len(over.args), 2) - 1]
             after = isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add) and isinstance(end.right, ast.Constant)
@@ -278,7 +278,7 @@ _MAX_CALLERS = 6
 def _argument(function: Function, call: ast.Call | None, name: str) -> ast.expr | None:
     """The argument of a call for a parameter."""
     parameters = [parameter.arg for parameter in (*function.node.args.posonlyargs, *function.node.args.args)]
-    if call is None or any(isinstance(given, ast.Starred) for given in call.args):
+    if call is None or is_spread(call.args):
         return None
     named = next((word.value for word in call.keywords if word.arg == name), None)
     if named is not None or name not in parameters:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.names import Imported, Use
 from torchsleuth.syntax.text import SourceText
 
@@ -31,14 +32,14 @@ def argument(call: ast.Call, position: int | None, name: str) -> ast.expr | None
     for keyword in call.keywords:
         if keyword.arg == name:
             return keyword.value
-    if position is None or any(isinstance(part, ast.Starred) for part in call.args[: position + 1]):
+    if position is None or is_spread(call.args[: position + 1]):
         return None
     return call.args[position] if position < len(call.args) else None
 
 
 def is_exact(call: ast.Call) -> bool:
     """Whether all arguments are written out."""
-    return not any(isinstance(part, ast.Starred) for part in call.args) and all(part.arg for part in call.keywords)
+    return not is_spread(call.args) and all(part.arg for part in call.keywords)
 
 
 def written(analysis: Analysis, path: str, use: Use | None = None) -> tuple[str, tuple[Edit, ...]]:

@@ -13,7 +13,7 @@ from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, is_text
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
 
 _INNER = {
@@ -177,7 +177,7 @@ def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | Non
             break
         place = names.index(name) - (1 if frame.receiver is not None else 0)
         given = next((word.value for word in call.keywords if word.arg == name), None)
-        if given is None and place < len(call.args) and not any(isinstance(one, ast.Starred) for one in call.args):
+        if given is None and place < len(call.args) and not is_spread(call.args):
             given = call.args[place]
         if not isinstance(given, ast.Name | ast.Attribute):
             return None, None

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, is_spread, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
 from torchsleuth.values.frames import Scene
@@ -172,7 +172,7 @@ def _argument(call: LibraryCall, position: int | None, name: str) -> ast.expr | 
     for keyword in node.keywords:
         if keyword.arg == name:
             return keyword.value
-    if position is None or any(isinstance(part, ast.Starred) for part in node.args[: position + 1]):
+    if position is None or is_spread(node.args[: position + 1]):
         return None
     return node.args[position] if position < len(node.args) else None
 
@@ -315,7 +315,7 @@ def _assignments(analysis: Analysis, frame: Scene, node: ast.expr) -> Iterator[a
     wanted = {ast.unparse(part) for part in nodes_in(node, ast.Name, ast.Attribute)}
     for statement in analysis.index(frame.path).nodes:
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+            targets = targets_of(statement)
             if any(ast.unparse(target) in wanted for target in targets):
                 yield statement.value
 

@@ -47,7 +47,7 @@ from torchsleuth.rules.evidence.scores import narrowed, scoring
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in
+from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in, parts_of_tuple
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -294,7 +294,7 @@ def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Cand
         if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple):
             yield from _not_beyond(analysis, operation.site, node, excess)
     if isinstance(node, ast.Subscript):
-        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        parts = parts_of_tuple(node.slice)
         for part in parts:
             if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
                 yield replaced(analysis, operation.site, part, "-1", safe=False)

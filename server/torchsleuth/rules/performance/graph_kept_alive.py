@@ -43,7 +43,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in
-from torchsleuth.values import DictValue, ListValue, Tensor, Value
+from torchsleuth.values import DictValue, ListValue, Tensor, Value, tuple_of
 from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import GraphNode, node_of
 
@@ -119,7 +119,7 @@ class _Pass:
 
 def _passes(call: LibraryCall) -> Iterator[_Pass]:
     roots: object = call.receiver if call.path == "Tensor.backward" else call.get(0, _BACKWARD[call.path])
-    elements = roots.elements if isinstance(roots, ListValue) else roots if isinstance(roots, tuple) else (roots,)
+    elements = roots.elements if isinstance(roots, ListValue) else tuple_of(roots)
     kept = call.get(_KEPT[call.path], "retain_graph")
     created = call.get(_KEPT[call.path] + 1, "create_graph", False)
     for root in elements or ():

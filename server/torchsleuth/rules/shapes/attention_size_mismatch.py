@@ -50,7 +50,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule
+from torchsleuth.values import LibraryModule, all_are
 
 CODE = "TS111"
 _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}
@@ -247,7 +247,7 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
             for axis in (0, 1) if not _of_sequence(mask, operands(failure.operation)) else ():
                 yield from resized(analysis, mask.tensor, axis, wanted[axis])
             yield from _squares(analysis, mask, wanted)
-            if mask.node is not None and all(isinstance(size, int) for size in mask.shape):
+            if mask.node is not None and all_are(mask.shape, int):
                 yield from suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
 
 

@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.operands import operands, package_name, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.synthesis.shapes import same_shape
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -125,7 +126,7 @@ def _number(node: ast.expr) -> int | None:
         value = ast.literal_eval(node)
     except (ValueError, SyntaxError):
         return None
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -45,7 +45,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_name, nodes_in
+from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -153,7 +153,7 @@ def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Ca
 
 
 def _assigns(statement: ast.stmt, name: str) -> bool:
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+    targets = targets_of(statement)
     return any(is_name(target, name) for target in targets)
 
 

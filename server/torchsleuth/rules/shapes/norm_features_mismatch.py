@@ -49,7 +49,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, ListValue, items_of
+from torchsleuth.values import LibraryModule, ListValue, all_are, items_of
 
 CODE = "TS109"
 _ARGUMENT = {
@@ -107,7 +107,7 @@ def _finding(
 def _sizes(built: object) -> object:
     """The sizes that a layer was built for, as they are shown."""
     items = built.items if isinstance(built, ListValue) else built
-    whole = isinstance(items, tuple) and all(isinstance(item, int) for item in items)
+    whole = isinstance(items, tuple) and all_are(items, int)
     return items if whole or isinstance(items, int) else "another size"
 
 

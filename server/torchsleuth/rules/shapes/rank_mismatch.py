@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, is_spread
 from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
@@ -152,7 +152,7 @@ def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used:
     if len(numbers) == 1 and isinstance(numbers[0], ast.Tuple | ast.List):
         numbers = numbers[0].elts
     source, missing = source_at(analysis, failure.operation.site), len(used.shape) - len(numbers)
-    if missing > 0 and numbers and not any(isinstance(number, ast.Starred) for number in numbers):
+    if missing > 0 and numbers and not is_spread(numbers):
         old, more = ", ".join(source.segment(number) for number in numbers), ", ".join(["1"] * missing)
         for new in (f"{old}, {more}", f"{more}, {old}"):
             edit = edits.replace_between(source, numbers[0], numbers[-1], new)

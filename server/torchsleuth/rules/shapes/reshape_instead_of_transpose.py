@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -131,7 +131,7 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
     if len(values) == 1 and isinstance(values[0], tuple | ListValue):
         given = values[0].items if isinstance(values[0], ListValue) else values[0]
         values = list(given or ())
-    if len(nodes) != len(values) or any(isinstance(part, ast.Starred) for part in nodes):
+    if len(nodes) != len(values) or is_spread(nodes):
         return [], []
     return nodes, values
 
@@ -149,7 +149,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
     for statement in ast.walk(scope):
         if not isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.NamedExpr | ast.AnnAssign):
             continue
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        targets = targets_of(statement)
         for target in targets:
             names = [part.id for part in nodes_in(target, ast.Name)]
             if node.id not in names:

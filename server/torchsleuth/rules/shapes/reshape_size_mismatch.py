@@ -37,7 +37,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
-from torchsleuth.values import Instance, LibraryModule, Tensor
+from torchsleuth.values import Instance, LibraryModule, Tensor, all_are
 from torchsleuth.values.frames import Scene
 
 CODE = "TS104"
@@ -212,10 +212,10 @@ def _wide_enough(analysis: Analysis, operation: Operation, values: list[object])
     if len(shape) == 4 and operation.tensors and same(dims.product(values[-2:]), dims.product(shape[2:])):  # type: ignore[arg-type]
         wanted = math.prod(value for value in values[1:-2] if isinstance(value, int))
         for layer in layers_behind(analysis, operation.tensors[0], "Conv"):
-            if wanted > 0 and all(isinstance(value, int) for value in values[1:-2]):
+            if wanted > 0 and all_are(values[1:-2], int):
                 yield from change_argument(analysis, layer, 1, "out_channels", wanted)
             return
-    if len(shape) != 2 or not operation.tensors or not all(isinstance(value, int) for value in values[1:]):
+    if len(shape) != 2 or not operation.tensors or not all_are(values[1:], int):
         return
     wanted = math.prod(value for value in values[1:] if isinstance(value, int))
     for layer in layers_behind(analysis, operation.tensors[0], "Linear"):

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in, targets_of
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryModule, Value
 from torchsleuth.values.frames import Scene
@@ -200,7 +200,7 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
         return collected if collected is not None and _is_read(analysis, place, collected) else None
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
         return None
-    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    targets = targets_of(statement)
     target, value = targets[0], statement.value
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         pairs = [

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.describe import expression_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, nodes_in, targets_of
 from torchsleuth.syntax.trees import Index
 from torchsleuth.values import LibraryObject
 
@@ -191,7 +191,7 @@ def _is_item_of(operation: Operation, value: ast.expr, over: _Pass) -> bool:
             part.value
             for part in ast.walk(over.loop)
             if isinstance(part, ast.Assign | ast.AugAssign | ast.AnnAssign)
-            for target in (part.targets if isinstance(part, ast.Assign) else [part.target])
+            for target in targets_of(part)
             if _name(target) == node.id
         ]
         node = made[0] if len(made) == 1 else None

@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import is_spread, names_in, nodes_in
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         module = call.site.scene.instance()
         if module is None or not module.is_module or not isinstance(node, ast.Call) or call.site.span in reported:
             continue
-        if any(isinstance(part, ast.Starred) for part in node.args) or any(k.arg is None for k in node.keywords):
+        if is_spread(node.args) or any(k.arg is None for k in node.keywords):
             continue
         receiver = _self_name(call.site.scene)
         fix = _always_on(analysis, call, node, receiver)

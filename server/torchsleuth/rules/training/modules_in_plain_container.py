@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
+from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, all_are, is_module
 
 CODE = "TS511"
 
@@ -63,7 +63,7 @@ def _held(value: Value) -> list[Value]:
             items = list(value)
         case ListValue():
             items = list(value.elements or ())
-        case DictValue() if all(isinstance(key, str) for key in value.items or ()):
+        case DictValue() if all_are(value.items or (), str):
             items = list((value.items or {}).values())
     alike = all(is_module(item) for item in items) or all(_is_parameter(item) for item in items)
     return items if alike else []

@@ -26,6 +26,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import last_word
 from torchsleuth.tensors.spec import Native
 
 CODE = "TS520"
@@ -35,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     trace, path = analysis.trace, analysis.source.path
     others = {id(part) for part in analysis.index(path).of_type(ast.Attribute) if _is_other(part)}
     for part in analysis.index(path).nodes:
-        name = part.attr if isinstance(part, ast.Attribute) else part.id if isinstance(part, ast.Name) else ""
+        name = last_word(part)
         if "seed" in name and id(part) not in others:
             return
     if any("seed" in path.rpartition(".")[2] and path.startswith("torch.") for path in analysis.calls):

@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_spread
 
 CODE = "TS544"
 _COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
@@ -85,7 +86,7 @@ def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -
 
 def _written(node: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr]:
     """The arguments as they are written, by their parameters."""
-    if any(isinstance(part, ast.Starred) for part in node.args):
+    if is_spread(node.args):
         return {}
     found = dict(zip(parameters, node.args[1:]))
     found.update({word.arg: word.value for word in node.keywords if word.arg in parameters})

@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.loops import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
     UNKNOWN,
@@ -68,6 +68,7 @@ from torchsleuth.values import (
     is_int,
     is_module,
     is_unknown,
+    tuple_of,
 )
 
 CODE = "TS512"
@@ -474,7 +475,7 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
     for node in analysis.index(made.span.path).nodes:
         written: list[ast.expr] = []
         if isinstance(node, ast.Assign | ast.AugAssign):
-            written = node.targets if isinstance(node, ast.Assign) else [node.target]
+            written = targets_of(node)
         elif is_method_call(node):
             name = node.func.attr
             taken = replaces and name == "copy_" and node.args and ".weight" in ast.unparse(node.args[0])
@@ -490,7 +491,7 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
 
 
 def _parts_anywhere(value: Value) -> Iterator[LibraryModule | Tensor]:
-    items = value.elements or () if isinstance(value, ListValue) else value if isinstance(value, tuple) else (value,)
+    items = value.elements or () if isinstance(value, ListValue) else tuple_of(value)
     for item in items:
         if isinstance(item, Instance) and not item.is_module:
             for held in item.slots.values():
