@@ -123,13 +123,18 @@ class CrashFrame:
 
     def argument(self, position: int, *names: str) -> ast.expr | None:
         """An argument of the failing call by position or name."""
-        return written_argument(self.node, position, *names) if isinstance(self.node, ast.Call) else None
+        return written_argument(self.call, position, *names) if self.call is not None else None
+
+    @property
+    def call(self) -> ast.Call | None:
+        """The failing call, None where something else failed."""
+        return self.node if isinstance(self.node, ast.Call) else None
 
     def method(self) -> str | None:
         """Name of the function or method that the failing call calls."""
-        if not isinstance(self.node, ast.Call):
+        if self.call is None:
             return None
-        return last_word(self.node.func)
+        return last_word(self.call.func)
 
 
 class Case:

@@ -17,14 +17,14 @@ from torchsleuth.syntax.forms import nodes_in
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
-    if isinstance(case.frame.node, ast.Call):
-        yield from remove_keyword(case.frame.source, case.frame.node, "shuffle")
+    if case.frame.call is not None:
+        yield from remove_keyword(case.frame.source, case.frame.call, "shuffle")
 
 
 def _drop_keyword(name: str) -> object:
     def build(case: Case) -> Iterator[Fix]:
-        if isinstance(case.frame.node, ast.Call):
-            yield from remove_keyword(case.frame.source, case.frame.node, name)
+        if case.frame.call is not None:
+            yield from remove_keyword(case.frame.source, case.frame.call, name)
 
     return build
 

@@ -52,13 +52,8 @@ def _move_fixes(case: Case) -> Iterator[Fix]:
         for node, tensor in found:
             if not _is_accelerator(tensor) and device != '"meta"':
                 yield append(frame, node, f".to({device})")
-    if (
-        weight is not None
-        and not _is_accelerator(weight)
-        and elsewhere is not None
-        and isinstance(frame.node, ast.Call)
-    ):
-        yield append(frame, frame.node.func, f".to({frame.text(elsewhere)}.device)", safe=False)
+    if weight is not None and not _is_accelerator(weight) and elsewhere is not None and frame.call is not None:
+        yield append(frame, frame.call.func, f".to({frame.text(elsewhere)}.device)", safe=False)
 
 
 def _cuda_fixes(case: Case) -> Iterator[Fix]:

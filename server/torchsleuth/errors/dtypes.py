@@ -74,7 +74,7 @@ def _mask_fixes(case: Case) -> Iterator[Fix]:
     for node, tensor in case.frame.tensor_operands():
         if tensor["dtype"] != "bool":
             method = case.frame.method() or ""
-            is_receiver = isinstance(case.frame.node, ast.Call) and node is getattr(case.frame.node.func, "value", None)
+            is_receiver = case.frame.call is not None and node is getattr(case.frame.call.func, "value", None)
             if not (method.startswith("masked_fill") and is_receiver):
                 yield append(case.frame, node, ".bool()")
                 return

@@ -31,9 +31,9 @@ _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 
 def _with_argument(text: str) -> FixBuilder:
     def build(case: Case) -> Iterator[Fix]:
-        if isinstance(case.frame.node, ast.Call):
+        if case.frame.call is not None:
             title = message("fix.add_argument", argument=text)
-            yield add_argument(case.frame.source, case.frame.node, text, title)
+            yield add_argument(case.frame.source, case.frame.call, text, title)
 
     return build
 

@@ -103,8 +103,8 @@ def _logits_fixes(case: Case) -> Iterator[Fix]:
         if text.endswith("BCELoss"):
             new = text[: -len("BCELoss")] + "BCEWithLogitsLoss"
             yield Fix(message("fix.replace", old=text, new=new), (edits.replace(site.source, call.func, new),))
-    if case.frame.method() == "binary_cross_entropy" and isinstance(case.frame.node, ast.Call):
-        function = case.frame.node.func
+    if case.frame.method() == "binary_cross_entropy" and case.frame.call is not None:
+        function = case.frame.call.func
         yield replace(case.frame, function, case.frame.text(function) + "_with_logits")
 
 

@@ -86,8 +86,8 @@ def _operands(case: Case) -> list[ast.expr]:
     """Operands of the failing expression whose making explains it: tensors, and calls of layers."""
     frame = case.frame
     wanted = [node for node in frame.operands() if not isinstance(node, ast.Constant)]
-    if isinstance(frame.node, ast.Call) and case.module is None and not wanted:
-        wanted = [frame.node.func]
+    if frame.call is not None and case.module is None and not wanted:
+        wanted = [frame.call.func]
     if isinstance(frame.node, ast.Attribute) or not wanted:
         wanted = [node for node, _ in frame.tensors()][:2] or wanted
     statement = frame.statement

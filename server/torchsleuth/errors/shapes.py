@@ -212,10 +212,7 @@ def _dim_fixes(case: Case) -> Iterator[Fix]:
 def _gather_fixes(case: Case) -> Iterator[Fix]:
     """Dimensions of size 1 at the end of the index, as many as are missing."""
     node = case.frame.argument(1, "index")
-    if (
-        isinstance(case.frame.node, ast.Call)
-        and case.frame.tensor(getattr(case.frame.node.func, "value", None)) is None
-    ):
+    if case.frame.call is not None and case.frame.tensor(getattr(case.frame.call.func, "value", None)) is None:
         node = case.frame.argument(2, "index")
     found = case.frame.tensor_operands()
     index = case.frame.tensor(node)

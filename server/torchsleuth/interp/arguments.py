@@ -34,6 +34,11 @@ class Arguments:
     def name(self) -> str:
         return self.path.rpartition(".")[2]
 
+    @property
+    def expression(self) -> ast.Call | None:
+        """The call as it is written, None where something else calls: an operator, a loop, a decorator."""
+        return self.node if isinstance(self.node, ast.Call) else None
+
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:
             return self.kwargs[name]

@@ -234,7 +234,7 @@ class Calls(Choices):
             known = OpenArguments(call.kwargs)
             known.defaults = False
             call = replace(call, kwargs=known)
-        node = call.node if isinstance(call.node, ast.Call) else None
+        node = call.expression
         match callee:
             case Function():
                 self._fits(callee, callee, call)
@@ -245,7 +245,11 @@ class Calls(Choices):
                 return callee.call(call)
             case Partial():
                 joined = Arguments(
-                    (*callee.args, *call.args), {**callee.kwargs, **call.kwargs}, call.node, call.frame, call.exact
+                    (*callee.args, *call.args),
+                    {**callee.kwargs, **call.kwargs},
+                    call.node,
+                    call.frame,
+                    call.exact,
                 )
                 return self.call(callee.function, joined)
             case ClassValue():
@@ -262,7 +266,7 @@ class Calls(Choices):
         if isinstance(callee.receiver, Wrapped):
             value = self._call_bound(Bound(callee.receiver.inner, callee.function), call)
             return callee.receiver if value is callee.receiver.inner else value
-        node = call.node if isinstance(call.node, ast.Call) else None
+        node = call.expression
         if node is not None and is_module(callee.receiver):
             name = callee.function if isinstance(callee.function, str) else callee.function.name
             site = self.site(node, call.frame)
@@ -284,7 +288,7 @@ class Calls(Choices):
 
     def _call_foreign(self, callee: Value, call: Arguments) -> Value:
         """A function or module of a library, or a callee that is not known."""
-        node = call.node if isinstance(call.node, ast.Call) else None
+        node = call.expression
         misuse.calls(self, callee, node, call.frame)
         kinds.uses(self, callee, "call", node and node.func, call.frame)
         if isinstance(callee, LibraryModule):
@@ -671,7 +675,7 @@ class Calls(Choices):
         return instance
 
     def _call_instance(self, instance: Instance, call: Arguments) -> Value:
-        node = call.node if isinstance(call.node, ast.Call) else None
+        node = call.expression
         method = self.class_attribute(instance.cls, "__call__")
         if not isinstance(method, Function) and instance.is_module:
             method = self.class_attribute(instance.cls, "forward")

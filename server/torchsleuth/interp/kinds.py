@@ -219,7 +219,7 @@ def compares(interp: Interpreter, left: Value, right: Value, node: ast.Compare, 
 def read_as_number(interp: Interpreter, value: Value, call: Arguments) -> None:
     """``int(x.shape)``"""
     kind = "tuple" if type(value) is tuple else kind_of(interp, value)
-    node = call.node.args[0] if isinstance(call.node, ast.Call) and len(call.node.args) == 1 else None
+    node = call.expression.args[0] if call.expression is not None and len(call.expression.args) == 1 else None
     if kind in ("tuple", "list", "module", "generator", "loader") and node is not None:
         _report(interp, "as_number", (kind, value), node, call.frame)
 
@@ -236,7 +236,7 @@ def keeps_nothing(interp: Interpreter, held: Value, value: Value, node: ast.Assi
 
 def applied(interp: Interpreter, value: Value, call: Arguments) -> None:
     """``model.apply(init(model))``: what the function has given is None."""
-    node = call.node.args[0] if isinstance(call.node, ast.Call) and call.node.args else None
+    node = call.expression.args[0] if call.expression is not None and call.expression.args else None
     if value is None and isinstance(node, ast.Call):
         _report(interp, "applied", ("none", value), node, call.frame)
 

@@ -254,13 +254,15 @@ def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: i
     that it is passed for."""
     callee = call.get(place, name)
     function = callee.function if isinstance(callee, Bound) else callee
-    if not isinstance(function, Function) or not isinstance(call.node, ast.Call) or not is_certain(interp, call.frame):
+    if not isinstance(function, Function) or call.expression is None or not is_certain(interp, call.frame):
         return
     if signatures.misfit(signatures.of(function, isinstance(callee, Bound)), len(given), ()) is not None:
-        written = call.node.args[place] if place < len(call.node.args) else None
-        written = written or next((one.value for one in call.node.keywords if one.arg == name), None)
+        written = call.expression.args[place] if place < len(call.expression.args) else None
+        written = written or next((one.value for one in call.expression.keywords if one.arg == name), None)
         if written is not None and not isinstance(written, ast.Starred):
-            report(interp, Misuse("callback", interp.site(call.node, call.frame), (callee, function, given, written)))
+            report(
+                interp, Misuse("callback", interp.site(call.expression, call.frame), (callee, function, given, written))
+            )
 
 
 def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:
@@ -313,7 +315,11 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
         report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, first)))
     if isinstance(first, Instance) and (functional or _wants_tensor(interp, path)):
         _takes_object(interp, path, first, call)
-    given = [*call.node.args, *(word.value for word in call.node.keywords)] if isinstance(call.node, ast.Call) else []
+    given = (
+        [*call.expression.args, *(word.value for word in call.expression.keywords)]
+        if call.expression is not None
+        else []
+    )
     for value in (*call.args, *call.kwargs.values()) if functional else ():
         for node in given if isinstance(value, Bound) else ():
             asks_mode(interp, value, node, call.frame)

@@ -381,11 +381,11 @@ def _read_of(call: Arguments, of_tensors: frozenset[str]) -> tuple[set[str], set
     """The attributes and the entries that the rest of a function reads of the result of a call; None where it is used as
     something that is neither a tensor nor a record."""
     function = call.frame.function
-    if function is None or not isinstance(call.node, ast.Call):
+    if function is None or call.expression is None:
         return set(), set()
     within = index(function.node)
-    parent = within.parents.get(call.node)
-    held: list[tuple[ast.AST, ast.AST | None]] = [(call.node, parent)]
+    parent = within.parents.get(call.expression)
+    held: list[tuple[ast.AST, ast.AST | None]] = [(call.expression, parent)]
     if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
         name = parent.targets[0].id
         held = [

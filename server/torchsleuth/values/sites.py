@@ -22,6 +22,11 @@ class Site:
     moment: int = field(default=0, compare=False)
 
     @property
+    def call(self) -> ast.Call | None:
+        """The call that stands there, None where something else does."""
+        return self.node if isinstance(self.node, ast.Call) else None
+
+    @property
     def scene(self) -> Scene:
         """The variables as they were then."""
         return self.frame.at(self.moment)

@@ -96,7 +96,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
     if children is None:
         module.broken = True
         return
-    written = call.node.args if isinstance(call.node, ast.Call) and len(call.node.args) == len(children) else ()
+    written = call.expression.args if call.expression is not None and len(call.expression.args) == len(children) else ()
     for index, (name, value) in enumerate(children):
         if isinstance(value, LibraryModule | Instance) and value.name is None:
             value.name = name
@@ -553,8 +553,8 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
     if target.path in PARAMETER_CONTAINERS:
         call = replace(call, args=tuple(_as_parameter(interp, value) for value in call.args))
     if name == "append" and call.args:
-        if target.path in _OF_LISTS and isinstance(call.node, ast.Call) and call.node.args:
-            misuse.holds(interp, target.path, call.args[0], call.node.args[0], call.frame)
+        if target.path in _OF_LISTS and call.expression is not None and call.expression.args:
+            misuse.holds(interp, target.path, call.args[0], call.expression.args[0], call.frame)
         children.append(call.args[0])
     elif name == "extend" and call.args:
         more = interp.sequence(call.args[0], call.node, call.frame)

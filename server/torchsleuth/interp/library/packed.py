@@ -102,7 +102,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
         interp.report(made, Failure("RuntimeError", text, confirmed=True))
         return UNKNOWN
     batch, whole = spec.shape[:2] if first else (spec.shape[1], spec.shape[0])
-    node = call.node.args[1] if isinstance(call.node, ast.Call) and len(call.node.args) > 1 else None
+    node = call.expression.args[1] if call.expression is not None and len(call.expression.args) > 1 else None
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
     given = items_of(lengths)

@@ -117,8 +117,8 @@ def _len(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.library import data
 
     value = call.get(0, "obj")
-    if isinstance(call.node, ast.Call) and call.node.args:
-        kinds.uses(interp, value, "len", call.node.args[0], call.frame)
+    if call.expression is not None and call.expression.args:
+        kinds.uses(interp, value, "len", call.expression.args[0], call.frame)
     if isinstance(value, Instance):
         made = special.length(interp, value, call.frame)
         if made is not special.ABSENT and not is_unknown(made):
@@ -783,8 +783,8 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0]
     if isinstance(value, streams.Stream):
         return streams.following(interp, value, call.args[1:])
-    if isinstance(call.node, ast.Call) and call.node.args:
-        kinds.uses(interp, value, "next", call.node.args[0], call.frame)
+    if call.expression is not None and call.expression.args:
+        kinds.uses(interp, value, "next", call.expression.args[0], call.frame)
     match value:
         case ListValue() if value.once is not None and value.elements:
             if value.items is None:

@@ -67,8 +67,8 @@ _OTHER_WORDS = {
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("misfit"):
         callee, found = misuse.value
-        if isinstance(misuse.site.node, ast.Call):
-            yield _finding(analysis, misuse, misuse.site.node, callee, found)
+        if misuse.site.call is not None:
+            yield _finding(analysis, misuse, misuse.site.call, callee, found)
     for misuse in analysis.misuses("callback"):
         yield from _callback(analysis, misuse)
 

@@ -34,15 +34,15 @@ _COMPARING = frozenset({"eq", "ne", "equal", "tolist", "view_as"})
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses("pair"):
         made = next((call for call in analysis.trace.calls if call.result is misuse.value), None)
-        if made is None or not isinstance(made.site.node, ast.Call):
+        if made is None or made.site.call is None:
             continue
         source, birth = analysis.source_of(misuse.site.span.path), analysis.source_of(made.site.span.path)
         text = message(
             "pair.tensor",
-            call=f"`{birth.segment(made.site.node.func)}`",
+            call=f"`{birth.segment(made.site.call.func)}`",
             text=" ".join(source.segment(misuse.site.node).split()),
         )
-        places = (related(birth, made.site.node, message("pair.made")),)
+        places = (related(birth, made.site.call, message("pair.made")),)
         yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))
 
 

@@ -145,7 +145,7 @@ def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Ite
         if first is not None and is_simple(first, analysis, path):
             edit = edits.insert_line_before(source, first, text)
             yield Candidate(message("fix.insert", text=text), (edit,))
-    if isinstance(fault.at.node, ast.Call) and is_simple(statement, analysis, path):
+    if fault.at.call is not None and is_simple(statement, analysis, path):
         # The output is computed in the same statement.
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, statement, text),))
 

@@ -37,13 +37,13 @@ CODE = "TS413"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "non_leaf"):
         node = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None
-        if node is None or not isinstance(fault.at.node, ast.Call):
+        if node is None or fault.at.call is None:
             continue
         source = analysis.source_of(fault.at.span.path)
         name = name_in(fault.at.scene, fault.tensor)
         text = message(
             "grad.non_leaf",
-            optimizer=source.segment(fault.at.node.func).rpartition(".")[2],
+            optimizer=source.segment(fault.at.call.func).rpartition(".")[2],
             tensor=f"`{name}`" if name else message("grad.non_leaf.tensor"),
             operator=node.operator,
         )

@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -81,7 +80,7 @@ def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: s
     held = instance.slots if instance is not None else {}
     name = next((f"self.{key}" for key, value in held.items() if value is parameter), "the parameter")
     text = message("grad.number", name=name, text=" ".join(source.segment(call.site.node).split()))
-    edit = edits.without_attribute(source, call.site.node, method) if isinstance(call.site.node, ast.Call) else None
+    edit = edits.without_attribute(source, call.site.call, method) if call.site.call is not None else None
     fixes = (Candidate(message("fix.remove", text=f".{method}()"), (edit,)),) if edit is not None else ()
     return Finding(call.site.span, text, (), fixes)
 

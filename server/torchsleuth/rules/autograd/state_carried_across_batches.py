@@ -66,8 +66,8 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
         return
     kept = retained(fault)
     alone: tuple[Edit, ...] = ()
-    if kept is not None and isinstance(fault.at.node, ast.Call):
-        alone = (edits.remove_keyword(source, fault.at.node, kept),)
+    if kept is not None and fault.at.call is not None:
+        alone = (edits.remove_keyword(source, fault.at.call, kept),)
     changes: dict[str, tuple[ast.stmt, Edit]] = {}
     for name, several in names.items():
         stores = [part for part in getattr(block, "body", []) if part.lineno > backward.lineno and _sets(part, name)]

@@ -131,7 +131,7 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
 def _first_part(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     """``model(batch[0])``, where the whole batch is given to a layer."""
     node = _expression(fault, made)
-    if node is not None and isinstance(fault.at.node, ast.Call) and len(made.items or ()) > 1:
+    if node is not None and fault.at.call is not None and len(made.items or ()) > 1:
         source, text = analysis.source_of(fault.at.span.path), ast.unparse(node)
         edit = edits.insert_after_node(source, node, "[0]")
         yield Candidate(message("fix.append", expression=text, suffix="[0]"), (edit,), safe=False)
@@ -187,8 +187,8 @@ def _stacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[
                     if isinstance(element, ast.Name | ast.ListComp):
                         yield _wrapped(analysis, function.path, element)
     use = _expression(fault, made)
-    if use is None and isinstance(fault.at.node, ast.Call) and fault.at.node.args:
-        use = fault.at.node.args[0]
+    if use is None and fault.at.call is not None and fault.at.call.args:
+        use = fault.at.call.args[0]
     if use is not None:
         yield _wrapped(analysis, fault.at.span.path, use)
 

@@ -148,9 +148,9 @@ def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """ToTensor as the transform of the dataset that was given none, or behind those that it was given."""
     dataset = fault.dataset
     site = dataset.site if isinstance(dataset, Instance | LibraryObject) else None
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or site.call is None:
         return
-    path, call = site.span.path, site.node
+    path, call = site.span.path, site.call
     convert, imports = spelled(analysis, path, "torchvision.transforms.ToTensor")
     given = keyword(call, "transform")
     transform = _transform_of(dataset)

@@ -257,13 +257,13 @@ def _moved_module(
     yield from _moved_attribute(analysis, conflict.operation.site, home)
     left = not_moved(conflict.operation.site, home)
     for site in (*(module.site for module in reversed(left)), layer.site):
-        if site is None or not isinstance(site.node, ast.Call):
+        if site is None or site.call is None:
             continue
-        device = device_expression(site.scene, home, site.node)
+        device = device_expression(site.scene, home, site.call)
         if device is not None:
             source = analysis.source_of(site.span.path)
-            edit = edits.insert_after_node(source, site.node, f".to({device})")
-            name = f"`{source.segment(site.node.func)}`"
+            edit = edits.insert_after_node(source, site.call, f".to({device})")
+            name = f"`{source.segment(site.call.func)}`"
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))
             return
 
@@ -303,9 +303,9 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
 
 
 def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: Device) -> Iterator[Candidate]:
-    if loss.site is None or not isinstance(loss.site.node, ast.Call):
+    if loss.site is None or loss.site.call is None:
         return
-    call, frame = loss.site.node, loss.site.scene
+    call, frame = loss.site.call, loss.site.scene
     source = analysis.source_of(frame.path)
     device = device_expression(frame, home, call)
     nodes = [*call.args, *(keyword.value for keyword in call.keywords)]

@@ -117,9 +117,9 @@ def written_call(operation: Operation) -> Site | None:
 
 def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
     """The callee of a call given another name of the same package: ``nn.BCELoss(…)`` to ``nn.BCEWithLogitsLoss(…)``."""
-    if not isinstance(site.node, ast.Call):
+    if site.call is None:
         return None
-    source, function = analysis.source_of(site.span.path), site.node.func
+    source, function = analysis.source_of(site.span.path), site.call.func
     if isinstance(function, ast.Attribute):
         return edits.replace(source, function, f"{source.segment(function.value)}.{new}")
     if isinstance(function, ast.Name):

@@ -40,10 +40,8 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
         # A conversion would leave out the imaginary part.
         yield from suffixed(analysis, used, ".abs()", safe=False)
         for shown in (operation for _, operation in lineage(analysis, used.tensor)):
-            if isinstance(shown.site.node, ast.Call) and "complex" not in (
-                shown.specs[0].dtype or "" if shown.specs else ""
-            ):
-                yield appended(analysis, shown.site, shown.site.node, ".abs()", safe=False)
+            if shown.site.call is not None and "complex" not in (shown.specs[0].dtype or "" if shown.specs else ""):
+                yield appended(analysis, shown.site, shown.site.call, ".abs()", safe=False)
         return
     here = [made for name in _of_dtype(used, dtype) for made in suffixed(analysis, used, f".to({name}.dtype)")][:1]
     here += suffixed(analysis, used, f".{METHODS[dtype]}()") if dtype in METHODS else ()

@@ -549,9 +549,9 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
     names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
     name = value.value if isinstance(value, ast.Attribute) else value
     site = owner.site
-    if not isinstance(name, ast.Name) or name.id not in names or site is None or not isinstance(site.node, ast.Call):
+    if not isinstance(name, ast.Name) or name.id not in names or site is None or site.call is None:
         return None
-    written = _written(site.node, names.index(name.id) - 1, name.id) or _spread(site.node, name.id, site.scene)
+    written = _written(site.call, names.index(name.id) - 1, name.id) or _spread(site.call, name.id, site.scene)
     if isinstance(value, ast.Attribute):
         if not isinstance(written, ast.Name):
             return None

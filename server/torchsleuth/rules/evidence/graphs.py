@@ -127,8 +127,8 @@ def _without_integers(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
 
 
 def _with_graph(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
-    if isinstance(cut.site.node, ast.Call):
-        edit = edits.add_argument(analysis.source_of(cut.site.span.path), cut.site.node, "create_graph=True")
+    if cut.site.call is not None:
+        edit = edits.add_argument(analysis.source_of(cut.site.span.path), cut.site.call, "create_graph=True")
         yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
 
 
@@ -451,9 +451,9 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     source, statement = analysis.source_of(mode.span.path), statement_of(analysis, mode)
     trail = edits.path_to(analysis.tree(mode.span.path), statement) if statement is not None else []
     block = trail[-2] if len(trail) > 1 else None
-    if not isinstance(block, ast.FunctionDef) or not isinstance(mode.node, ast.Call):
+    if not isinstance(block, ast.FunctionDef) or mode.call is None:
         return
-    text = f"{source.segment(mode.node.func)}(True)"
+    text = f"{source.segment(mode.call.func)}(True)"
     last = block.body[-1]
     insert = edits.insert_line_before if isinstance(last, ast.Return) else edits.insert_line_after
     yield Candidate(message("fix.insert", text=text), (insert(source, last, text),), safe=False)
@@ -549,8 +549,8 @@ def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[S
     for operation in analysis.trace.operations:
         if operation.site.span == fault.at.span and operation.module is not None and operation.module.site is not None:
             site = operation.module.site
-            if isinstance(site.node, ast.Call):
-                yield analysis.source_of(site.span.path), site.node
+            if site.call is not None:
+                yield analysis.source_of(site.span.path), site.call
 
 
 def torch_name(site: Site) -> str | None:

@@ -133,10 +133,10 @@ def suffixed(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
 def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterator[Candidate]:
     """The same where the operand was computed, if that is another expression: ``conv(x).flatten(2).transpose(1, 2)``."""
     origin = used.tensor.origin
-    if origin is None or not isinstance(origin.site.node, ast.Call):
+    if origin is None or origin.site.call is None:
         return
     if used.node is None or origin.site.span != source_at(analysis, used.site).span(used.node):
-        yield appended(analysis, origin.site, origin.site.node, suffix, safe=False)
+        yield appended(analysis, origin.site, origin.site.call, suffix, safe=False)
 
 
 def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
@@ -212,9 +212,7 @@ def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Can
     source = source_at(analysis, left.site)
     one, two = source.segment(left.node), source.segment(right.node)
     first, second = (
-        (two, one)
-        if isinstance(left.site.node, ast.Call)
-        else (written(source, right.node), written(source, left.node))
+        (two, one) if left.site.call is not None else (written(source, right.node), written(source, left.node))
     )
     changes = (edits.replace(source, left.node, first), edits.replace(source, right.node, second))
     yield Candidate(message("fix.exchange", left=short(one), right=short(two)), changes, safe=False)

@@ -59,9 +59,9 @@ def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     source, tree = analysis.source_of(made.span.path), analysis.tree(made.span.path)
     statement = edits.enclosing_statement(tree, made.node)
     target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
-    if rows is None or width is None or not isinstance(target, ast.Attribute) or not isinstance(made.node, ast.Call):
+    if rows is None or width is None or not isinstance(target, ast.Attribute) or made.call is None:
         return
-    owner, kind = source.segment(target.value), source.segment(made.node.func)
+    owner, kind = source.segment(target.value), source.segment(made.call.func)
     if not kind.endswith("Embedding") or source.segment(call.func) != source.segment(target) or statement is None:
         return
     taken = {node.attr for node in nodes_in(tree, ast.Attribute)}

@@ -72,8 +72,8 @@ def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer
         source = source_at(analysis, site)
         kernel, dilation = (source.segment(node) for node in nodes if node is not None)
         yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
-    elif isinstance(called.node, ast.Call) and isinstance(called.node.func, ast.Attribute | ast.Name):
-        name = ast.unparse(called.node.func)
+    elif called.call is not None and isinstance(called.call.func, ast.Attribute | ast.Name):
+        name = ast.unparse(called.call.func)
         yield replaced(analysis, site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
 
 
@@ -83,9 +83,9 @@ def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     for layer in layers_behind(analysis, used.tensor, "ConvTranspose"):
         given = "output_padding" in layer.kwargs or len(layer.args) > 5
         stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
-        if layer.site is not None and isinstance(layer.site.node, ast.Call) and stride == 2 and not given:
+        if layer.site is not None and layer.site.call is not None and stride == 2 and not given:
             source = source_at(analysis, layer.site)
-            changes.setdefault(edits.add_argument(source, layer.site.node, "output_padding=1"), layer)
+            changes.setdefault(edits.add_argument(source, layer.site.call, "output_padding=1"), layer)
     if 0 < len(changes) <= 6:
         yield Candidate(message("fix.add_argument", argument="output_padding=1"), tuple(changes))
 
@@ -131,11 +131,11 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
         site = layer.site
         given = "stride" in layer.kwargs or len(layer.args) > 3
-        if site is None or not isinstance(site.node, ast.Call) or given:
+        if site is None or site.call is None or given:
             continue
         for amount in (*names_for(site.scene, factor), str(factor)):
             text = f"stride={amount}"
-            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            edit = edits.add_argument(source_at(analysis, site), site.call, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
@@ -152,9 +152,9 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
         and not given
         and site is not None
     ):
-        if isinstance(site.node, ast.Call):
+        if site.call is not None:
             text = f"output_padding={missing}"
-            edit = edits.add_argument(source_at(analysis, site), site.node, text)
+            edit = edits.add_argument(source_at(analysis, site), site.call, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 
@@ -165,7 +165,7 @@ def _spatial_equal(used: Operand, other: Operand) -> bool:
 def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None) -> Iterator[Candidate]:
     """The layer with padding; half of its kernel, if no amount is given."""
     site = layer.site
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or site.call is None:
         return
     prefix = next((prefix for prefix in _PADDING if layer.type_name.startswith(prefix)), None)
     kernel = layer.kwargs.get("kernel_size", layer.args[2 if prefix == "Conv" else 0 :][:1])
@@ -181,7 +181,7 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
     elif wanted != "0":
         text = f"padding={wanted}"
         title = message("fix.add_argument_to", argument=text, layer=layer_text(layer))
-        yield Candidate(title, (edits.add_argument(source, site.node, text),))
+        yield Candidate(title, (edits.add_argument(source, site.call, text),))
 
 
 def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:

@@ -237,14 +237,14 @@ def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: 
     """``ignore_index=`` for a number that stands for no class: a negative one, or one that targets were filled with."""
     made = operation.site if operation.module is None else operation.module.site
     filled = isinstance(bounds, Ends) and bounds.low == bounds.high
-    if made is None or not isinstance(made.node, ast.Call) or not (bounds.low < 0 or filled):
+    if made is None or made.call is None or not (bounds.low < 0 or filled):
         return
     number = bounds.low if bounds.low < 0 else bounds.high
     born, text = birth(lookup.index.tensor), str(number)
     for part in nodes_in(born.call, ast.Name) if born is not None else ():
         if made.scene.globals.get(part.id) == number:
             text = part.id
-    edit = edits.add_argument(source_at(analysis, made), made.node, f"ignore_index={text}")
+    edit = edits.add_argument(source_at(analysis, made), made.call, f"ignore_index={text}")
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
 
 

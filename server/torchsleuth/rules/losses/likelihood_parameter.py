@@ -18,7 +18,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -109,9 +108,9 @@ def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Findin
 
 def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Candidate]:
     site = written_call(operation)
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or site.call is None:
         return
-    call, source = site.node, source_at(analysis, site)
+    call, source = site.call, source_at(analysis, site)
     name = text.partition("=")[0]
     given = next((keyword for keyword in call.keywords if keyword.arg == name), None)
     if given is not None:
@@ -122,9 +121,9 @@ def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Can
 
 def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     site = written_call(operation)
-    for keyword in site.node.keywords if site is not None and isinstance(site.node, ast.Call) else ():
-        if keyword.arg == "log_input" and site is not None and isinstance(site.node, ast.Call):
-            edit = edits.remove_keyword(source_at(analysis, site), site.node, keyword)
+    for keyword in site.call.keywords if site is not None and site.call is not None else ():
+        if keyword.arg == "log_input" and site is not None and site.call is not None:
+            edit = edits.remove_keyword(source_at(analysis, site), site.call, keyword)
             yield Candidate(message("fix.remove", text="log_input=False"), (edit,))
 
 

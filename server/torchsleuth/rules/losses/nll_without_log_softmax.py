@@ -19,7 +19,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -68,9 +67,9 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
     name, text = short_name(operation), target.described("the target")
     fixes: list[Candidate] = []
     if "log_softmax" in target.tensor.tags and not log:
-        call = operation.site if operation.module is None else operation.module.site
-        if call is not None and isinstance(call.node, ast.Call):
-            edit = edits.add_argument(analysis.source_of(call.span.path), call.node, "log_target=True")
+        made = operation.site if operation.module is None else operation.module.site
+        if made is not None and made.call is not None:
+            edit = edits.add_argument(analysis.source_of(made.span.path), made.call, "log_target=True")
             fixes.append(Candidate(message("fix.add_argument", argument="log_target=True"), (edit,)))
         yield Finding(operation.site.span, message("nll.target.log", target=text, loss=name), (), fixes)
     elif "softmax" in target.tensor.tags and log:

@@ -162,8 +162,8 @@ def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterato
     if len(used.shape) > 2:
         yield from _along(analysis, operation, 1)
         return
-    if site is not None and name in _SIGMOID and isinstance(site.node, ast.Call):
-        source, call = source_at(analysis, site), site.node
+    if site is not None and name in _SIGMOID and site.call is not None:
+        source, call = source_at(analysis, site), site.call
         edit = renamed(analysis, site, _SIGMOID[name])
         if name == "softmax" and isinstance(call.func, ast.Attribute):
             of_method = operation.target.startswith("Tensor.")
@@ -189,12 +189,12 @@ def _over_others(analysis: Analysis, operation: Operation, used: Operand, what: 
 def _along(analysis: Analysis, operation: Operation, dim: int) -> Iterator[Candidate]:
     """The softmax along another dimension, where it is written, or its layer is made."""
     site = written_call(operation)
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or site.call is None:
         return
     position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
-    node = next((item.value for item in site.node.keywords if item.arg == "dim"), None)
-    if node is None and len(site.node.args) > position:
-        node = site.node.args[position]
+    node = next((item.value for item in site.call.keywords if item.arg == "dim"), None)
+    if node is None and len(site.call.args) > position:
+        node = site.call.args[position]
     if node is not None:
         yield replaced(analysis, site, node, str(dim))
 

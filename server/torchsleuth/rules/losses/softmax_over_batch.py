@@ -20,7 +20,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -263,9 +262,9 @@ def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Ope
 
 def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
     site = written_call(operation)
-    if site is None or not isinstance(site.node, ast.Call):
+    if site is None or site.call is None:
         return
-    source, call = source_at(analysis, site), site.node
+    source, call = source_at(analysis, site), site.call
     position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
     node = next((item.value for item in call.keywords if item.arg == "dim"), None)
     if node is None and len(call.args) > position:

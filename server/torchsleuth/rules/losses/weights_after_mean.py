@@ -86,8 +86,8 @@ def _for_each(analysis: Analysis, loss: Origin) -> Iterator[Candidate]:
     for operation in analysis.trace.operations:
         if operation.site.span == loss.site.span and _name(operation.target) == _name(loss.operator):
             site = operation.module.site if operation.module is not None else operation.site
-            if site is not None and isinstance(site.node, ast.Call):
-                yield _unreduced(analysis, operation, site.node)
+            if site is not None and site.call is not None:
+                yield _unreduced(analysis, operation, site.call)
             return
 
 

@@ -335,12 +335,12 @@ def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[C
 def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidate]:
     """The layer told that the batch comes first."""
     site = module.site
-    if site is None or not isinstance(site.node, ast.Call) or module.type_name not in _TAKE_BATCH_FIRST:
+    if site is None or site.call is None or module.type_name not in _TAKE_BATCH_FIRST:
         return
-    written = next((keyword.value for keyword in site.node.keywords if keyword.arg == "batch_first"), None)
+    written = next((keyword.value for keyword in site.call.keywords if keyword.arg == "batch_first"), None)
     if written is None:
         text = "batch_first=True"
-        edit = edits.add_argument(source_at(analysis, site), site.node, text)
+        edit = edits.add_argument(source_at(analysis, site), site.call, text)
         yield Candidate(message("fix.add_argument", argument=text), (edit,))
     elif isinstance(written, ast.Constant):
         yield replaced(analysis, site, written, str(not written.value), safe=False)

@@ -160,10 +160,10 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
         shape, axis = padded.spec.shape, batch_of(padded)
         if shape is None or axis is None or not isinstance(first, bool) or axis == (0 if first else 1) or axis > 1:
             continue
-        if call.site.span in seen or 1 in shape[:2] or not isinstance(call.site.node, ast.Call):
+        if call.site.span in seen or 1 in shape[:2] or call.site.call is None:
             continue
         seen.add(call.site.span)
-        node = call.site.node.args[0] if call.site.node.args else None
+        node = call.site.call.args[0] if call.site.call.args else None
         used = Operand(padded, padded.spec, node, call.site, 0)
         text = message(
             "batch.first",
@@ -261,16 +261,16 @@ def _finding(
 def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
     yield from _at_padding(analysis, used.tensor)
     site = _layer(module).site
-    if site is not None and isinstance(site.node, ast.Call):
+    if site is not None and site.call is not None:
         source = source_at(analysis, site)
-        written = next((item for item in site.node.keywords if item.arg == "batch_first"), None)
+        written = next((item for item in site.call.keywords if item.arg == "batch_first"), None)
         text = f"batch_first={axis == 0}"
         if written is not None:
             yield Candidate(
                 message("fix.replace", old=source.segment(written), new=text), (edits.replace(source, written, text),)
             )
         else:
-            edit = edits.add_argument(source, site.node, text)
+            edit = edits.add_argument(source, site.call, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
     yield from suffixed(analysis, used, ".transpose(0, 1)", safe=False)
 

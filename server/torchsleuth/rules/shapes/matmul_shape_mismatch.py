@@ -180,8 +180,8 @@ def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
         if given is None or len(given.shape) != _UNBATCHED[convolved[-1].module.type_name]:
             return
         site, node = given.site, given.node
-        if node is None and isinstance(site.node, ast.Call) and len(site.node.args) == 1:
-            node = site.node.args[0]  # Of a Sequential.
+        if node is None and site.call is not None and len(site.call.args) == 1:
+            node = site.call.args[0]  # Of a Sequential.
         method = site.scene.function is not None and site.scene.function.name == "forward"
         if node is not None and not method:
             yield appended(analysis, site, node, ".unsqueeze(0)")
@@ -257,14 +257,14 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
     """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
     site, built = layer.site, given_argument(layer, 0, "embed_dim")
     widths = [used.shape[-1] for used in given[1:3]]
-    if site is None or not isinstance(site.node, ast.Call) or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
+    if site is None or site.call is None or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
         return
     if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
         return
     if isinstance(widths[0], int) and isinstance(widths[1], int):
         names = [next(names_for(site.scene, width), str(width)) for width in widths if isinstance(width, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
-        edit = edits.add_argument(source_at(analysis, site), site.node, text)
+        edit = edits.add_argument(source_at(analysis, site), site.call, text)
         yield Candidate(message("fix.add_argument", argument=text), (edit,))
 
 

@@ -66,8 +66,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("tensor.of_tensors", count=len(parts), shape=shape_text(parts[0].spec))
             finding = replace(finding, message=text)
         layer = _made_of_tensors(failure)
-        if layer is not None and layer.site is not None and isinstance(layer.site.node, ast.Call):
-            source, node = analysis.source_of(layer.site.span.path), layer.site.node
+        if layer is not None and layer.site is not None and layer.site.call is not None:
+            source, node = analysis.source_of(layer.site.span.path), layer.site.call
             given = f"`{short(source.segment(node.args[0]))}`" if node.args else "the tensor"
             text = message("constructed", name=layer.type_name, given=given)
             places = (related(source, node, message("constructed.here")), *finding.related)

@@ -119,8 +119,8 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     node = operation.site.node
     given = operands(operation)
     site = written_call(operation)
-    if site is not None and isinstance(site.node, ast.Call):
-        edit = edits.add_argument(source_at(analysis, site), site.node, "ceil_mode=True")
+    if site is not None and site.call is not None:
+        edit = edits.add_argument(source_at(analysis, site), site.call, "ceil_mode=True")
         yield Candidate(message("fix.add_argument", argument="ceil_mode=True"), (edit,), safe=False)
     if isinstance(node, ast.Call) and given and given[0].node is not None and given[0].node is not node:
         made = replaced(analysis, operation.site, node, source_at(analysis, operation.site).segment(given[0].node))

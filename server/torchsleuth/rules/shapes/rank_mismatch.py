@@ -225,14 +225,14 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
     assert layer is not None
     site = layer.site
     found = _DIMENSIONS.search(layer.type_name)
-    if found is None or site is None or not isinstance(site.node, ast.Call):
+    if found is None or site is None or site.call is None:
         return
     wanted = f"{layer.type_name[:-2]}{max(len(used.shape) - 2, 1)}d"
     if wanted != layer.type_name and (2 if layer.type_name.startswith("BatchNorm") else 3) <= len(used.shape) <= 5:
         source = source_at(analysis, site)
-        old = source.segment(site.node.func)
+        old = source.segment(site.call.func)
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
-            yield replaced(analysis, site, site.node.func, old.removesuffix(layer.type_name) + wanted, safe=True)
+            yield replaced(analysis, site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
     missing = int(found[0][0]) + 2 - len(used.shape)
     channels = given_argument(layer, 0, "in_channels")
     if missing > 1 and len(used.shape) == 2 and isinstance(channels, int) and same(used.shape[1], channels):

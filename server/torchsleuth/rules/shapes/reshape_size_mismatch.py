@@ -46,7 +46,7 @@ CODE = "TS104"
 def find(analysis: Analysis) -> Iterator[Finding]:
     plain = list(generic(analysis, CODE))
     for failure, finding in zip(failures(analysis, CODE), plain):
-        known = bool(failure.operation.specs) and isinstance(failure.operation.site.node, ast.Call)
+        known = bool(failure.operation.specs) and failure.operation.site.call is not None
         known = known and not failure.operation.target.startswith("einops.")
         yield _reshape(analysis, failure) if known else finding
 
@@ -182,7 +182,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     keyword = "unflattened_size" if layer is not None else "sizes"
     names = dict(zip(("dim", keyword), values)) | given.kwargs
     dim, sizes = names.get("dim"), names.get(keyword)
-    call = (layer.site if layer is not None else operation.site) or operation.site
+    site = (layer.site if layer is not None else operation.site) or operation.site
     if not shape or not isinstance(dim, int) or not isinstance(sizes, tuple) or not -len(shape) <= dim < len(shape):
         return
     width, held = shape[dim], dims.product(sizes)
@@ -190,20 +190,20 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
         for before in layers_behind(analysis, operation.tensors[0], "Linear"):
             yield from change_argument(analysis, before, 1, "out_features", held)
             break
-    if not isinstance(call.node, ast.Call):
+    if site.call is None:
         return
     written = next(
-        (part.value for part in call.node.keywords if part.arg == keyword),
-        call.node.args[-1] if call.node.args else None,
+        (part.value for part in site.call.keywords if part.arg == keyword),
+        site.call.args[-1] if site.call.args else None,
     )
     if not isinstance(written, ast.Tuple | ast.List) or len(written.elts) != len(sizes):
         return
-    source = analysis.source_of(call.span.path)
+    source = analysis.source_of(site.span.path)
     yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
     for index, node in enumerate(written.elts):
         rest = dims.product((*sizes[:index], *sizes[index + 1 :]))
         if isinstance(width, int) and isinstance(rest, int) and rest > 0 and width % rest == 0:
-            yield replaced(analysis, call.scene.site(node), node, str(width // rest), safe=False)
+            yield replaced(analysis, site.scene.site(node), node, str(width // rest), safe=False)
 
 
 def _wide_enough(analysis: Analysis, operation: Operation, values: list[object]) -> Iterator[Candidate]:

@@ -92,7 +92,7 @@ def _is_unscaled(node: GraphNode | None) -> bool:
         return any(_is_unscaled(part) for part in node.inputs)
     if node.operator == UNKNOWN_LOSS:
         return True
-    given = node.site.node.keywords if isinstance(node.site.node, ast.Call) else []
+    given = node.site.call.keywords if node.site.call is not None else []
     return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
 
 

@@ -61,10 +61,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if not path.startswith("torch.optim.") or name not in _PARAMETERS:
             continue
         for call in calls:
-            if call.site.span in seen or not isinstance(call.site.node, ast.Call):
+            if call.site.span in seen or call.site.call is None:
                 continue
             seen.add(call.site.span)
-            yield from _of_call(analysis, call, call.site.node, name)
+            yield from _of_call(analysis, call, call.site.call, name)
 
 
 def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:

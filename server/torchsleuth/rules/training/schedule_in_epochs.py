@@ -127,7 +127,7 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
 
 def _counts_batches(analysis: Analysis, site: Site, name: str) -> bool:
     """Whether the number of steps is written as one of batches, and is not just as large: ``epochs * len(loader)``."""
-    given = {word.arg: word.value for word in site.node.keywords} if isinstance(site.node, ast.Call) else {}
+    given = {word.arg: word.value for word in site.call.keywords} if site.call is not None else {}
     if "steps_per_epoch" in given:
         return True
     whole = given.get(name)
@@ -208,11 +208,11 @@ def _written(analysis: Analysis, event: Event, scheduler: LibraryObject, points:
     """The message about a schedule whose length is written as the number of epochs, whatever that is."""
     site = scheduler.site
     place, name = _LENGTHS.get(scheduler.type_name, (0, ""))
-    if site is None or not name or not isinstance(site.node, ast.Call) or not _is_over_batches(points[-1]):
+    if site is None or not name or site.call is None or not _is_over_batches(points[-1]):
         return None
-    length = next((word.value for word in site.node.keywords if word.arg == name), None)
-    if length is None and len(site.node.args) > place:
-        length = site.node.args[place]
+    length = next((word.value for word in site.call.keywords if word.arg == name), None)
+    if length is None and len(site.call.args) > place:
+        length = site.call.args[place]
     batches = iterations(points[-1])
     if length is None or batches == 1:
         return None

@@ -21,7 +21,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -53,11 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         scheduler = event.subject
         if event.site.span in seen or not event.certain or not isinstance(scheduler, LibraryObject):
             continue
-        if (
-            scheduler.type_name != "OneCycleLR"
-            or scheduler.site is None
-            or not isinstance(scheduler.site.node, ast.Call)
-        ):
+        if scheduler.type_name != "OneCycleLR" or scheduler.site is None or scheduler.site.call is None:
             continue
         points = loops_since(event, scheduler)
         made, taken = _length(scheduler), product([iterations(point) for point in points])
@@ -69,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(event.site.span)
         source = analysis.source_of(scheduler.site.span.path)
-        places = (related(source, scheduler.site.node, message("scheduler.short.made", steps=dims.text(made))),)
+        places = (related(source, scheduler.site.call, message("scheduler.short.made", steps=dims.text(made))),)
         text = message("scheduler.short", taken=dims.text(taken), made=dims.text(made))
         yield Finding(event.site.span, text, places, tuple(_repairs(analysis, event, scheduler, points)))
 
