@@ -19,6 +19,7 @@ from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
     Equality,
@@ -820,9 +821,7 @@ def _mentions(spec: TensorSpec, symbols: set[Symbol]) -> bool:
 
 def _is_inplace_method(operation: Operation) -> bool:
     """Whether an operator is, by its name, one of those that write into their operand: ``x.add_(y)``."""
-    name = operation.target.rpartition(".")[2]
-    python = operation.target.startswith("operator.")  # whose names end so where they are keywords: operator.and_
-    return operation.module is None and not python and name.endswith("_") and not name.endswith("__")
+    return operation.module is None and is_in_place(operation.target)
 
 
 def _dtype_of_operator(operation: Operation) -> str | None:

@@ -36,6 +36,7 @@ from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program
 from torchsleuth.tensors.spec import (
     Autocast,
@@ -932,7 +933,7 @@ def _writes_to_shared(target: str | ModuleSpec, args: tuple[Any, ...]) -> bool:
     if given is None or isinstance(target, ModuleSpec) or not given.shape or not given.strides:
         return False
     name = _name(target)
-    writes = name in _IN_PLACE or (target.startswith("Tensor.") and name.endswith("_") and not name.endswith("__"))
+    writes = name in _IN_PLACE or (target.startswith("Tensor.") and is_in_place(target))
     return writes and any(stride == 0 and size != 1 for size, stride in zip(given.shape, given.strides))
 
 

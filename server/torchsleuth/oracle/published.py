@@ -20,6 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from torchsleuth.oracle import gate, names
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
 
 PRETRAINED = ".from_pretrained"
@@ -179,7 +180,7 @@ def _without_weights() -> Iterator[None]:
                 stack.enter_context(mock.patch.object(target, name, value))
 
         for name in dir(torch.nn.init):
-            if name.endswith("_") and not name.endswith("__"):
+            if is_in_place(name):
                 patch(torch.nn.init, name, kept)
         patch(torch.hub, "load_state_dict_from_url", lambda *args, **kwargs: {})
         patch(torch.nn.Module, "load_state_dict", lambda *args, **kwargs: None)

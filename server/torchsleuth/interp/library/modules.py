@@ -27,6 +27,7 @@ from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
 from torchsleuth.values import (
     UNKNOWN,
@@ -505,8 +506,7 @@ class ParametersMethods(Model):
             return None if interp.check_early(owner, parts, node, frame) else UNKNOWN
         if self.name == "requires_grad" and owner.once is None and not owner.named:
             return Scalar("bool")
-        in_place = self.name.endswith("_") and not self.name.endswith("__")
-        return Bound(owner, self.name) if in_place else UNKNOWN
+        return Bound(owner, self.name) if is_in_place(self.name) else UNKNOWN
 
     @method
     def requires_grad_(self, call: Arguments) -> Value:

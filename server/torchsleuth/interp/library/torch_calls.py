@@ -30,6 +30,7 @@ from torchsleuth.oracle.limits import grows
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, is_number
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
@@ -206,7 +207,7 @@ def _clip(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.nn.init.*")
 def _initialize(interp: Interpreter, call: Arguments) -> Value:
     """Those that fill a tensor return it; the others compute numbers."""
-    filled = call.args[0] if call.args and call.name.endswith("_") else UNKNOWN
+    filled = call.args[0] if call.args and is_in_place(call.name) else UNKNOWN
     if isinstance(filled, Tensor):
         _looks_at_fans(interp, call, filled)
         interp.retag(filled)

@@ -34,6 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import AutogradFault
 
@@ -107,7 +108,7 @@ def _clears(tree: ast.AST, source: SourceText, name: str) -> bool:
     grads = {
         part.value if isinstance(part.ctx, ast.Load) else part
         for part in nodes_in(tree, ast.Attribute)
-        if (part.attr.endswith("_") or isinstance(part.ctx, ast.Store))
+        if (is_in_place(part.attr) or isinstance(part.ctx, ast.Store))
     }
     return any(source.segment(part).startswith(f"{name}.grad") for part in grads)
 

@@ -38,6 +38,7 @@ from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, rec
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS403"
@@ -133,7 +134,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
             yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, statement, text),))
         elif is_simple(statement, analysis, site.span.path):
             yield from _clone(analysis, statement.target, statement, site.span.path)
-    elif is_method_call(node) and node.func.attr.endswith("_"):
+    elif is_method_call(node) and is_in_place(node.func.attr):
         receiver, method = source.segment(node.func.value), node.func.attr.rstrip("_")
         start = len(source.segment(node.func)) - len(node.func.attr)
         text = f"{source.segment(node)[:start]}{method}{source.segment(node)[len(source.segment(node.func)) :]}"

@@ -32,6 +32,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_dotted, is_name, is_text, literal, names_in, nodes_in
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS624"
@@ -118,7 +119,7 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
         return statement.targets[0] if isinstance(statement.targets[0], ast.Subscript) else None
     call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     function = call.func if call is not None else None
-    if isinstance(function, ast.Attribute) and function.attr.endswith("_") and not function.attr.endswith("__"):
+    if isinstance(function, ast.Attribute) and is_in_place(function.attr):
         return function.value
     return None
 

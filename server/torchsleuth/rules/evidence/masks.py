@@ -14,6 +14,7 @@ from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Origin, Tensor, Value
 
 _MAX_STEPS = 24
@@ -276,7 +277,7 @@ def _as_is(name: str, value: float) -> bool | None:
 
 def _changes(target: str) -> bool:
     name = target.rpartition(".")[2]
-    inplace = name.endswith("_") and not name.endswith("__") and name not in ("requires_grad_", "and_", "or_", "not_")
+    inplace = is_in_place(target) and name != "requires_grad_"
     return inplace or (target.startswith("operator.i") and name not in ("invert", "index", "is_"))
 
 

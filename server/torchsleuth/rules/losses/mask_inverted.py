@@ -34,6 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Scalar, Tensor
 
 CODE = "TS318"
@@ -131,7 +132,7 @@ def _goes_into_softmax(analysis: Analysis, fill: Operation) -> bool:
         current: Tensor = operation.tensors[0]
         for _ in range(_MAX_STEPS):
             origin = current.origin
-            if current is scores and fill.target.endswith("_") or (origin is not None and origin.site is fill.site):
+            if current is scores and is_in_place(fill.target) or (origin is not None and origin.site is fill.site):
                 return True
             if origin is None or not origin.sources or origin.operator.rpartition(".")[2].strip("_") not in _BETWEEN:
                 break
