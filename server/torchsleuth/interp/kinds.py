@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import ast
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import misuse, misuses
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.pipeline import LOADER
-from torchsleuth.interp.trace import Misuse
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_spread
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
@@ -304,23 +304,23 @@ def stands_alone(interp: Interpreter, value: Value, node: ast.Expr, frame: Frame
     if isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr in _CHANGING:
         plain = not isinstance(value.function, Function) or value.function.kind == "function"
         if plain:
-            misuse.report(interp, Misuse("uncalled", interp.site(node.value, frame), value))
+            misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
     elif isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr == "step":
         receiver = value.receiver
         if isinstance(receiver, LibraryObject) and receiver.path.startswith("torch.optim.lr_scheduler."):
-            misuse.report(interp, Misuse("uncalled", interp.site(node.value, frame), value))
+            misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
 
 
 def decides(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """``if torch.cuda.is_available:``, which always holds."""
     if isinstance(value, Native) and value.kind == "function" and value.name.startswith("is_"):
-        misuse.report(interp, Misuse("uncalled", interp.site(node, frame), value))
+        misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node, frame), value))
 
 
 def _report(interp: Interpreter, how: str, what: object, node: ast.AST, frame: Frame) -> None:
     """Nothing is said of what nothing calls: its callers may give something else."""
     if not interp.entry and misuse.is_certain(interp, frame):
-        misuse.report(interp, Misuse("kind", interp.site(node, frame), (how, what)))
+        misuse.report(interp, Misuse(misuses.KIND, interp.site(node, frame), (how, what)))
 
 
 __all__ = [

@@ -6,11 +6,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from torchsleuth.interp import signatures
+from torchsleuth.interp import misuses, signatures
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, states
-from torchsleuth.interp.trace import Misuse, Operation
+from torchsleuth.interp.misuses import AnyMisuse, Misuse
+from torchsleuth.interp.trace import Operation
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
@@ -63,7 +64,7 @@ PAIR = ("values", "indices")
 def needs_result(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """A value that is iterated over, computed with, or formatted: a method is nothing of the kind."""
     if isinstance(value, Bound | Function) and _is_method(value):
-        report(interp, Misuse("uncalled", interp.site(node, frame), value))
+        report(interp, Misuse(misuses.UNCALLED, interp.site(node, frame), value))
 
 
 def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
@@ -72,14 +73,14 @@ def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, fram
         if isinstance(other, Tensor | int | float | Scalar | Dim):
             needs_result(interp, one, node, frame)
             if isinstance(one, NamedResult) and one.of is None and one.fields == PAIR:
-                report(interp, Misuse("pair", interp.site(node, frame), one))
+                report(interp, Misuse(misuses.PAIR, interp.site(node, frame), one))
 
 
 def enters(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
     """``with manager:``. A class is none, and neither is a method."""
     plain = isinstance(manager, Native) and manager.path in _MANAGERS
     if plain or (isinstance(manager, Bound | Function) and _is_method(manager)):
-        report(interp, Misuse("uncalled", interp.site(node, frame), manager))
+        report(interp, Misuse(misuses.UNCALLED, interp.site(node, frame), manager))
 
 
 def _is_method(value: Bound | Function) -> bool:
@@ -126,7 +127,7 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
     if before is None and isinstance(value, ListValue):
         state.slots.setdefault("plain", bool(value.elements) and all(map(_is_plain, value.elements or ())))
     if isinstance(before, tuple) and not (before[0].node is node and before[1] == place):
-        report(interp, Misuse("exhausted", interp.site(node, frame), value, before[0]))
+        report(interp, Misuse(misuses.EXHAUSTED, interp.site(node, frame), value, before[0]))
     interp.heap.set(state.slots, "spent", (interp.site(node, frame), place))
 
 
@@ -143,22 +144,22 @@ def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast
     if written and is_certain(interp, frame) and container.identity not in interp.trace.escaped:
         held = True
     if container.from_file or held:
-        report(interp, Misuse("key", interp.site(node, frame), (container, key)))
+        report(interp, Misuse(misuses.KEY, interp.site(node, frame), (container, key)))
 
 
 def refused(interp: Interpreter, saved: LibraryObject, node: ast.AST, frame: Frame) -> None:
     """torch.load of a file that holds an object of a class."""
-    report(interp, Misuse("pickled", interp.site(node, frame), saved))
+    report(interp, Misuse(misuses.PICKLED, interp.site(node, frame), saved))
 
 
 def lacks(interp: Interpreter, owner: NamedResult, name: str | None, node: ast.AST, frame: Frame) -> None:
     """An attribute that a tuple with names has not, or a call of it (None)."""
     if owner.of is None and owner.fields == KEYS and name not in owner.fields:
         if name is None or not (hasattr(owner, name) or name.startswith("_")):
-            report(interp, Misuse("result", interp.site(node, frame), owner))
+            report(interp, Misuse(misuses.RESULT, interp.site(node, frame), owner))
     if owner.of is None and owner.fields == PAIR and name is not None and name not in PAIR:
         if not hasattr((), name) and not name.startswith(("_", "n_")):
-            report(interp, Misuse("pair", interp.site(node, frame), owner))
+            report(interp, Misuse(misuses.PAIR, interp.site(node, frame), owner))
 
 
 def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
@@ -166,23 +167,23 @@ def untold(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Non
     node = call.node
     bare = isinstance(node, ast.Call) and not (node.args or node.keywords or call.args or call.kwargs)
     if bare and receiver.path in _NEEDING:
-        report(interp, Misuse("untold", interp.site(node, call.frame), receiver))
+        report(interp, Misuse(misuses.UNTOLD, interp.site(node, call.frame), receiver))
 
 
 def indexes(interp: Interpreter, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
     """``optimizer.param_groups["lr"]``: the groups are a list."""
     if isinstance(container, Bound) and container.function == "param_groups" and isinstance(key, str):
         if isinstance(container.receiver, LibraryObject) and container.receiver.path.startswith("torch.optim."):
-            report(interp, Misuse("groups", interp.site(node, frame), container))
+            report(interp, Misuse(misuses.GROUPS, interp.site(node, frame), container))
     if isinstance(container, Bound) and isinstance(container.receiver, Tensor) and _is_method(container):
-        report(interp, Misuse("subscripted", interp.site(node, frame), container))
+        report(interp, Misuse(misuses.SUBSCRIPTED, interp.site(node, frame), container))
 
 
 def unmade(interp: Interpreter, cls: ClassValue, node: ast.AST, frame: Frame) -> None:
     """``model.parameters()`` where ``model`` is the class of it."""
     if is_dotted(node) and node.attr in _MODULE_METHODS:
         if cls.is_module() and node.value.id != cls.name and node.attr not in cls.slots:
-            report(interp, Misuse("unmade", interp.site(node, frame), cls))
+            report(interp, Misuse(misuses.UNMADE, interp.site(node, frame), cls))
 
 
 _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
@@ -193,19 +194,19 @@ def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame
     if isinstance(callee, Native) and callee.kind == "package":
         calls_package(interp, callee, node, frame)
     if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
-        report(interp, Misuse("called", interp.site(node, frame), callee))
+        report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
     tensor = isinstance(callee, Tensor) and callee.spec.shape is not None and callee.argument is None
     dtype = isinstance(callee, DType)
     if (tensor or dtype) and isinstance(node, ast.Call) and is_certain(interp, frame):
-        report(interp, Misuse("called", interp.site(node, frame), callee))
+        report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
     if type(callee) is tuple and is_method_call(node):
-        report(interp, Misuse("called", interp.site(node, frame), callee))
+        report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
 
 
 def moves(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
     """``state.to(device)`` of a tuple of tensors."""
     if type(owner) is tuple and name in MOVES and owner and all_are(owner, Tensor):
-        report(interp, Misuse("moved", interp.site(node, frame), owner))
+        report(interp, Misuse(misuses.MOVED, interp.site(node, frame), owner))
 
 
 def repeats(
@@ -223,7 +224,7 @@ def repeats(
     made = written is not None and all_are(written.elts, ast.Call)
     items = [item for item in sequence.items or () if is_module(item)]
     if made and items and any(holds_parameters(item) for item in items):
-        report(interp, Misuse("repeated", interp.site(node, frame), items[0]))
+        report(interp, Misuse(misuses.REPEATED, interp.site(node, frame), items[0]))
 
 
 def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, frame: Frame) -> None:
@@ -231,7 +232,7 @@ def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, fram
     may be a parameter: that is a tensor, too."""
     if isinstance(value, Tensor) and not value.parameter and value.origin is not None:
         if is_module(held) or (isinstance(held, Tensor) and held.parameter):
-            report(interp, Misuse("parameter", interp.site(node, frame), held))
+            report(interp, Misuse(misuses.PARAMETER, interp.site(node, frame), held))
 
 
 def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, callee: Value, call: Arguments) -> None:
@@ -246,7 +247,7 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
         if not written and found is not None and found.kind != "unexpected":
             return  # What is missing may have been left out of a dictionary for what wraps the callee.
         if found is not None and is_certain(interp, call.frame):
-            report(interp, Misuse("misfit", interp.site(call.node, call.frame), (callee, found)))
+            report(interp, Misuse(misuses.MISFIT, interp.site(call.node, call.frame), (callee, found)))
 
 
 def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: int = 0, name: str = "hook") -> None:
@@ -261,7 +262,8 @@ def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: i
         written = written or next((one.value for one in call.expression.keywords if one.arg == name), None)
         if written is not None and not isinstance(written, ast.Starred):
             report(
-                interp, Misuse("callback", interp.site(call.expression, call.frame), (callee, function, given, written))
+                interp,
+                Misuse(misuses.CALLBACK, interp.site(call.expression, call.frame), (callee, function, given, written)),
             )
 
 
@@ -284,7 +286,7 @@ def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failur
     if interp.entry and "NoneType" in found.name:
         return False  # A method that classes derived from this one define.
     callee = Native(f"torch.{operation.target}" if method else operation.target, "function")
-    report(interp, Misuse("misfit", operation.site, (callee, found)))
+    report(interp, Misuse(misuses.MISFIT, operation.site, (callee, found)))
     return True
 
 
@@ -303,7 +305,7 @@ def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Fr
         near: tuple[str, ...] = ()
         if isinstance(value, Native):
             near = interp.oracle.nearest("torch.nn", value.name) or (value.name,)
-        report(interp, Misuse("unmodule", interp.site(node, frame), (path, value, near)))
+        report(interp, Misuse(misuses.UNMODULE, interp.site(node, frame), (path, value, near)))
 
 
 def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
@@ -312,7 +314,7 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
     functional = path.startswith(("torch.nn.functional.", "torch.nn.init.")) or path in _FUNCTIONAL
     first = call.args[0] if call.args else None
     if functional and (is_module(first) or isinstance(first, Array)) and not name.startswith("_"):
-        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, first)))
+        report(interp, Misuse(misuses.UNTENSOR, interp.site(call.node, call.frame), (path, first)))
     if isinstance(first, Instance) and (functional or _wants_tensor(interp, path)):
         _takes_object(interp, path, first, call)
     given = (
@@ -328,7 +330,7 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
 def asks_mode(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """``if self.train:``. The method is always true; the mode is ``self.training``."""
     if isinstance(value, Bound) and is_module(value.receiver) and is_attribute(node, "train"):
-        report(interp, Misuse("flag", interp.site(node, frame), value))
+        report(interp, Misuse(misuses.FLAG, interp.site(node, frame), value))
 
 
 def _wants_tensor(interp: Interpreter, path: str) -> bool:
@@ -345,13 +347,13 @@ def _takes_object(interp: Interpreter, path: str, value: Value, call: Arguments)
     plain = cls.is_made_plainly() and cls.native_base() is None
     if plain and is_certain(interp, call.frame):
         if all(interp.class_attribute(cls, name) is MISSING for name in _AS_TENSORS):
-            report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, value)))
+            report(interp, Misuse(misuses.UNTENSOR, interp.site(call.node, call.frame), (path, value)))
 
 
 def takes_list(interp: Interpreter, path: str, value: Value, call: Arguments) -> None:
     """``nn.Parameter([1.0, 2.0])``"""
     if isinstance(value, ListValue) and value.type_name == "list" and value.items and is_certain(interp, call.frame):
-        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (path, value)))
+        report(interp, Misuse(misuses.UNTENSOR, interp.site(call.node, call.frame), (path, value)))
 
 
 def layer_takes(interp: Interpreter, module: LibraryModule, call: Arguments) -> None:
@@ -359,7 +361,7 @@ def layer_takes(interp: Interpreter, module: LibraryModule, call: Arguments) -> 
     if not call.args:
         return
     if isinstance(call.args[0], Array) and module.type_name in _WITH_WEIGHTS:
-        report(interp, Misuse("untensor", interp.site(call.node, call.frame), (module.path, call.args[0])))
+        report(interp, Misuse(misuses.UNTENSOR, interp.site(call.node, call.frame), (module.path, call.args[0])))
     if module.type_name in _WITH_WEIGHTS or hierarchy.is_loss(module.path):
         _takes_object(interp, module.path, call.args[0], call)
 
@@ -376,7 +378,7 @@ def absent(interp: Interpreter, owner: str, name: str, node: ast.AST, frame: Fra
     places = interp.oracle.elsewhere(owner, name) if owner != "torch.xpu" else ()
     certain = is_certain(interp, frame)
     if (near or places) and (certain or (near and near[0].casefold() == name.casefold())):
-        report(interp, Misuse("absent", interp.site(node, frame), (owner, name, near, places)))
+        report(interp, Misuse(misuses.ABSENT, interp.site(node, frame), (owner, name, near, places)))
 
 
 def calls_package(interp: Interpreter, package: Native, node: ast.AST | None, frame: Frame) -> None:
@@ -385,12 +387,12 @@ def calls_package(interp: Interpreter, package: Native, node: ast.AST | None, fr
     names = interp.oracle.public_names(owner)
     near = tuple(one for one in names if one != name and plain_name(one) == plain_name(name))
     if isinstance(node, ast.Call) and near and is_certain(interp, frame):
-        report(interp, Misuse("absent", interp.site(node.func, frame), (owner, name, near, ())))
+        report(interp, Misuse(misuses.ABSENT, interp.site(node.func, frame), (owner, name, near, ())))
 
 
-def report(interp: Interpreter, misuse: Misuse) -> None:
+def report(interp: Interpreter, misuse: AnyMisuse) -> None:
     """Record it, once a place, unless it is on a way through a function that may never be taken."""
-    key = (misuse.kind, misuse.site.span)
+    key = (misuse.way, misuse.site.span)
     supposed = interp.entry and interp.uncertain > misuse.site.frame.outermost.certain
     if not interp.guarded and not supposed and key not in interp.failures_seen:
         interp.failures_seen.add(key)

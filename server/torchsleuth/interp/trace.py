@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass, field
-from typing import Any
 
+from torchsleuth.interp.misuses import AnyMisuse
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.shapes import Declared, DeclaredParts
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor, Unknown, Value
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Ref, Site, Tensor, Unknown, Value
 from torchsleuth.values.graph import AutogradFault, Cut, GraphNode
 
 
@@ -56,8 +57,8 @@ class DeviceConflict:
     """Two operands on different devices; each side is (what it is, device, tensor or module)."""
 
     operation: Operation
-    left: tuple[str, Any, Value]
-    right: tuple[str, Any, Value]
+    left: tuple[str, Device, Value]
+    right: tuple[str, Device, Value]
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class Event:
     kind: str
     index: int
     site: Site
-    subject: Any
+    subject: Value
     loops: tuple[LoopPoint, ...]
     certain: bool
     grad: bool | None = True
@@ -154,26 +155,10 @@ class Event:
     history: frozenset[int] = frozenset()
     node: GraphNode | None = None
 
-
-@dataclass(frozen=True)
-class Misuse:
-    """A value that is used as something else than it is.
-
-    kind: uncalled (a method where its result is needed), exhausted (an iterator that something, at `first`, has gone
-    through), result (what load_state_dict() gives, taken for the module), pickled (a file with an object of a class, read with
-    weights_only), untold (an optimizer or a schedule whose step() lacks its argument), pair (what ``torch.max(x, dim)`` gives,
-    taken for a tensor), key (an entry that a checkpoint has not), groups (a name for an index of an optimizer's list of
-    groups), unmade (the class of a module), subscripted (a method of a tensor), called (a tuple, such as a shape, or a ModuleList), moved (a tuple of tensors), repeated (one module several times in a list), parameter (a tensor put in the place of a parameter or module), misfit (a call whose arguments do not fit the
-    parameters), absent (a name that a module or class of the library has not), unmodule (a child of a container that is no module),
-    untensor (a module or an array for a tensor), lacking (an attribute that an object of the library has not), unset (one that
-    nothing gives an object of the user's), selfless (an attribute of ``self``, read as a variable that nothing binds),
-    forwardless (a module that is called, and has no ``forward``).
-    """
-
-    kind: str
-    site: Site
-    value: Any
-    first: Site | None = None
+    @property
+    def identity(self) -> int | None:
+        """Which object the subject is, None where it is not known."""
+        return self.subject.identity if isinstance(self.subject, Ref) else None
 
 
 @dataclass(frozen=True)
@@ -354,7 +339,7 @@ class Trace:
     calls: list[LibraryCall] = field(default_factory=list)
     unpackings: list[Unpacking] = field(default_factory=list)
     facts: dict[Place, Sighting] = field(default_factory=dict)
-    declared: dict[Any, DeclaredSighting] = field(default_factory=dict)
+    declared: dict[tuple[object, ...], DeclaredSighting] = field(default_factory=dict)
     sizes_meet: list[SizesMeet] = field(default_factory=list)
     parts_differ: list[PartsDiffer] = field(default_factory=list)
     obscure: set[Place] = field(default_factory=set)
@@ -376,7 +361,7 @@ class Trace:
     subsets_set: list[SubsetSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
-    misuses: list[Misuse] = field(default_factory=list)
+    misuses: list[AnyMisuse] = field(default_factory=list)
     unrecorded: list[tuple[Operation, Cut]] = field(default_factory=list)
     """Layers with parameters that require grad, applied while autograd does not record."""
     states: list[StateFault] = field(default_factory=list)

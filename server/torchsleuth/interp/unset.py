@@ -9,10 +9,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
 
+from torchsleuth.interp import misuses
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.syntax.forms import is_attribute, is_name, is_text, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -171,7 +172,7 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
         if not near and (name not in locals_of(owner.cls) or not unused):
             return
     if near or of_tensors or name in locals_of(owner.cls) or not (owner.is_module and _is_patched(interp)):
-        report(interp, Misuse("unset", interp.site(node, frame), (owner, name, near, of_tensors)))
+        report(interp, Misuse(misuses.UNSET, interp.site(node, frame), (owner, name, near, of_tensors)))
 
 
 def of_wrapper(interp: Interpreter, owner: Wrapped, name: str, node: ast.AST, frame: Frame) -> None:
@@ -186,7 +187,7 @@ def of_wrapper(interp: Interpreter, owner: Wrapped, name: str, node: ast.AST, fr
     if name in interp.oracle.attributes(owner.path) or name in interp.oracle.attributes("torch.nn.Module"):
         return
     if not any(_written(source.text).may_give(name, frozenset()) for source in (frame.source, *interp.workspace.read)):
-        report(interp, Misuse("wrapped", interp.site(node, frame), (owner, name)))
+        report(interp, Misuse(misuses.WRAPPED, interp.site(node, frame), (owner, name)))
 
 
 def never_wrapped(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> None:
@@ -199,7 +200,7 @@ def never_wrapped(interp: Interpreter, owner: Instance, name: str, node: ast.AST
         return
     texts = {source.text for source in (frame.source, *interp.workspace.read)}
     if not any(_written(text).may_give(name, None) or _mentions(text) & states.RENAMES for text in texts):
-        report(interp, Misuse("never_wrapped", interp.site(node, frame), (owner, name)))
+        report(interp, Misuse(misuses.NEVER_WRAPPED, interp.site(node, frame), (owner, name)))
 
 
 def _is_read(node: ast.AST) -> bool:
@@ -223,7 +224,7 @@ def option_of_optimizer(interp: Interpreter, owner: LibraryObject, name: str, no
     plain = owner.path.startswith("torch.optim.") and ".lr_scheduler." not in owner.path
     options = (interp.oracle.signature(owner.path) or ())[1:] if plain else ()
     if any(name == option.name for option in options) and isinstance(node, ast.Attribute):
-        report(interp, Misuse("option_set", interp.site(node, frame), (owner, name)))
+        report(interp, Misuse(misuses.OPTION_SET, interp.site(node, frame), (owner, name)))
 
 
 def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast.AST, frame: Frame) -> None:
@@ -235,7 +236,7 @@ def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast
     if near and not any(
         _written(one.text).may_give(name, frozenset()) for one in (frame.source, *interp.workspace.read)
     ):
-        report(interp, Misuse("lacking", interp.site(node, frame), (owner, name, tuple(near), False)))
+        report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), False)))
 
 
 def of_library(
@@ -263,7 +264,7 @@ def of_library(
     near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
     of_tensors = name in interp.oracle.attributes("torch.Tensor")
     if near or of_tensors or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
-        report(interp, Misuse("lacking", interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
+        report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
 
 
 def _knows_children(module: LibraryModule) -> bool:
@@ -281,7 +282,7 @@ def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
         return
     bound = _bound(frame.source.text)
     if bound is not None and node.id not in bound and is_certain(interp, frame):
-        report(interp, Misuse("selfless", interp.site(node, frame), owner))
+        report(interp, Misuse(misuses.SELFLESS, interp.site(node, frame), owner))
 
 
 def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: Frame) -> None:
@@ -292,7 +293,7 @@ def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: 
         return
     sources = (frame.source, *interp.workspace.read)
     if not any(_sets_forward(source.text) for source in sources):
-        report(interp, Misuse("forwardless", interp.site(node, frame), owner))
+        report(interp, Misuse(misuses.FORWARDLESS, interp.site(node, frame), owner))
 
 
 @lru_cache(maxsize=_KEPT)

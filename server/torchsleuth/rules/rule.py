@@ -12,7 +12,8 @@ from functools import cached_property
 from torchsleuth.faults import Fault
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.library.hierarchy import descendants, parts_of
-from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Misuse, Operation, Trace
+from torchsleuth.interp.misuses import Misuse, P, Way
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
@@ -117,9 +118,9 @@ class Analysis:
             found[id(event.subject), event.kind].append(event)
         return found
 
-    def misuses(self, kind: str) -> list[Misuse]:
-        """The recorded misuses of one kind, in order."""
-        return [misuse for misuse in self.trace.misuses if misuse.kind == kind]
+    def misuses(self, way: Way[P]) -> list[Misuse[P]]:
+        """The recorded misuses of one way, in order."""
+        return [misuse for misuse in self.trace.misuses if misuse.way is way]
 
     def events_within(self, point: LoopPoint) -> list[Event]:
         """The events in any iteration of one execution of a loop, in order."""

@@ -218,17 +218,21 @@ def is_off(scaler: Value) -> bool:
     return isinstance(scaler, LibraryObject) and scaler.kwargs.get("enabled") is False
 
 
-def given_to(optimizer: LibraryObject) -> tuple[Value, ...]:
+def _trained(optimizer: Value) -> Trained | None:
+    trained = optimizer.slots.get("trained") if isinstance(optimizer, LibraryObject) else None
+    return trained if isinstance(trained, Trained) else None
+
+
+def given_to(optimizer: Value) -> tuple[Value, ...]:
     """The values that an optimizer was given: `Parameters` and tensors, UNKNOWN for what is not known."""
-    trained = optimizer.slots.get("trained")
-    return trained.given if isinstance(trained, Trained) else (UNKNOWN,)
+    trained = _trained(optimizer)
+    return (UNKNOWN,) if trained is None else trained.given
 
 
-def trained_parts(optimizer: LibraryObject) -> tuple[LibraryModule | Tensor, ...]:
+def trained_parts(optimizer: Value) -> tuple[LibraryModule | Tensor, ...]:
     """The same by the library modules that hold the parameters, as far as they are known."""
-    trained = optimizer.slots.get("trained")
-    parts = trained.parts if isinstance(trained, Trained) else ()
-    return tuple(part for part in parts if isinstance(part, LibraryModule | Tensor))
+    trained = _trained(optimizer)
+    return () if trained is None else tuple(part for part in trained.parts if isinstance(part, LibraryModule | Tensor))
 
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:

@@ -21,10 +21,12 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.hierarchy import PARAMETER_CONTAINERS
 from torchsleuth.interp.library.optim import is_optimizer
-from torchsleuth.interp.trace import LibraryCall, Misuse
+from torchsleuth.interp.misuses import Misuse
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
@@ -41,11 +43,12 @@ CODE = "TS815"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for kind, make in (("subscripted", _subscripted), ("called", _called), ("moved", _moved)):
-        for misuse in analysis.misuses(kind):
-            finding = make(analysis, misuse)
-            if finding is not None:
-                yield finding
+    found = [
+        *(_subscripted(analysis, misuse) for misuse in analysis.misuses(misuses.SUBSCRIPTED)),
+        *(_called(analysis, misuse) for misuse in analysis.misuses(misuses.CALLED)),
+        *(_moved(analysis, misuse) for misuse in analysis.misuses(misuses.MOVED)),
+    ]
+    yield from (finding for finding in found if finding is not None)
     seen: set[object] = set()
     for path, calls in analysis.calls.items():
         if path == LOADER or path.startswith("torch.optim."):
@@ -56,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     yield finding
 
 
-def _subscripted(analysis: Analysis, misuse: Misuse) -> Finding | None:
+def _subscripted(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
         return None
@@ -74,7 +77,7 @@ def _called_instead(node: ast.Subscript, text: str, key: str) -> list[str]:
     return [f"{text}()[{key}]"]
 
 
-def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
+def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
     if not isinstance(node, ast.Call):
         return None
@@ -96,7 +99,7 @@ def _called(analysis: Analysis, misuse: Misuse) -> Finding | None:
     return Finding(misuse.site.span, what, (), [*_own_name(analysis, misuse, source), *fixes])
 
 
-def _own_name(analysis: Analysis, misuse: Misuse, source: SourceText) -> Iterator[Candidate]:
+def _own_name(analysis: Analysis, misuse: Misuse[object], source: SourceText) -> Iterator[Candidate]:
     """``loss = loss(prediction, target)`` in a loop: the result gets a name of its own."""
     node, tree = misuse.site.node, analysis.tree(misuse.site.span.path)
     function = node.func if isinstance(node, ast.Call) else None
@@ -110,7 +113,7 @@ def _own_name(analysis: Analysis, misuse: Misuse, source: SourceText) -> Iterato
             yield Candidate(title, tuple(edits.replace(source, place, name) for place in places))
 
 
-def _dtype(source: SourceText, misuse: Misuse, node: ast.Call, text: str) -> Finding:
+def _dtype(source: SourceText, misuse: Misuse[object], node: ast.Call, text: str) -> Finding:
     """``x.dtype()``, and ``torch.float32(x)``."""
     if len(node.args) != 1:
         fix = Candidate(
@@ -142,7 +145,7 @@ def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candida
     yield Candidate(title, tuple(changes))
 
 
-def _moved(analysis: Analysis, misuse: Misuse) -> Finding | None:
+def _moved(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     path, node = misuse.site.span.path, misuse.site.node
     source = analysis.source_of(path)
     if not isinstance(node, ast.Attribute):

@@ -26,8 +26,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.signatures import ALIKE, Misfit
-from torchsleuth.interp.trace import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
@@ -65,15 +66,15 @@ _OTHER_WORDS = {
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("misfit"):
+    for misuse in analysis.misuses(misuses.MISFIT):
         callee, found = misuse.value
         if misuse.site.call is not None:
             yield _finding(analysis, misuse, misuse.site.call, callee, found)
-    for misuse in analysis.misuses("callback"):
-        yield from _callback(analysis, misuse)
+    for callback in analysis.misuses(misuses.CALLBACK):
+        yield from _callback(analysis, callback)
 
 
-def _callback(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _callback(analysis: Analysis, misuse: Misuse[misuses.Callback]) -> Iterator[Finding]:
     """A function that PyTorch is given to call, and that takes other arguments than it calls it with."""
     callee, function, given, written = misuse.value
     call, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
@@ -106,7 +107,7 @@ def _with_parameters(analysis: Analysis, function: Function, old: list[str], new
         yield Candidate(title, (edit,), safe=False)
 
 
-def _finding(analysis: Analysis, misuse: Misuse, call: ast.Call, callee: object, found: Misfit) -> Finding:
+def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee: object, found: Misfit) -> Finding:
     source = analysis.source_of(misuse.site.span.path)
     name = _name(callee)
     written = f"`{' '.join(source.segment(call.func).split())}`"

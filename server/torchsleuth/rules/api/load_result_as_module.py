@@ -24,6 +24,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
@@ -37,7 +38,7 @@ CODE = "TS812"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[object] = set()
-    for misuse in analysis.misuses("result"):
+    for misuse in analysis.misuses(misuses.RESULT):
         loads = analysis.calls.get("torch.nn.Module.load_state_dict", ())
         load = next((call for call in loads if call.result is misuse.value), None)
         if load is None or load.site.span in seen:

@@ -23,6 +23,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import argument, calls, is_exact, text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -34,7 +35,7 @@ _DEFAULT_SINCE = (2, 6)
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    refused = {misuse.site.span for misuse in analysis.misuses("pickled")}
+    refused = {misuse.site.span for misuse in analysis.misuses(misuses.PICKLED)}
     for use, call in calls(analysis, "torch.load"):
         if analysis.source.span(call) in refused and (
             analysis.torch >= _DEFAULT_SINCE or argument(call, None, "weights_only")

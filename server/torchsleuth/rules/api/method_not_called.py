@@ -22,7 +22,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.modes import mode_dependent
@@ -39,7 +40,7 @@ CODE = "TS811"
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _unmade(analysis)
     yield from _modes(analysis)
-    for misuse in analysis.misuses("uncalled"):
+    for misuse in analysis.misuses(misuses.UNCALLED):
         if _is_told(analysis, misuse.value):
             continue
         source = analysis.source_of(misuse.site.span.path)
@@ -73,7 +74,7 @@ def _is_told(analysis: Analysis, value: object) -> bool:
 
 def _modes(analysis: Analysis) -> Iterator[Finding]:
     """``self.train`` where ``self.training`` is meant."""
-    for misuse in analysis.misuses("flag"):
+    for misuse in analysis.misuses(misuses.FLAG):
         source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
         if isinstance(node, ast.Attribute):
             text, new = source.segment(node), f"{source.segment(node.value)}.training"
@@ -83,7 +84,7 @@ def _modes(analysis: Analysis) -> Iterator[Finding]:
 
 def _unmade(analysis: Analysis) -> Iterator[Finding]:
     """``model = Net`` and ``model.parameters()``: the parentheses are missing where the name gets its value."""
-    for misuse in analysis.misuses("unmade"):
+    for misuse in analysis.misuses(misuses.UNMADE):
         path, node = misuse.site.span.path, misuse.site.node
         source = analysis.source_of(path)
         called = any(
@@ -109,7 +110,7 @@ def _unmade(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(source.span(node.value), text, (), fixes)
 
 
-def _written(misuse: Misuse) -> ast.AST:
+def _written(misuse: Misuse[object]) -> ast.AST:
     """Where the method is written: the place itself, or a part of it that ends in its name."""
     node, value = misuse.site.node, misuse.value
     name = value.name if isinstance(value, Function) else None

@@ -28,6 +28,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
@@ -53,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _named(analysis.source_of(path), method, "__init__", text)
         yield from _selfless(analysis.source_of(path), cls)
     reported: set[ast.AST] = set()
-    for misuse in analysis.misuses("forwardless"):
+    for misuse in analysis.misuses(misuses.FORWARDLESS):
         owner: Instance = misuse.value
         if owner.cls.node in reported or misspelt_init(owner.cls.node) is not None:
             continue

@@ -22,13 +22,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.interp.library.hierarchy import STATE
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.unset import locals_of
 from torchsleuth.messages import message
 from torchsleuth.rules.api.misspelt_method import misspelt_init
@@ -39,18 +41,18 @@ from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
-from torchsleuth.values import Instance, LibraryModule
+from torchsleuth.values import Instance, LibraryModule, Wrapped
 
 CODE = "TS821"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.trace.misuses:
-        if misuse.kind in _FINDERS:
-            yield from _FINDERS[misuse.kind](analysis, misuse)
+        if misuse.way in _FINDERS:
+            yield from _FINDERS[misuse.way](analysis, misuse)
 
 
-def _of_library(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_library(analysis: Analysis, misuse: Misuse[misuses.Absent]) -> Iterator[Finding]:
     owner, name, near, places = misuse.value
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
     place = _place(source, node, name)
@@ -92,20 +94,22 @@ def _renamed(source: SourceText, place: Span, name: str, other: str, alike: bool
     return Candidate(message("fix.replace", old=name, new=other), (edit,), safe=same)
 
 
-def _is_given_tensors(analysis: Analysis, misuse: Misuse) -> bool:
+def _is_given_tensors(analysis: Analysis, misuse: Misuse[object]) -> bool:
     """Whether something is called with more than numbers and texts: ``nn.relu(x)`` is no ``nn.ReLU(x)``."""
     around = _around(analysis, misuse)
     called = isinstance(around, ast.Call) and around.args and not isinstance(around.args[0], ast.Constant)
     return bool(called)
 
 
-def _around(analysis: Analysis, misuse: Misuse) -> ast.AST | None:
+def _around(analysis: Analysis, misuse: Misuse[object]) -> ast.AST | None:
     index = analysis.index(misuse.site.span.path)
     same = index.same(misuse.site.node)
     return index.parents.get(same) if same is not None else None
 
 
-def _moved(analysis: Analysis, misuse: Misuse, places: tuple[str, ...], safe: bool) -> Iterator[Candidate]:
+def _moved(
+    analysis: Analysis, misuse: Misuse[misuses.Absent], places: tuple[str, ...], safe: bool
+) -> Iterator[Candidate]:
     """The name from the module that has it."""
     path, node = misuse.site.span.path, misuse.site.node
     source = analysis.source_of(path)
@@ -134,7 +138,7 @@ def _moved(analysis: Analysis, misuse: Misuse, places: tuple[str, ...], safe: bo
             )
 
 
-def _of_object(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_object(analysis: Analysis, misuse: Misuse[misuses.Lacking]) -> Iterator[Finding]:
     """``optimizer.zerograd()``, ``nn.ReLU(x).shape``"""
     owner, name, near, of_tensors = misuse.value
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
@@ -153,7 +157,7 @@ def _of_object(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
     yield Finding(place, text, (), [_renamed(source, place, name, one) for one in near])
 
 
-def _of_own(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_own(analysis: Analysis, misuse: Misuse[misuses.Unset]) -> Iterator[Finding]:
     """``self.fc`` of an object that has ``fc1``, or whose ``__init__`` has a variable of this name."""
     owner, name, near, of_tensors = misuse.value
     source = analysis.source_of(misuse.site.span.path)
@@ -187,7 +191,7 @@ def _given(analysis: Analysis, owner: Instance, near: tuple[str, ...]) -> Iterat
             return
 
 
-def _of_self(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_self(analysis: Analysis, misuse: Misuse[Instance]) -> Iterator[Finding]:
     """``fc1(x)`` for ``self.fc1(x)``"""
     node = misuse.site.node
     if isinstance(node, ast.Name):
@@ -200,7 +204,7 @@ def _of_self(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
         yield Finding(misuse.site.span, text, (), (fix,))
 
 
-def _of_wrapper(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_wrapper(analysis: Analysis, misuse: Misuse[tuple[Wrapped, str]]) -> Iterator[Finding]:
     """``model.fc`` for ``model.module.fc``"""
     owner, name = misuse.value
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
@@ -216,7 +220,7 @@ def _of_wrapper(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
     yield Finding(place, message("absent.wrapped", text=text, kind=made, name=name), (where,), (fix,))
 
 
-def _of_unwrapped(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
+def _of_unwrapped(analysis: Analysis, misuse: Misuse[tuple[Instance, str]]) -> Iterator[Finding]:
     """``model.module.fc`` for ``model.fc``"""
     owner, name = misuse.value
     source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
@@ -231,13 +235,13 @@ def _of_unwrapped(analysis: Analysis, misuse: Misuse) -> Iterator[Finding]:
     yield Finding(place, message("absent.never_wrapped", text=text, owner=owner.cls.name), (), (fix,))
 
 
-_FINDERS = {
-    "absent": _of_library,
-    "lacking": _of_object,
-    "unset": _of_own,
-    "selfless": _of_self,
-    "wrapped": _of_wrapper,
-    "never_wrapped": _of_unwrapped,
+_FINDERS: dict[misuses.Way[Any], Callable[[Analysis, AnyMisuse], Iterator[Finding]]] = {
+    misuses.ABSENT: _of_library,
+    misuses.LACKING: _of_object,
+    misuses.UNSET: _of_own,
+    misuses.SELFLESS: _of_self,
+    misuses.WRAPPED: _of_wrapper,
+    misuses.NEVER_WRAPPED: _of_unwrapped,
 }
 
 

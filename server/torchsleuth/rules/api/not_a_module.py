@@ -21,6 +21,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -32,7 +33,7 @@ CODE = "TS822"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("unmodule"):
+    for misuse in analysis.misuses(misuses.UNMODULE):
         container, value, near = misuse.value
         path, node = misuse.site.span.path, misuse.site.node
         source = analysis.source_of(path)

@@ -21,19 +21,20 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
-from torchsleuth.values import Array, Instance, ListValue, Tensor
+from torchsleuth.values import Array, Instance, ListValue, Tensor, Value
 
 CODE = "TS823"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("untensor"):
+    for misuse in analysis.misuses(misuses.UNTENSOR):
         path, value = misuse.value
         call = misuse.site.node
         if isinstance(call, ast.Call) and call.args:
@@ -51,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(source.span(call.args[0]), text, (), list(repairs(analysis, misuse, call)))
 
 
-def _made(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+def _made(analysis: Analysis, misuse: Misuse[object], call: ast.Call) -> Iterator[Candidate]:
     """The tensor of the numbers in a list."""
     path = misuse.site.span.path
     source, given = analysis.source_of(path), call.args[0]
@@ -61,16 +62,16 @@ def _made(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candid
     yield Candidate(title, (*imports, edits.replace(source, given, new)))
 
 
-def _read(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+def _read(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call) -> Iterator[Candidate]:
     """The tensors in an object: those in floating point first."""
     source, given = analysis.source_of(misuse.site.span.path), call.args[0]
-    fields = [(name, held) for name, held in misuse.value[1].slots.items() if isinstance(held, Tensor)]
+    fields = [(name, held) for name, held in getattr(misuse.value[1], "slots", {}).items() if isinstance(held, Tensor)]
     for name, _ in sorted(fields, key=lambda field: "float" not in (field[1].spec.dtype or ""))[:3]:
         edit = edits.insert_after_node(source, given, f".{name}")
         yield Candidate(message("fix.append", expression=source.segment(given), suffix=f".{name}"), (edit,))
 
 
-def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+def _called(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call) -> Iterator[Candidate]:
     """With the tensors that are there: first that which the line gives a new value. Of what is initialised, the weight."""
     if misuse.value[0].startswith("torch.nn.init."):
         weight = edits.insert_after_node(analysis.source_of(misuse.site.span.path), call.args[0], ".weight")
@@ -90,7 +91,7 @@ def _called(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Cand
         )
 
 
-def _converted(analysis: Analysis, misuse: Misuse, call: ast.Call) -> Iterator[Candidate]:
+def _converted(analysis: Analysis, misuse: Misuse[object], call: ast.Call) -> Iterator[Candidate]:
     path = misuse.site.span.path
     source, given = analysis.source_of(path), call.args[0]
     text = source.segment(given)

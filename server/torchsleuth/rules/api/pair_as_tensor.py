@@ -22,7 +22,9 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import LibraryCall, Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
@@ -32,7 +34,7 @@ _COMPARING = frozenset({"eq", "ne", "equal", "tolist", "view_as"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("pair"):
+    for misuse in analysis.misuses(misuses.PAIR):
         made = next((call for call in analysis.trace.calls if call.result is misuse.value), None)
         if made is None or made.site.call is None:
             continue
@@ -46,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))
 
 
-def _chosen(analysis: Analysis, misuse: Misuse, made: LibraryCall) -> Iterator[Candidate]:
+def _chosen(analysis: Analysis, misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
     source, node = analysis.source_of(made.site.span.path), misuse.site.node
     compares = isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _COMPARING)
     for name in ("indices", "values") if compares else ("values", "indices"):

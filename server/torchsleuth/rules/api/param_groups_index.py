@@ -22,6 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -31,7 +32,7 @@ CODE = "TS814"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("groups"):
+    for misuse in analysis.misuses(misuses.GROUPS):
         yield Finding(
             misuse.site.span, message("groups.index"), (), _repairs(analysis, misuse.site.span.path, misuse.site.node)
         )
@@ -40,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _set_on_optimizer(analysis: Analysis) -> Iterator[Finding]:
     """``optimizer.lr = 0.01``"""
-    for misuse in analysis.misuses("option_set"):
+    for misuse in analysis.misuses(misuses.OPTION_SET):
         node, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
         if not isinstance(node, ast.Attribute):
             continue

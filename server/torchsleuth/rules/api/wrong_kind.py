@@ -25,7 +25,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.graphs import last_assignment
@@ -45,14 +46,14 @@ _CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("kind"):
+    for misuse in analysis.misuses(misuses.KIND):
         how, what = misuse.value
         source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
         if how in _SAID_BY:
             wanted, said_by = _SAID_BY[how]
             if isinstance(node, wanted):
                 yield from said_by(_Place(analysis, source, misuse, node, what))
-        elif isinstance(node, ast.expr):
+        elif isinstance(node, ast.expr) and isinstance(what, tuple):
             yield _refused(analysis, source, misuse, node, how, *what)
 
 
@@ -62,7 +63,7 @@ class _Place:
 
     analysis: Analysis
     source: SourceText
-    misuse: Misuse
+    misuse: Misuse[object]
     node: Any
     what: Any
 
@@ -105,7 +106,7 @@ def _of_generators(place: _Place) -> Iterator[Finding]:
 
 
 def _refused(
-    analysis: Analysis, source: SourceText, misuse: Misuse, node: ast.expr, how: str, kind: str, value: object
+    analysis: Analysis, source: SourceText, misuse: Misuse[object], node: ast.expr, how: str, kind: str, value: object
 ) -> Finding:
     text = " ".join(source.segment(node).split())
     key = f"kind.{how}.{kind}" if f"kind.{how}.{kind}" in _SAID else f"kind.{how}"

@@ -10,7 +10,7 @@ from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.forms import is_name, last_word
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import LibraryObject, Site, Tensor, is_unknown
+from torchsleuth.values import Site, Tensor, Value, is_unknown
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -23,7 +23,7 @@ _HOOKS = frozenset(
 """Methods that hand gradients, or the moment of a step, to a function."""
 
 
-def feeds(backward: Event, optimizer: LibraryObject) -> bool | None:
+def feeds(backward: Event, optimizer: Value) -> bool | None:
     """Whether a backward() computes gradients for parameters of an optimizer; None where that is not known."""
     if backward.node is None:
         return None

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.interp.batch import batch_of, follow
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -67,7 +68,7 @@ _CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     uses = list(_uses(analysis))
-    refused = {misuse.site.span for misuse in analysis.misuses("misfit")}
+    refused = {misuse.site.span for misuse in analysis.misuses(misuses.MISFIT)}
     losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:

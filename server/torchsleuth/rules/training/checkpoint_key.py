@@ -24,8 +24,10 @@ import difflib
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.interp.library.hierarchy import STATE
-from torchsleuth.interp.trace import LibraryCall, Misuse
+from torchsleuth.interp.misuses import Misuse
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -40,9 +42,9 @@ _SHOWN = 4
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("key"):
+    for misuse in analysis.misuses(misuses.KEY):
         held, key = misuse.value
-        names = [one for one in held.items if isinstance(one, str)]
+        names = [one for one in held.items or () if isinstance(one, str)]
         near = difflib.get_close_matches(key, names, 1) if len(names) > _SHOWN else []
         keys = ", ".join(f'"{one}"' for one in near or names[:_SHOWN]) + (
             ", …" if len(names) > _SHOWN and not near else ""
@@ -88,8 +90,9 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
             )
 
 
-def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
+def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterator[Candidate]:
     node, (held, key) = misuse.site.node, misuse.value
+    items = held.items or {}
     if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
         return
     source = analysis.source_of(misuse.site.span.path)
@@ -97,9 +100,9 @@ def _others(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
     around = analysis.index(misuse.site.span.path).parents.get(same) if same is not None else None
     function = around.func if isinstance(around, ast.Call) else None
     loads = is_attribute(function, "load_state_dict")
-    names = [one for one in held.items if isinstance(one, str)]
+    names = [one for one in items if isinstance(one, str)]
     alike = {one: difflib.SequenceMatcher(None, one.lower(), key.lower()).ratio() for one in names}
-    names.sort(key=lambda one: (loads and not isinstance(held.items[one], DictValue), -alike[one]))
+    names.sort(key=lambda one: (loads and not isinstance(items[one], DictValue), -alike[one]))
     quote = source.segment(node.slice)[0]
     for one in names[:_TRIED]:
         new = f"{quote}{one}{quote}"

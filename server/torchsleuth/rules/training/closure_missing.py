@@ -29,6 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -39,7 +40,7 @@ CODE = "TS526"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("untold"):
+    for misuse in analysis.misuses(misuses.UNTOLD):
         node, subject = misuse.site.node, misuse.value
         if isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
             name = receiver_text(analysis, misuse.site) or "the optimizer"

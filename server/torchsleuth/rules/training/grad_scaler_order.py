@@ -133,7 +133,7 @@ def _twice(analysis: Analysis, step: Event, first: Event) -> Finding:
 def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
     """scaler.step() after the backward() of a loss that was not scaled."""
     for step in events:
-        if step.kind != "scaler_step" or not step.certain or step.subject.identity in analysis.trace.escaped:
+        if step.kind != "scaler_step" or not step.certain or step.identity in analysis.trace.escaped:
             continue
         if is_off(step.subject) or any(event.kind == "scale" and event.tensor is None for event in events):
             continue
@@ -158,7 +158,7 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
 def _no_update(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
     """scaler.step() in a loop, and no update() of that scaler anywhere."""
     for step in events:
-        if step.kind != "scaler_step" or not step.loops or step.subject.identity in analysis.trace.escaped:
+        if step.kind != "scaler_step" or not step.loops or step.identity in analysis.trace.escaped:
             continue
         if is_off(step.subject):
             continue

@@ -91,13 +91,13 @@ def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bo
     trace = analysis.trace
     if event.kind != "forward" or event.training is not True or event.tensor is None:
         return False
-    if event.subject.identity in trace.escaped or (event.grad and event.forward_id in trace.consumed):
+    if event.identity in trace.escaped or (event.grad and event.forward_id in trace.consumed):
         return False
     earlier = trace.events[: event.index]
     alike = {other.subject for other in analysis.events("forward") if made_alike(other.subject, event.subject)}
     steps = [other for other in earlier if other.kind == "step" and isinstance(other.subject, LibraryObject)]
     own = optimizers_of((step.subject for step in steps), alike)
-    steps = [step for step in steps if step.subject.identity in own]
+    steps = [step for step in steps if step.identity in own]
     steps += [] if trace.optimizers else [e for e in earlier if _trains_by_hand(e, event)]
     since = steps[-1].index if any(step.certain for step in steps) else _loaded(analysis, event, measures)
     if since is None:

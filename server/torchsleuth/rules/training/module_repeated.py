@@ -22,6 +22,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -31,7 +32,7 @@ CODE = "TS532"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("repeated"):
+    for misuse in analysis.misuses(misuses.REPEATED):
         module, node = misuse.value, misuse.site.node
         name = module.cls.name if isinstance(module, Instance) else getattr(module, "type_name", "module")
         if isinstance(module, Instance | LibraryModule) and isinstance(node, ast.BinOp):

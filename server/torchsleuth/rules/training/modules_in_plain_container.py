@@ -35,7 +35,7 @@ CODE = "TS511"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    used = {event.subject.identity for event in analysis.events("forward") if is_module(event.subject)}
+    used = {event.identity for event in analysis.events("forward") if is_module(event.subject)}
     given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
     reported: set[object] = set()
     for item in analysis.trace.attributes:

@@ -26,7 +26,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
@@ -37,7 +38,7 @@ CODE = "TS529"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("exhausted"):
+    for misuse in analysis.misuses(misuses.EXHAUSTED):
         value, first = misuse.value, misuse.first
         if first is None or not isinstance(value, Parameters | ListValue) or _is_plain(value):
             continue
@@ -57,12 +58,12 @@ def _is_plain(value: Parameters | ListValue) -> bool:
     return isinstance(value, ListValue) and value.once is not None and value.once.slots.get("plain") is True
 
 
-def _refuses(analysis: Analysis, misuse: Misuse) -> bool:
+def _refuses(analysis: Analysis, misuse: Misuse[object]) -> bool:
     """Whether it is all that is given to an optimizer, which raises for no parameters at all."""
     return any(optimizer.argument(0, "params") is misuse.value for optimizer in analysis.trace.optimizers)
 
 
-def _kept(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
+def _kept(analysis: Analysis, misuse: Misuse[Parameters | ListValue]) -> Iterator[Candidate]:
     made = misuse.value.made
     if made is None:
         return

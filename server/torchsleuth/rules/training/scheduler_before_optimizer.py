@@ -62,10 +62,10 @@ def _together(analysis: Analysis, first: Event, step: Event) -> bool:
 
 def _first_of_each(events: list[Event]) -> list[Event]:
     """The first step of every scheduler."""
-    found: dict[int, Event] = {}
+    found: dict[int | None, Event] = {}
     for event in events:
         if event.kind == "scheduler_step":
-            found.setdefault(event.subject.identity, event)
+            found.setdefault(event.identity, event)
     return list(found.values())
 
 

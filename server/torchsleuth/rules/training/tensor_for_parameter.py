@@ -23,7 +23,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Misuse
+from torchsleuth.interp import misuses
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -33,7 +34,7 @@ CODE = "TS533"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for misuse in analysis.misuses("parameter"):
+    for misuse in analysis.misuses(misuses.PARAMETER):
         source = analysis.source_of(misuse.site.span.path)
         kind = "parameter.replaced.parameter" if isinstance(misuse.value, Tensor) else "parameter.replaced.module"
         name = f"`{source.segment(misuse.site.node)}`"
@@ -41,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(misuse.site.span, text, (), _repairs(analysis, misuse))
 
 
-def _repairs(analysis: Analysis, misuse: Misuse) -> Iterator[Candidate]:
+def _repairs(analysis: Analysis, misuse: Misuse[object]) -> Iterator[Candidate]:
     path = misuse.site.span.path
     source, node = analysis.source_of(path), misuse.site.node
     statement = next((part for part in analysis.index(path).of_type(ast.Assign) if _is_target(part, node)), None)

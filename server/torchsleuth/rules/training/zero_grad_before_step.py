@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.values import UNKNOWN, LibraryObject
+from torchsleuth.values import UNKNOWN, LibraryObject, Value
 
 CODE = "TS504"
 
@@ -94,7 +94,7 @@ def _wasted(events: list[Event], step: Event) -> tuple[Event, Event] | None:
     return None
 
 
-def _clears(event: Event, optimizer: LibraryObject) -> bool:
+def _clears(event: Event, optimizer: Value) -> bool:
     """Whether all gradients of an optimizer are gone."""
     if event.subject is optimizer:
         return True
