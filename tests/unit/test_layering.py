@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2] / "server" / "torchsleuth"
-EXCHANGED = {"schema", "messages", "escaping", "numbers"}
+EXCHANGED = {"schema", "messages", "escaping", "numbers", "sifting"}
 ALLOWED = {
     "schema": set(),
     "wall": set(),
@@ -19,6 +19,7 @@ ALLOWED = {
     "lifetime": set(),
     "escaping": set(),
     "numbers": set(),
+    "sifting": set(),
     "messages": {"escaping"},
     "explanations": {"messages"},
     "faults": EXCHANGED | {"faults_of_runs"},

@@ -11,6 +11,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_receiver, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -159,14 +160,13 @@ def _shared_fixes(case: Case) -> Iterator[Fix]:
         target.id: node.lineno
         for node in nodes_in(frame.enclosing, ast.Assign)
         if isinstance(node.value, ast.Call) and node.lineno < earlier.lineno
-        for target in node.targets
-        if isinstance(target, ast.Name)
+        for target in of_kind(node.targets, ast.Name)
     }
     uses = [
         argument
         for call in nodes_in(frame.enclosing, ast.Call)
-        for argument in call.args
-        if isinstance(argument, ast.Name) and argument.lineno > computed.get(argument.id, 1 << 30)
+        for argument in of_kind(call.args, ast.Name)
+        if argument.lineno > computed.get(argument.id, 1 << 30)
     ]
     for use in uses:
         later = any(other.id == use.id and earlier.lineno < other.lineno <= frame.line for other in uses)

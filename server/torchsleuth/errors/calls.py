@@ -11,6 +11,7 @@ from torchsleuth.errors.constructor import constructor_call
 from torchsleuth.errors.fixes import add_argument, append, append_in, fitted, remove_keyword, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
@@ -153,8 +154,7 @@ def _scalar_result(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         for frame in files_of(case)
         for node in ast.walk(frame.tree)
         if called(node) in ("grad", "value_and_grad", "grad_and_value") and isinstance(node, ast.Call)
-        for argument in node.args[:1]
-        if isinstance(argument, ast.Name)
+        for argument in of_kind(node.args[:1], ast.Name)
     }
     for frame in files_of(case):
         for function in nodes_in(frame.tree, ast.FunctionDef):

@@ -12,6 +12,7 @@ from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 
@@ -33,7 +34,7 @@ def _known(case: Case) -> list[str]:
     """The keys of the dictionary of the failing expression, as far as they are texts."""
     node = case.frame.node
     found = case.frame.value(node.value) if isinstance(node, ast.Subscript) else None
-    return [key for key in (found or {}).get("keys", ()) if isinstance(key, str)]
+    return of_kind((found or {}).get("keys", ()), str)
 
 
 def _what_there_is(case: Case) -> dict[str, str]:

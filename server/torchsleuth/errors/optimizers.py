@@ -12,6 +12,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_attribute, is_method_call, is_name, nodes_in
 
@@ -58,7 +59,7 @@ def _neighbours(frame: CrashFrame, block: list[ast.stmt], index: int) -> list[as
         first -= 1
     while last + 1 < len(block) and _updated(frame, block[last + 1]) is not None:
         last += 1
-    return [node for node in block[first : last + 1] if isinstance(node, ast.Assign)]
+    return of_kind(block[first : last + 1], ast.Assign)
 
 
 def rebound(case: Case) -> list[Related]:
@@ -90,7 +91,7 @@ def updated_in_place(case: Case) -> Iterator[Fix]:
 
 
 def _is_under_no_grad(frame: CrashFrame, statement: ast.stmt) -> bool:
-    around = [node for node in edits.path_to(frame.tree, statement) if isinstance(node, ast.With)]
+    around = of_kind(edits.path_to(frame.tree, statement), ast.With)
     return any("no_grad" in frame.text(item.context_expr) for node in around for item in node.items)
 
 

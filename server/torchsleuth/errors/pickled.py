@@ -12,6 +12,7 @@ from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import names_in, nodes_in
 
@@ -46,7 +47,7 @@ def _local(case: Case) -> list[tuple[CrashFrame, list[ast.AST], _Defined]]:
 def moved_to_module(case: Case) -> Iterator[Fix]:
     """``transform=lambda x: x / 2`` → a function ``_transform`` of the module, where nothing of the function around is used."""
     for frame, trail, node in _local(case):
-        top = next(part for part in trail if isinstance(part, ast.stmt))
+        top = of_kind(trail, ast.stmt)[0]
         if _needs(node) & _bound_around(trail):
             continue
         source, end = frame.source, edits.line_ending(frame.source)

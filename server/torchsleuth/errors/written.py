@@ -18,6 +18,7 @@ from torchsleuth.errors.constructor import build_sites
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
@@ -137,7 +138,7 @@ def _distinct(case: Case, changes: list[Change], built: set[tuple[int, int, int,
         for old, new in changes:
             numbers = list(_numbers(tree, old, built))
             for number in _unseen(source, numbers, seen) if len(numbers) <= MAX_ALONE else []:
-                around = next((part for part in edits.path_to(tree, number) if isinstance(part, ast.expr)), number)
+                around = first_of(edits.path_to(tree, number), ast.expr) or number
                 yield _changed(source, [number], around, new)
 
 
@@ -235,7 +236,7 @@ def _sums(source: SourceText, place: ast.AST, size: int) -> Iterator[Fix]:
 def _lists(source: SourceText, place: ast.AST, old: int, new: int) -> Iterator[Fix]:
     """``Normalize([0.5, 0.4, 0.4], [0.2, 0.2, 0.2])`` → ``Normalize([0.5], [0.2])``: lists of numbers of that length."""
     trail = edits.path_to(parse(source), place) if isinstance(place, ast.List | ast.Tuple) else []
-    call = next((part for part in reversed(trail) if isinstance(part, ast.Call)), None)
+    call = first_of(reversed(trail), ast.Call)
     found = [
         node
         for node in nodes_in(call or place, ast.List, ast.Tuple)

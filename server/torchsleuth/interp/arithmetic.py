@@ -7,6 +7,7 @@ import operator
 from typing import Any
 
 from torchsleuth.interp import limits
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import UNKNOWN, Scalar, Value, is_int, tuple_of
@@ -45,9 +46,7 @@ def scalar_arithmetic(left: Value, right: Value) -> Value:
         if Scalar("float") not in (left, right) and not isinstance(left, float) and not isinstance(right, float):
             # Of numbers that may be integers, and of booleans, the sum may be one too.
             return UNKNOWN
-        return Scalar(
-            "float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None)
-        )
+        return Scalar("float", next((side.cut for side in of_kind((left, right), Scalar) if side.cut), None))
     if isinstance(left, str) or isinstance(right, str):
         return Scalar("str", made_of=(left, right))
     return UNKNOWN

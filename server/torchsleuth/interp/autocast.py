@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeGuard
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
 from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Scalar, Value, is_unknown
@@ -110,7 +111,7 @@ def _possible(
 
 def common(outcomes: list[Any]) -> Any:
     """The common result of operators under different autocasts; None where that is not even the structure."""
-    results = [outcome for outcome in outcomes if isinstance(outcome, Result)]
+    results = of_kind(outcomes, Result)
     if not results:
         return outcomes[0]
     values = [result.value for result in results]

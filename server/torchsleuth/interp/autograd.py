@@ -10,6 +10,7 @@ from typing import Any
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Failure, TensorSpec, is_differentiable
@@ -25,7 +26,6 @@ from torchsleuth.values import (
     Slots,
     Tensor,
     Value,
-    all_are,
     is_int,
     is_module,
     tuple_of,
@@ -531,7 +531,7 @@ class Autograd(Interpreter):
     def check_early(self, owner: Value, parts: Sequence[Value], node: ast.AST, frame: Frame) -> bool:
         """A read of ``x.grad``: whether it is None because no backward() has run, none at all or none since zero_grad()."""
         holders = [part.owner if isinstance(part, Tensor) and part.owner is not None else part for part in parts]
-        since = {self.clears.get(part.identity, 0) for part in holders if isinstance(part, Tensor | LibraryModule)}
+        since = {self.clears.get(part.identity, 0) for part in of_kind(holders, Tensor, LibraryModule)}
         known = all(self._may_get_gradients(part) for part in (*parts, *holders))
         missing = not self.entry and not self.uncertain and known and since == {self.passes}
         if missing:
@@ -628,8 +628,8 @@ def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:
     """The operations of a graph that lead to some inputs; none where not all inputs are known."""
     if not all(isinstance(value, Tensor | Parameters) for value in inputs):
         return []
-    tensors = [value for value in inputs if isinstance(value, Tensor)]
-    modules = [module for value in inputs if isinstance(value, Parameters) for module in value.modules]
+    tensors = of_kind(inputs, Tensor)
+    modules = [module for value in of_kind(inputs, Parameters) for module in value.modules]
     owners = [*(tensor.owner for tensor in tensors), *(part for m in modules for part in hierarchy.descendants(m))]
     wanted = {part.identity for part in [*owners, *tensors] if part is not None}
     wanted |= {tensor.identity for module in modules for tensor in hierarchy.parts_of(module)}

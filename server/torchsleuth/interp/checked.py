@@ -13,6 +13,7 @@ from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import BrokenCondition, Operation, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -399,7 +400,7 @@ def _second(names: Names, name: str) -> tuple[Value, ...] | None:
 
 
 def _numbers(shape: tuple[Size, ...] | None) -> tuple[int, ...] | None:
-    sizes = tuple(size for size in shape or () if isinstance(size, int))
+    sizes = tuple(of_kind(shape or (), int))
     return sizes if shape and len(sizes) == len(shape) else None
 
 

@@ -14,9 +14,10 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax.forms import last_word, parts_of_tuple
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import UNKNOWN, Several, Tensor, Value, all_are
+from torchsleuth.values import UNKNOWN, Several, Tensor, Value
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MAX_KINDS, MISSING, alike, renewed
 from torchsleuth.values.names import Names

@@ -13,6 +13,7 @@ from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, 
 from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -261,12 +262,14 @@ class Inference:
         stuck = {
             symbol
             for operation in outcome.stuck
-            for value in (
-                *(operation.module.args if operation.module is not None else ()),
-                *(operation.module.kwargs.values() if operation.module is not None else ()),
-                *operation.args,
+            for value in of_kind(
+                (
+                    *(operation.module.args if operation.module is not None else ()),
+                    *(operation.module.kwargs.values() if operation.module is not None else ()),
+                    *operation.args,
+                ),
+                Dim,
             )
-            if isinstance(value, Dim)
             for symbol in dims.symbols(value)
         }
         suspects = [

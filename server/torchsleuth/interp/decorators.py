@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_function_call, is_name
 from torchsleuth.values import Function, Value
 
@@ -16,7 +17,7 @@ def hands_back(function: Function, lookup: Callable[[str, Function], Value], aro
     if not isinstance(node, ast.FunctionDef) or function.kind != "function" or function.is_generator or not parameters:
         return False
     name = parameters[0].arg
-    returned = [part.value for part in _own_statements(node) if isinstance(part, ast.Return)]
+    returned = [part.value for part in of_kind(_own_statements(node), ast.Return)]
     if not _ends(node.body) or _rebinds(node, name):
         return False
     for value in returned:

@@ -21,6 +21,7 @@ from torchsleuth.interp.roles import Roles, StandIns, annotations_of, names_call
 from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
@@ -138,7 +139,7 @@ class EntryPoints(DeclaredShapes):
                 for name, value in cls.slots.items()
                 if isinstance(value, Function) and isinstance(value.node, _DEFINED) and value.kind == "function"
             }
-            natives = {base.path for base in cls.mro() if isinstance(base, Native)}
+            natives = {base.path for base in of_kind(cls.mro(), Native)}
             known = cls.has_known_bases() and natives <= {"builtins.object", "abc.ABC"}
             if cls.path == source.path and known and methods and not self._was_made(cls) and not self.overdue:
                 reader = Reader(named, methods)

@@ -38,6 +38,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -64,7 +65,6 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
-    all_are,
     elements_of,
     is_int,
     is_unknown,
@@ -235,7 +235,7 @@ class Expressions(Calls):
                     call = Arguments((), {}, part, frame)
                     text = pure.formatted(self, value, part.conversion, form, call)
                 pieces.append(text if isinstance(text, str) else value)
-        known = [piece for piece in pieces if isinstance(piece, str)]
+        known = of_kind(pieces, str)
         fits = len(known) == len(pieces) and sum(map(len, known)) <= limits.MAX_TEXT
         return "".join(known) if fits else Scalar("str", made_of=tuple(pieces))
 

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -67,7 +68,7 @@ class Body:
 
     @cached_property
     def stars(self) -> list[ast.ImportFrom]:
-        return [one for one in self.statements if isinstance(one, ast.ImportFrom) and one.names[0].name == "*"]
+        return [one for one in of_kind(self.statements, ast.ImportFrom) if one.names[0].name == "*"]
 
     @cached_property
     def rebound(self) -> dict[str, list[ast.stmt]]:

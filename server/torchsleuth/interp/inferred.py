@@ -20,6 +20,7 @@ from torchsleuth.interp.switches import switches
 from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
 from torchsleuth.syntax.parse import parse
@@ -374,7 +375,7 @@ class InferredContracts(WrittenContracts):
         if known is None:
             source = self.workspace.source(path)
             nodes = ast.walk(parse(source)) if source is not None else ()
-            known = frozenset(node.attr for node in nodes if isinstance(node, ast.Attribute))
+            known = frozenset(node.attr for node in of_kind(nodes, ast.Attribute))
             self.attributes_read[path] = known
         return known
 
@@ -635,11 +636,11 @@ class InferredContracts(WrittenContracts):
     def _attended(self, module: LibraryModule, call: Any) -> Value | None:
         """The result of attention and of the layers of a transformer, made with symbols; None for others."""
         name = module.path.removeprefix("torch.nn.")
-        given = [self.resolved_spec(one.spec) for one in call.args if isinstance(one, Tensor)]
+        given = [self.resolved_spec(one.spec) for one in of_kind(call.args, Tensor)]
         if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
             return None
         size = _argument(module, 0, "d_model" if name != "MultiheadAttention" else "embed_dim")
-        others = [self.resolved_spec(one.spec) for one in call.kwargs.values() if isinstance(one, Tensor)]
+        others = [self.resolved_spec(one.spec) for one in of_kind(call.kwargs.values(), Tensor)]
         known = all(one.shape is not None for one in others) and not any(map(is_unknown, call.kwargs.values()))
         if known and not isinstance(self.resolved(size), Dim) and _is_plain(module):
             return None
@@ -792,7 +793,7 @@ def _uses(function: ast.AST) -> _Uses:
             for one in node.comparators
         ):
             parts = [node.left]
-        other.update(part.id for part in parts if isinstance(part, ast.Name))
+        other.update(part.id for part in of_kind(parts, ast.Name))
     return _Uses(frozenset(attributes), frozenset(other))
 
 

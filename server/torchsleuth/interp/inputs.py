@@ -6,9 +6,10 @@ import ast
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Function, Tensor, all_are, items_of
+from torchsleuth.values import Function, Tensor, items_of
 
 ArgumentKey = tuple[str, int, int]
 """The parameter that a tensor is the value of: path, line, column."""

@@ -51,6 +51,7 @@ from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, last_word, nodes_in
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
@@ -1153,7 +1154,7 @@ class Execution(Importing):
     def forget_attributes(self, owner: Instance) -> None:
         """Forget what an object holds but modules, or has from its class but methods: it may be something else now."""
         named = {**owner.slots}
-        for base in reversed([part for part in owner.cls.mro() if isinstance(part, ClassValue)]):
+        for base in reversed(of_kind(owner.cls.mro(), ClassValue)):
             named = {**base.slots, **named}
         for name, value in named.items():
             if not isinstance(value, Function) and not self.is_module(value):

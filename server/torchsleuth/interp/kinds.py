@@ -11,6 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.pipeline import LOADER
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_spread
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
@@ -270,7 +271,7 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
     items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None
     if type(value) is tuple:
         items = value
-    groups = [item for item in items or () if isinstance(item, DictValue)]
+    groups = of_kind(items or (), DictValue)
     match value:
         case Tensor():
             kind = "tensor" if value.spec.shape is not None else None
@@ -285,7 +286,7 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
         ):
             kind = "keyless"
         case _:
-            generators = [item for item in items or () if isinstance(item, Parameters) and item.once is not None]
+            generators = [item for item in of_kind(items or (), Parameters) if item.once is not None]
             kind = "generators" if generators and len(generators) == len(items or ()) else None
     if kind is not None and node:
         _report(interp, "trained", (kind, value), node[0], call.frame)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.values import UNKNOWN, DictValue, ListValue, Scalar, Value
 
 MAX_BITS = 4096
@@ -73,15 +74,10 @@ def computed(name: str, left: Any, right: Any) -> Value:
 
 def length_of(text: str, name: str, args: list[Any]) -> int:
     """How long what a method makes of a text may become."""
-    given = [
-        len(part)
-        for arg in args
-        for part in (arg if isinstance(arg, list | tuple) else (arg,))
-        if isinstance(part, str)
-    ]
-    widths = [abs(arg) for arg in args if isinstance(arg, int)]
+    given = [len(part) for arg in args for part in (of_kind(arg if isinstance(arg, list | tuple) else (arg,), str))]
+    widths = [abs(arg) for arg in of_kind(args, int)]
     if name in ("replace", "join", "translate"):
-        parts = sum(len(arg) for arg in args if isinstance(arg, list | tuple))
+        parts = sum(len(arg) for arg in of_kind(args, list, tuple))
         return (len(text) + 1) * (max(given, default=0) + 1) if name != "join" else sum(given) + len(text) * parts
     if name in ("center", "ljust", "rjust", "zfill"):
         return len(text) + max(widths, default=0)

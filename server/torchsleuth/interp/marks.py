@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from torchsleuth.interp.library import integers
+from torchsleuth.sifting import first_of
 from torchsleuth.values import Bounds, Ends, Tags, Tensor, Value
 
 KEPT_BY = frozenset(
@@ -72,7 +73,7 @@ def held(value: Value) -> Bounds | Ends | None:
     """The integers that a tensor is known to hold; those of few bits may overflow."""
     if not isinstance(value, Tensor) or value.spec.dtype in ("uint8", "int8", "int16"):
         return None
-    return next((tag for tag in value.tags if isinstance(tag, Bounds | Ends)), None)
+    return first_of(value.tags, Bounds, Ends)
 
 
 def _is_unbounded(name: str, tensors: Sequence[Tensor]) -> bool:

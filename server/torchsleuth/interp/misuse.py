@@ -12,6 +12,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import all_are, first_of
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
@@ -32,7 +33,6 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
-    all_are,
     is_module,
     is_unknown,
     tuple_of,
@@ -220,7 +220,7 @@ def repeats(
     """``[Block()] * 4``: four times the same module, where it is made on the spot and has parameters."""
     if not isinstance(node, ast.BinOp) or not isinstance(sequence, ListValue) or (isinstance(count, int) and count < 2):
         return
-    written = next((side for side in (node.left, node.right) if isinstance(side, ast.List)), None)
+    written = first_of((node.left, node.right), ast.List)
     made = written is not None and all_are(written.elts, ast.Call)
     items = [item for item in sequence.items or () if is_module(item)]
     if made and items and any(holds_parameters(item) for item in items):

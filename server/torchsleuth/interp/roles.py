@@ -14,6 +14,7 @@ from enum import Enum
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_function_call, is_spread, last_word, nodes_in
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses
@@ -142,7 +143,7 @@ def _is_loss(uses: Uses, key: Key, modules: set[Key]) -> bool:
     if key not in uses.differentiated or uses.feeds.get(key, set()) - {key}:
         return False
     for given in uses.called[key]:
-        results = {label.key for labels in given for label in labels if isinstance(label, Result)} - {key}
+        results = {label.key for labels in given for label in of_kind(labels, Result)} - {key}
         if len(given) >= 2 and (results & modules or any(_reads(uses, other) for other in results)):
             return True
     return False
@@ -157,7 +158,7 @@ def _is_measure(uses: Uses, key: Key, modules: set[Key]) -> bool:
 
 def _compares(given: tuple[Labels, ...], key: Key, modules: set[Key]) -> bool:
     labels = frozenset[Label]().union(*given)
-    results = {label.key for label in labels if isinstance(label, Result)} - {key}
+    results = {label.key for label in of_kind(labels, Result)} - {key}
     items = any(isinstance(label, Item) for label in labels)
     return items and len(given) == 2 and bool(results & modules) and not any(isinstance(label, Is) for label in labels)
 
@@ -205,9 +206,7 @@ def _batches(uses: Uses, modules: Iterable[Key]) -> Iterable[ast.AST]:
     known = set(modules)
     for key, calls in uses.called.items():
         if key in known:
-            yield from (
-                label.loop for given in calls for labels in given for label in labels if isinstance(label, Item)
-            )
+            yield from (label.loop for given in calls for labels in given for label in of_kind(labels, Item))
 
 
 def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key, str]:
@@ -220,7 +219,7 @@ def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key
 def names_called(node: ast.AST) -> frozenset[str]:
     """The names of the functions and methods that something calls."""
     functions = (part.func for part in nodes_in(node, ast.Call))
-    return frozenset(last_word(part) for part in functions if isinstance(part, ast.Name | ast.Attribute))
+    return frozenset(last_word(part) for part in of_kind(functions, ast.Name, ast.Attribute))
 
 
 # -- what stands for them --------------------------------------------------------------------------
@@ -286,7 +285,7 @@ class StandIns:
         return made
 
     def _scheduler(self, key: Key) -> LibraryObject:
-        optimizers = [value for value in self.values.values() if isinstance(value, LibraryObject)]
+        optimizers = of_kind(self.values.values(), LibraryObject)
         given = optimizers[0] if len(optimizers) == 1 else UNKNOWN
         return LibraryObject("torch.optim.lr_scheduler.LRScheduler", (given,), {}, None)
 

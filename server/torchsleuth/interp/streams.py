@@ -14,6 +14,7 @@ from torchsleuth.interp import demands, exceptions
 from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call
 from torchsleuth.values import UNKNOWN, Function, ListValue, Ref, Several, Site, Value, is_unknown
 from torchsleuth.values.frames import Frame
@@ -157,14 +158,14 @@ def _yields(node: ast.AST) -> bool:
 
 def gives_one_of_several(node: ast.AST) -> bool:
     """Whether a context manager, written as a generator, enters with one of several values."""
-    given = [part for part in _own(node) if isinstance(part, ast.Yield) and part.value is not None]
+    given = [part for part in of_kind(_own(node), ast.Yield) if part.value is not None]
     return len(given) > 1
 
 
 def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether it makes a difference when the body of a generator is executed."""
-    local = {part.id for part in _own(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-    statements = [part for part in _own(node) if isinstance(part, ast.Expr)]
+    local = {part.id for part in of_kind(_own(node), ast.Name) if isinstance(part.ctx, ast.Store)}
+    statements = of_kind(_own(node), ast.Expr)
     alone = {id(part.value) for part in statements}
     for part in _own(node):
         match part:

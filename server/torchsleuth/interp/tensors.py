@@ -15,6 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import contained, data, draws, hierarchy, integers, layers, published, python
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
@@ -427,7 +428,7 @@ class TensorOperations(Questions):
 
     def retag(self, tensor: Tensor, tags: Tags = frozenset()) -> None:
         """The tensor holds new values: `tags` are true of them, and what was true of the old ones is forgotten."""
-        layout = frozenset(tag for tag in tensor.tags if isinstance(tag, Batch))
+        layout = frozenset(of_kind(tensor.tags, Batch))
         kept = layout | batch.plain(tags)
         if kept != tensor.tags:
             self.heap.set(tensor.slots, "tags", kept)
@@ -441,7 +442,7 @@ class TensorOperations(Questions):
             # Parts that are left out, as the defaults of the calls or of the constructors have it.
             owners = [function.owner for function in functions if function.owner is not None]
             made = [self.class_attribute(owner, "__init__") for owner in owners]
-            return any(_may_be_given(one) for one in (*functions, *made) if isinstance(one, Function))
+            return any(_may_be_given(one) for one in of_kind((*functions, *made), Function))
         # Bounds that callers choose: which of them is greater depends on what stands for them.
         return "to be less than 'to'" in failure.message
 
@@ -476,7 +477,7 @@ class TensorOperations(Questions):
         given = operation.args[0] if operation.args else None
         if not isinstance(given, ListValue) or given.items != ():
             return False
-        owners = [value for value in operation.site.frame.names.values() if isinstance(value, Instance)]
+        owners = of_kind(operation.site.frame.names.values(), Instance)
         return any(
             part is given
             for owner in owners
@@ -619,7 +620,7 @@ class TensorOperations(Questions):
         parts = tuple(
             AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
         )
-        bounds = [bound for part in parts if isinstance(part, SliceValue) for bound in (part.start, part.stop)]
+        bounds = [bound for part in of_kind(parts, SliceValue) for bound in (part.start, part.stop)]
         if any(is_unknown(bound) or isinstance(bound, Scalar) for bound in bounds):
             return self._opaque(container.history, [container])
         one = self.operate(
@@ -630,7 +631,7 @@ class TensorOperations(Questions):
 
     def _size_slices(self, container: Tensor, parts: tuple[Value, ...], result: Value) -> None:
         """Sizes of slices between random integers, which the oracle does not know to lie within the tensor."""
-        slices = [part for part in parts if isinstance(part, SliceValue)]
+        slices = of_kind(parts, SliceValue)
         symbolic = any(isinstance(bound, Dim) for part in slices for bound in (part.start, part.stop))
         if not symbolic and not any(isinstance(size, Dim) for size in container.spec.shape or ()):
             return

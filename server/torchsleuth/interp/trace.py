@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from torchsleuth.interp.misuses import AnyMisuse
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.shapes import Declared, DeclaredParts
 from torchsleuth.syntax.text import SourceText
@@ -40,7 +41,7 @@ class Operation:
 
     @property
     def tensors(self) -> list[Tensor]:
-        return [value for value in (*self.args, *self.kwargs.values()) if isinstance(value, Tensor)]
+        return of_kind((*self.args, *self.kwargs.values()), Tensor)
 
 
 @dataclass(frozen=True)

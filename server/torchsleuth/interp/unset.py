@@ -14,6 +14,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, is_name, is_text, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -155,11 +156,9 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     texts = {source.text for source in (frame.source, *interp.workspace.read)}
     written = [_written(text) for text in texts]
     open_to_others = bool(interp.entry or interp.trace.escaped)
-    classes = (
-        None if open_to_others else frozenset(base.name for base in owner.cls.mro() if isinstance(base, ClassValue))
-    )
+    classes = None if open_to_others else frozenset(base.name for base in of_kind(owner.cls.mro(), ClassValue))
     of_bases = frozenset[str]().union(
-        *(interp.oracle.attributes(base.path) for base in owner.cls.mro() if isinstance(base, Native))
+        *(interp.oracle.attributes(base.path) for base in of_kind(owner.cls.mro(), Native))
     )
     if name in of_bases or any(one.may_give(name, classes) for one in written):
         return
@@ -231,7 +230,7 @@ def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast
     """``args.batchsize`` of options that have a ``batch_size``."""
     if not _is_read(node) or interp.entry or interp.trace.escaped or not is_certain(interp, frame):
         return
-    fields = [one for one in owner.slots if isinstance(one, str)]
+    fields = of_kind(owner.slots, str)
     near = [one for one in fields if plain_name(one) == plain_name(name)]
     if near and not any(
         _written(one.text).may_give(name, frozenset()) for one in (frame.source, *interp.workspace.read)
@@ -335,19 +334,17 @@ def _is_plain(cls: ClassValue) -> bool:
 
 def _near(owner: Instance, name: str) -> tuple[str, ...]:
     """The attributes and methods of an object that a name may be a slip for, the likeliest first."""
-    known = [one for one in owner.slots if isinstance(one, str)]
+    known = of_kind(owner.slots, str)
     for base in owner.cls.mro():
         if isinstance(base, ClassValue):
-            known += [one for one in base.slots if isinstance(one, str) and not one.startswith("__")]
+            known += [one for one in of_kind(base.slots, str) if not one.startswith("__")]
     same = [one for one in known if plain_name(one) == plain_name(name)]
     return tuple(dict.fromkeys((*same, *difflib.get_close_matches(name, known, 2, _ALIKE))))
 
 
 def locals_of(cls: ClassValue) -> dict[str, list[ast.Name]]:
     """The local variables of a class's ``__init__``, with all the places where it speaks of them."""
-    method = next(
-        (part for part in cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
-    )
+    method = next((part for part in of_kind(cls.node.body, ast.FunctionDef) if part.name == "__init__"), None)
     found: dict[str, list[ast.Name]] = {}
     for part in nodes_in(method, ast.Name) if method is not None else ():
         found.setdefault(part.id, []).append(part)

@@ -14,6 +14,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
@@ -247,7 +248,7 @@ class WrittenContracts(EntryPoints):
         node = function.node
         assert not isinstance(node, ast.Lambda)
         receiver: tuple[Value, ...] = ()
-        kinds = {part.id for part in node.decorator_list if isinstance(part, ast.Name)}
+        kinds = {part.id for part in of_kind(node.decorator_list, ast.Name)}
         # The names of the shapes come first: integers of the same names are the same.
         skip = 1 if owner is not None and "staticmethod" not in kinds else 0
         values = OpenArguments()
@@ -541,7 +542,7 @@ def _named_together(function: Function, owner: ClassValue | None, written: Decla
     """The names in each of the shapes that are declared of a function, and in the constructor of its object."""
     nodes: list[ast.AST] = [function.node]
     if owner is not None:
-        nodes += [part for part in owner.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+        nodes += [part for part in of_kind(owner.node.body, ast.FunctionDef) if part.name == "__init__"]
     found: list[Written | None] = []
     for node in nodes:
         for part in ast.walk(node):

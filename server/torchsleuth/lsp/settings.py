@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.lsp.protocol import SECTION
+from torchsleuth.sifting import of_kind
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Settings:
 
 
 def _strings(value: Any) -> tuple[str, ...]:
-    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
+    return tuple(of_kind(value, str)) if isinstance(value, list) else ()
 
 
 def section(settings: Any) -> Any:

@@ -18,6 +18,7 @@ from torchsleuth.report.losses import by_place, course
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import SEVERITIES, Diagnostic, Json
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.notebooks import is_notebook, shown
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import Parameter, Place, Series, Training
@@ -362,7 +363,7 @@ def _map(name: str, rows: list[tuple[str, list[tuple[int, float | None]]]], loga
     for title, points in rows:
         values = dict(points)
         cells.append({"name": title, "values": [_cell(values, step) for step in steps]})
-    finite = [value for row in cells for value in row["values"] if isinstance(value, float) and value > 0]
+    finite = [value for row in cells for value in of_kind(row["values"], float) if value > 0]
     yield {
         "name": name,
         "title": message(f"page.map.{name}"),

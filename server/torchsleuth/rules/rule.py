@@ -15,6 +15,7 @@ from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.misuses import Misuse, P, Way
 from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation, Trace
 from torchsleuth.schema import Edit, Related, Severity, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -168,7 +169,7 @@ class Analysis:
     def statements(self, path: str) -> list[ast.stmt]:
         """Every statement of a file, at any depth."""
         if path not in self._statements:
-            self._statements[path] = [node for node in self.index(path).nodes if isinstance(node, ast.stmt)]
+            self._statements[path] = of_kind(self.index(path).nodes, ast.stmt)
         return self._statements[path]
 
     def source_of(self, path: str) -> SourceText:

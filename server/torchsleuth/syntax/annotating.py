@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from torchsleuth.messages import message
 from torchsleuth.schema import Contract, ContractValue, Edit, Fix
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.parse import parse, parses
@@ -60,9 +61,7 @@ def _annotations(
     source: SourceText, tree: ast.Module, function: ast.FunctionDef, contract: Contract
 ) -> list[Edit] | None:
     """Annotations of the inputs and the result; None where the file does not use jaxtyping, or they would not say it."""
-    imported = next(
-        (node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "jaxtyping"), None
-    )
+    imported = next((node for node in of_kind(tree.body, ast.ImportFrom) if node.module == "jaxtyping"), None)
     tensor = _tensor(tree)
     if imported is None or tensor is None or any(alias.asname for alias in imported.names):
         return None

@@ -6,6 +6,7 @@ import ast
 import itertools
 from collections.abc import Container, Sequence
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_function_call, names_in, nodes_in
 
 Called = tuple[ast.Call, ast.FunctionDef | None]
@@ -48,10 +49,10 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
         parameters = [*spec.posonlyargs, *spec.args]
         defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(spec.defaults)))
         inside = list(ast.walk(around))
-        stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        stored = {node.id for node in of_kind(inside, ast.Name) if isinstance(node.ctx, ast.Store)}
         if isinstance(given, ast.Name) and given.id in defaults.keys() - stored:
             return settled(defaults[given.id], None, names)
-        local = stored | {node.arg for node in inside if isinstance(node, ast.arg)}
+        local = stored | {node.arg for node in of_kind(inside, ast.arg)}
         if any(isinstance(node, ast.Name) and node.id in local for node in ast.walk(given)):
             return None
     if any(isinstance(node, ast.Call | ast.Lambda | ast.Starred) for node in ast.walk(given)):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
 from torchsleuth.syntax.forms import last_word, nodes_in
 from torchsleuth.syntax.parse import parse
@@ -164,7 +165,7 @@ def _parameters(node: ast.FunctionDef) -> bool:
 
 
 def _forward(node: ast.ClassDef) -> ast.FunctionDef | None:
-    return next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "forward"), None)
+    return next((one for one in of_kind(node.body, ast.FunctionDef) if one.name == "forward"), None)
 
 
 def _text(node: ast.stmt, lines: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 
 from torchsleuth.schema import Edit, Position
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -275,7 +276,7 @@ def between(source: SourceText, text: str) -> tuple[Edit, ...]:
 def enclosing_statement(tree: ast.AST, node: ast.AST) -> ast.stmt | None:
     """The innermost statement that contains a node of the tree."""
     path = path_to(tree, node)
-    return next((part for part in reversed(path) if isinstance(part, ast.stmt)), None)
+    return first_of(reversed(path), ast.stmt)
 
 
 def path_to(tree: ast.AST, node: ast.AST) -> list[ast.AST]:

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from torchsleuth.sifting import of_kind
+
 SUFFIX = ".ipynb"
 MAX_BYTES = 50_000_000
 """Size of the largest notebook that is read: pictures lie in it as text."""
@@ -171,7 +173,7 @@ def _cells_of(data: Any) -> list[dict[str, Any]]:
     """The cells, of the format of today or of the third one."""
     found = data.get("cells") if isinstance(data, dict) else None
     if found is None and isinstance(data, dict) and isinstance(data.get("worksheets"), list):
-        sheets = [sheet for sheet in data["worksheets"] if isinstance(sheet, dict)]
+        sheets = of_kind(data["worksheets"], dict)
         found = [cell for sheet in sheets for cell in sheet.get("cells", [])]
     if not isinstance(found, list) or not all(isinstance(cell, dict) for cell in found):
         raise NotANotebook("it has no cells")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -69,7 +70,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
         return None
     names = _Names(tree)
     node, outer = around[-1], around[:-1]
-    cls = next((one for one in reversed(around) if isinstance(one, ast.ClassDef)), None)
+    cls = first_of(reversed(around), ast.ClassDef)
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         if not _in_name(node, source, position):
             return None
@@ -87,7 +88,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
     if isinstance(node, ast.Name):
         found = names.named(node.id)
         if found is None and called:
-            scope = next((one for one in reversed(outer) if isinstance(one, ast.FunctionDef)), tree)
+            scope = first_of(reversed(outer), ast.FunctionDef) or tree
             found = names.held(node.id, scope, cls) or names.held(node.id, tree, None)
         return found
     if isinstance(node, ast.Attribute) and position >= source.end_of(node.value):
@@ -200,7 +201,7 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
         node = waiting.pop()
         yield node
         if isinstance(node, ast.If | ast.Try | ast.With):
-            waiting += [inner for inner in ast.iter_child_nodes(node) if isinstance(inner, ast.stmt)]
+            waiting += of_kind(ast.iter_child_nodes(node), ast.stmt)
 
 
 def _around(tree: ast.Module, source: SourceText, position: Position) -> Iterator[ast.AST]:

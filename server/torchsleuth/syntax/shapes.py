@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_dotted, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
@@ -157,8 +158,8 @@ def _attributes(node: ast.ClassDef, reader: _Annotations) -> Iterator[tuple[Key,
     """The assignments to attributes of which the body of the class declares the shape."""
     shapes = {
         part.target.id: declared
-        for part in node.body
-        if isinstance(part, ast.AnnAssign) and isinstance(part.target, ast.Name) and part.value is None
+        for part in of_kind(node.body, ast.AnnAssign)
+        if isinstance(part.target, ast.Name) and part.value is None
         if (declared := reader.read(part.annotation)) is not None
     }
     methods = [part for part in node.body if shapes and isinstance(part, ast.FunctionDef) and part.args.args]

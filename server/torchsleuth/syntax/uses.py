@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_dotted, is_method_call, is_name, is_spread, parts_of_tuple, targets_of
 
 Key = str
@@ -155,7 +156,7 @@ class Reader:
 
     def _over(self, loop: ast.AST, value: Labels) -> Labels:
         """The labels of what a loop sees."""
-        keys = {label.key for label in value if isinstance(label, Is)}
+        keys = {label.key for label in of_kind(value, Is)}
         for key in keys:
             self.uses.loops.setdefault(key, set()).add(loop)
         return frozenset(Item(key, loop) for key in keys) | {label for label in value if not isinstance(label, Is)}
@@ -240,7 +241,7 @@ class Reader:
                 self._called(label.key, given, everything)
                 found |= {Result(label.key)}
         # What is computed from a result by way of something that is called is the result of this.
-        keys = {label.key for label in self._value(function, names) if isinstance(label, Is)}
+        keys = {label.key for label in of_kind(self._value(function, names), Is)}
         return frozenset(Result(key) for key in keys) if keys else found
 
     def _called(self, key: Key, given: tuple[Labels, ...], everything: Labels) -> None:
@@ -256,14 +257,14 @@ class Reader:
 
     def _compared(self, everything: Labels, count: int) -> None:
         if count >= 2:
-            self.uses.compared.update(label.key for label in everything if isinstance(label, Result))
+            self.uses.compared.update(label.key for label in of_kind(everything, Result))
 
     def _method(
         self, function: ast.Attribute, args: list[Labels], everything: Labels, count: int, names: dict[str, Labels]
     ) -> Labels:
         """``receiver.name(…)``"""
         receiver, name = self._value(function.value, names), function.attr
-        keys = {label.key for label in receiver if isinstance(label, Is)}
+        keys = {label.key for label in of_kind(receiver, Is)}
         for key in keys:
             self.uses.methods.setdefault(key, set()).add((name, count))
             for label in everything:

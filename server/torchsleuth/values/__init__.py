@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeGuard
 
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, is_number
@@ -725,12 +725,6 @@ class Parameters:
 
 
 AnyModule = LibraryModule | Instance
-T = TypeVar("T")
-
-
-def all_are(values: Iterable[Value], kind: type[T]) -> TypeGuard[Sequence[T]]:
-    """Whether all of these are values of one class."""
-    return all(isinstance(value, kind) for value in values)
 
 
 def numbers_of(values: Iterable[Value]) -> tuple[float, ...] | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -110,7 +111,7 @@ def join_floats(left: float | Scalar, right: float | Scalar) -> Value:
     """One of two floats: where one of them left the autograd graph is worth knowing."""
     if isinstance(left, float) and same_constant(left, right):
         return left
-    return Scalar("float", next((side.cut for side in (left, right) if isinstance(side, Scalar) and side.cut), None))
+    return Scalar("float", next((side.cut for side in of_kind((left, right), Scalar) if side.cut), None))
 
 
 def alike(left: Value, right: Value) -> bool:

@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, targets_of
 from torchsleuth.training import Module, Place
 from torchsleuth.verdicts.evidence import Evidence
@@ -77,15 +78,13 @@ def loops_over(evidence: Evidence, place: Place) -> bool:
             continue
         inside = [node for statement in body for node in ast.walk(statement)]
         at_place = _uses(set(), place)
-        call = next((node for node in inside if isinstance(node, ast.Call) and at_place(node)), None)
+        call = next((node for node in of_kind(inside, ast.Call) if at_place(node)), None)
         if call is None or not call.args:
             continue
         given = call.args[0]
         while is_method_call(given):  # x[i].unsqueeze(0)
             given = given.func.value
-        changed = {
-            name for node in inside if isinstance(node, ast.stmt) for one in _targets(node) for name in _names_in(one)
-        }
+        changed = {name for node in of_kind(inside, ast.stmt) for one in _targets(node) for name in _names_in(one)}
         if isinstance(given, ast.Subscript):
             first = given.slice.elts[0] if isinstance(given.slice, ast.Tuple) and given.slice.elts else given.slice
             return bool(_names_in(first) & targets) and not _names_in(given.value) & changed

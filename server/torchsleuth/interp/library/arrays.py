@@ -10,6 +10,7 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, contained, draws, integers
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -26,7 +27,6 @@ from torchsleuth.values import (
     SliceValue,
     Tensor,
     Value,
-    all_are,
     elements_of,
     is_int,
     is_unknown,

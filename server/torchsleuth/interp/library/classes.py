@@ -10,6 +10,7 @@ from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import records
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -22,7 +23,6 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Value,
-    all_are,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -47,22 +47,20 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
     for name, value in list(cls.slots.items()):
         special.call(interp, value, "__set_name__", (cls, name), frame)
     metaclass = keywords.pop("metaclass", MISSING)
-    inherited = next(
-        (base.metaclass for base in cls.mro()[1:] if isinstance(base, ClassValue) and base.metaclass), None
-    )
+    inherited = next((base.metaclass for base in of_kind(cls.mro()[1:], ClassValue) if base.metaclass), None)
     metaclass = inherited if metaclass is MISSING else metaclass
     if isinstance(metaclass, ClassValue):
         cls.metaclass = metaclass
         _through_metaclass(interp, cls, metaclass, frame)
     if records.is_enum(cls):
         records.start_members(interp, cls, frame)
-    if any(base.transforms for base in cls.mro()[1:] if isinstance(base, ClassValue)):
+    if any(base.transforms for base in of_kind(cls.mro()[1:], ClassValue)):
         cls.is_dataclass = True
     hook = next(
         (
             base.slots["__init_subclass__"]
-            for base in cls.mro()[1:]
-            if isinstance(base, ClassValue) and "__init_subclass__" in base.slots
+            for base in of_kind(cls.mro()[1:], ClassValue)
+            if "__init_subclass__" in base.slots
         ),
         None,
     )
@@ -105,15 +103,15 @@ def made_by_type(interp: Interpreter, call: Arguments) -> Value:
 
 def is_abstract(interp: Interpreter, cls: ClassValue) -> bool:
     """Whether a class has abstract methods left, so that it cannot be called."""
-    natives = [base.path for base in cls.mro() if isinstance(base, Native)]
+    natives = [base.path for base in of_kind(cls.mro(), Native)]
     if "abc.ABC" not in natives and not (cls.node.keywords and "ABCMeta" in ast.unparse(cls.node.keywords[-1].value)):
         return False
-    names = {name for base in cls.mro() if isinstance(base, ClassValue) for name in base.slots}
+    names = {name for base in of_kind(cls.mro(), ClassValue) for name in base.slots}
     found = (interp.class_attribute(cls, name) for name in names)
     return any(
         isinstance(one, Function) and any("abstract" in ast.unparse(mark) for mark in one.node.decorator_list)
-        for one in found
-        if isinstance(one, Function) and isinstance(one.node, ast.FunctionDef)
+        for one in of_kind(found, Function)
+        if isinstance(one.node, ast.FunctionDef)
     )
 
 
@@ -146,7 +144,7 @@ def _without_first(call: Arguments) -> Arguments:
 
 
 def _container_base(cls: ClassValue) -> str | None:
-    natives = [base.path for base in cls.mro() if isinstance(base, Native)]
+    natives = [base.path for base in of_kind(cls.mro(), Native)]
     return next((path for path in natives if path in _DICTS or path in _CONTAINERS), None)
 
 
@@ -157,7 +155,7 @@ def begin(interp: Interpreter, instance: Instance, args: tuple[Value, ...]) -> N
         instance.slots[special.CONTENTS] = DictValue({}, _DICTS[base], 0 if base.endswith("Counter") else None)
     elif base is not None:
         instance.slots[special.CONTENTS] = ListValue((), _CONTAINERS[base])
-    number = next((one.path for one in instance.cls.mro() if isinstance(one, Native) and one.path in _NUMBERS), None)
+    number = next((one.path for one in of_kind(instance.cls.mro(), Native) if one.path in _NUMBERS), None)
     if number is not None:
         kind = {"int": int, "str": str, "float": float}[number.removeprefix("builtins.")]
         given = special.contents(args[0]) if args and isinstance(args[0], Instance) else args[0] if args else kind()

@@ -12,6 +12,7 @@ from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.pipeline import Refusal
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Native, TensorSpec
@@ -90,7 +91,7 @@ class Collation:
         """Whether the default collate is known to have no rule for a value of this type."""
         match value:
             case Instance():
-                bases = [base for base in value.cls.mro() if isinstance(base, Native)]
+                bases = of_kind(value.cls.mro(), Native)
                 return not value.cls.opaque and not bases
             case ListValue():
                 return value.type_name == "set"
@@ -127,7 +128,7 @@ class Collation:
 
     def _tensors(self, samples: list[Value], path: Path) -> Value:
         made = [arrays.to_tensor(self.interp, one) if isinstance(one, Array) else one for one in samples]
-        tensors = [one for one in made if isinstance(one, Tensor)]
+        tensors = of_kind(made, Tensor)
         specs = [self.interp.resolved_spec(tensor.spec) for tensor in tensors]
         differences = [draws.differences(self.interp, specs[0], other) for other in specs[1:]]
         found = [difference for difference in differences if difference != ()]
@@ -143,7 +144,7 @@ class Collation:
         return Tensor(joined.with_(shape=shape, strides=None), tensors[0].origin, plain(tags) | _SAMPLES)
 
     def _dicts(self, samples: list[Value], path: Path) -> Value:
-        given = [sample.items for sample in samples if isinstance(sample, DictValue)]
+        given = [sample.items for sample in of_kind(samples, DictValue)]
         dicts = [items for items in given if items is not None]
         if len(dicts) < len(samples):
             return UNKNOWN

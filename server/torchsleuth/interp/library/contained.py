@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
 
@@ -24,7 +25,7 @@ def of(value: Value) -> Ends | None:
         ends = value.slots["ends"]
         return ends if isinstance(ends, Ends) else None
     items = elements_of(value) or ()
-    return together(of(item) for item in items if isinstance(item, Array))
+    return together(of(item) for item in of_kind(items, Array))
 
 
 def together(parts: Iterable[Ends | None]) -> Ends | None:

@@ -16,6 +16,7 @@ from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax.forms import literal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -35,7 +36,6 @@ from torchsleuth.values import (
     Site,
     Tensor,
     Value,
-    all_are,
     elements_of,
     is_int,
     is_unknown,
@@ -95,7 +95,7 @@ def is_iterable(interp: Interpreter, dataset: Value) -> bool:
 
 
 def _natives(instance: Instance) -> list[Native]:
-    return [base for base in instance.cls.mro() if isinstance(base, Native) and base.path.startswith("torch.")]
+    return [base for base in of_kind(instance.cls.mro(), Native) if base.path.startswith("torch.")]
 
 
 def lacks_length(interp: Interpreter, dataset: Value) -> bool:
@@ -104,7 +104,7 @@ def lacks_length(interp: Interpreter, dataset: Value) -> bool:
         return False
     if isinstance(interp.class_attribute(dataset.cls, "__len__"), Function):
         return False
-    bases = [base for base in dataset.cls.mro() if isinstance(base, Native)]
+    bases = of_kind(dataset.cls.mro(), Native)
     return interp.class_attribute(dataset.cls, "__len__") is MISSING and all(
         base.path in (f"{PACKAGE}Dataset", ITERABLE, "typing.Generic", "abc.ABC", "builtins.object") for base in bases
     )
@@ -115,7 +115,7 @@ def lacks_samples(interp: Interpreter, dataset: Value) -> bool:
     if not isinstance(dataset, Instance) or dataset.cls.opaque:
         return False
     name = "__iter__" if is_iterable(interp, dataset) else "__getitem__"
-    bases = [base for base in dataset.cls.mro() if isinstance(base, Native)]
+    bases = of_kind(dataset.cls.mro(), Native)
     plain = all(base.path in (f"{PACKAGE}Dataset", ITERABLE, "typing.Generic", "abc.ABC") for base in bases)
     others = (name, "__getitems__", "__getattr__")
     return bool(bases) and plain and all(interp.class_attribute(dataset.cls, other) is MISSING for other in others)
@@ -263,7 +263,7 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
 def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
     """Numbers that a batch of certain samples holds, such as those of padding, some batches are sure to hold."""
     if isinstance(shown, Tensor) and isinstance(batch, Tensor):
-        held = [tag for tag in shown.tags if isinstance(tag, Bounds | Ends)]
+        held = of_kind(shown.tags, Bounds, Ends)
         if held and not any(isinstance(tag, Bounds | Ends) for tag in batch.tags):
             interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})
     elif isinstance(shown, DictValue) and isinstance(batch, DictValue):
@@ -707,7 +707,7 @@ def _most_counts(weights: Tensor) -> int | None:
         if origin is None or not tensor.spec.shape or tensor.spec.shape[:1] != size or len(pending) > MANY_SAMPLES:
             continue
         if origin.operator.endswith("bincount") and origin.sources:
-            bounds = next((tag for tag in origin.sources[0].tags if isinstance(tag, Bounds)), None)
+            bounds = first_of(origin.sources[0].tags, Bounds)
             least = _minimum(origin.site)
             return max(bounds.high + 1, least) if bounds is not None and least is not None else None
         pending.extend(origin.sources)

@@ -20,6 +20,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library import registered as registered
 from torchsleuth.interp.models import is_pure, of_function
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -58,8 +59,7 @@ def _has_of_its_own(owner: Instance, name: str) -> bool:
     """Whether the classes of an object give it an attribute of this name somewhere."""
     return name in owner.slots or any(
         is_attribute(part, name) and isinstance(part.ctx, ast.Store)
-        for cls in owner.cls.mro()
-        if isinstance(cls, ClassValue)
+        for cls in of_kind(owner.cls.mro(), ClassValue)
         for part in ast.walk(cls.node)
     )
 

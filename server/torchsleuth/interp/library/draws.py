@@ -6,6 +6,7 @@ import math
 from itertools import product
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import first_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol, is_number
 from torchsleuth.tensors.spec import TensorSpec
@@ -84,7 +85,7 @@ def place_of(value: Tensor | Array) -> int | Element:
     if isinstance(value, Array):
         found: Element | None = value.slots.get("element")
     else:
-        found = next((tag for tag in value.tags if isinstance(tag, Element)), None)
+        found = first_of(value.tags, Element)
     return value.identity if found is None else found
 
 
@@ -136,7 +137,7 @@ def bounds_of(value: Tensor | Array) -> Bounds | None:
     if isinstance(value, Array):
         bounds: Bounds | None = value.slots.get("bounds")
         return bounds
-    return next((tag for tag in value.tags if isinstance(tag, Bounds)), None)
+    return first_of(value.tags, Bounds)
 
 
 def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:

@@ -10,6 +10,7 @@ from functools import lru_cache
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.models import FunctionModel, models
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
@@ -20,7 +21,6 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
-    all_are,
     elements_of,
     is_unknown,
     sizes_of,

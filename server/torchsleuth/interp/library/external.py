@@ -32,6 +32,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import MAX_ITEMS
 from torchsleuth.interp.models import Model, method, models, of_function
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -48,7 +49,6 @@ from torchsleuth.values import (
     Several,
     Unknown,
     Value,
-    all_are,
     is_int,
     is_unknown,
     sizes_of,
@@ -489,7 +489,7 @@ class ArgumentParser(Model):
 
     @method
     def add_argument(self, call: Arguments) -> Value:
-        flags = [value for value in call.args if isinstance(value, str)]
+        flags = of_kind(call.args, str)
         long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else None)
         target = call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None)
         if isinstance(target, str):

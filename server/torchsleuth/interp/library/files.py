@@ -10,6 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
 from torchsleuth.interp.models import Model, attribute, method, models
+from torchsleuth.sifting import all_are
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -19,7 +20,6 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
-    all_are,
     is_int,
     is_module,
 )

@@ -8,6 +8,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Result, method, models
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors.spec import Failure, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
@@ -19,7 +20,6 @@ from torchsleuth.values import (
     NamedResult,
     Tensor,
     Value,
-    all_are,
     is_unknown,
     tuple_of,
 )

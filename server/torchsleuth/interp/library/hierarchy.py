@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -254,7 +255,7 @@ def own_tensors(module: Value) -> list[Tensor]:
     held: Iterable[Value] = module.slots.values() if isinstance(module, Instance) else ()
     if isinstance(module, LibraryModule) and module.path in PARAMETER_CONTAINERS:
         held = [value for _, value in module.children or ()]
-    return [value for value in held if isinstance(value, Tensor) and (value.parameter or value.buffer)]
+    return [value for value in of_kind(held, Tensor) if (value.parameter or value.buffer)]
 
 
 def parameter(interp: Interpreter, module: LibraryModule, name: str) -> Value:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import (
     AnyIndex,
@@ -123,7 +124,7 @@ def of_drawn(
     """The tags of the result of an operator on numbers that are drawn: on the same scale, rounded, compared, clamped,
     sorted into classes; or the places of the greatest."""
     name = name.strip("_")
-    drawn = [next((tag for tag in tensor.tags if isinstance(tag, Reals)), None) for tensor in tensors]
+    drawn = [first_of(tensor.tags, Reals) for tensor in tensors]
     if name in ("clamp", "clip"):
         return _clamped(tensors, drawn, args, kwargs)
     if name in ("argmax", "multinomial", "sample"):
@@ -168,7 +169,7 @@ def _rounded(around: Reals, up: float) -> Bounds | None:
 def _clamped(
     tensors: Sequence[Tensor], drawn: Sequence[Reals | None], args: tuple[Value, ...], kwargs: Mapping[str, Value]
 ) -> Bounds | None:
-    held = [next((tag for tag in tensor.tags if isinstance(tag, Bounds)), None) for tensor in tensors]
+    held = [first_of(tensor.tags, Bounds) for tensor in tensors]
     low, high = (kwargs.get(key, args[at] if len(args) > at else None) for at, key in ((1, "min"), (2, "max")))
     around = held[0] if len(tensors) == 1 else None
     if around is None:
@@ -182,7 +183,7 @@ def _clamped(
 
 def _sorted_into(around: Reals, edges: Tensor) -> Bounds | None:
     """The numbers of the classes that edges divide numbers into: one more than there are edges."""
-    points = next((tag for tag in edges.tags if isinstance(tag, Points)), None)
+    points = first_of(edges.tags, Points)
     count = edges.spec.shape[0] if edges.spec.shape is not None and len(edges.spec.shape) == 1 else None
     if points is None or not isinstance(count, int) or around.low > points.low or around.high < points.high:
         return None
@@ -251,7 +252,7 @@ def converted(tags: Tags, dtype: str | None) -> Tags:
         return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Reals | Points))
     if dtype is None or "int" not in dtype:
         return tags
-    drawn = next((tag for tag in tags if isinstance(tag, Reals)), None)
+    drawn = first_of(tags, Reals)
     cut_off = _rounded(drawn, 0.0) if drawn is not None else None
     kept = frozenset(tag for tag in tags if not isinstance(tag, Reals | Points))
     return kept if cut_off is None else kept | {cut_off}
@@ -310,7 +311,7 @@ def _remainder(around: Bounds | Ends, number: int) -> Bounds | Ends | None:
 
 def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
     """The tags of the samples of a batch, of which these are examples. `certain`: these are sure to be among them."""
-    held = [next((tag for tag in one if isinstance(tag, Bounds | Ends)), None) for one in tags]
+    held = [first_of(one, Bounds, Ends) for one in tags]
     common = frozenset.intersection(*tags)
     known = [one for one in held if one is not None]
     if not certain or any(isinstance(tag, Bounds | Ends) for tag in common) or len(known) < len(held) or not known:
@@ -321,9 +322,9 @@ def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
 def joined(tensors: Sequence[Tensor]) -> Tags:
     """The tags of all the values of several tensors, put together."""
     common = frozenset.intersection(*(tensor.tags for tensor in tensors))
-    bounds = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds)]
+    bounds = [tag for tensor in tensors for tag in of_kind(tensor.tags, Bounds)]
     if len(bounds) < len(tensors):
-        held = [tag for tensor in tensors for tag in tensor.tags if isinstance(tag, Bounds | Ends)]
+        held = [tag for tensor in tensors for tag in of_kind(tensor.tags, Bounds, Ends)]
         common = frozenset(tag for tag in common if not isinstance(tag, Bounds | Ends))
         return common | {Ends(min(one.low for one in held), max(one.high for one in held))} if held else common
     alike = len(set(bounds)) == 1 and bounds[0].anywhere
@@ -333,7 +334,7 @@ def joined(tensors: Sequence[Tensor]) -> Tags:
 
 def padded(tags: Tags, value: Value, certain: bool) -> Tags:
     """The tags of sequences that are padded with a value; `certain`: some of them are."""
-    held = [tag for tag in tags if isinstance(tag, Bounds | Ends)]
+    held = of_kind(tags, Bounds, Ends)
     kept = tags - frozenset(held)
     ends = [end for tag in held for end in (tag.low, tag.high)]
     if not certain or not is_number(value):
@@ -349,10 +350,10 @@ MAX_RANK = 5
 
 def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest | None:
     """The tags that a tensor of one number keeps when a part of the tensor is written to; None where that is not known."""
-    held = next((tag for tag in container.tags if isinstance(tag, Bounds | Ends)), None)
+    held = first_of(container.tags, Bounds, Ends)
     if held is None or (isinstance(held, Bounds) and held.low != held.high) or not shape or len(shape) > MAX_RANK:
         return None
-    sizes = [size for size in shape if isinstance(size, int) and size]
+    sizes = [size for size in of_kind(shape, int) if size]
     if len(sizes) < len(shape):
         return None
     number = held.low
@@ -419,7 +420,7 @@ _TURNED = frozenset("flip roll repeat tile repeat_interleave".split())
 
 def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds | None:
     """The numbers of a part of ``arange()``: ``position_ids[:, :length]``."""
-    around = next((tag for tag in tags if isinstance(tag, Bounds) and tag.rising), None)
+    around = next((tag for tag in of_kind(tags, Bounds) if tag.rising), None)
     long = [axis for axis, size in enumerate(shape or ()) if size != 1]
     keys = [part for part in _each(key) if part is not None]
     if around is None or len(long) != 1 or shape is None or shape[long[0]] != around.high - around.low + 1:

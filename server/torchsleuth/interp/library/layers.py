@@ -9,10 +9,11 @@ from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Result, TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, all_are, is_int, is_unknown, tuple_of
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown, tuple_of
 
 
 @dataclass(frozen=True)

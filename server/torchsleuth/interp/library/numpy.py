@@ -12,6 +12,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import ListSpec, Native
@@ -25,7 +26,6 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Value,
-    all_are,
     is_int,
     is_unknown,
     numbers_of,
@@ -731,7 +731,7 @@ def _reduce(interp: Interpreter, name: str, array: Array, call: Arguments, first
         return arrays.make(None, dtype)
     if not all(isinstance(place, int) and -len(shape) <= place < len(shape) for place in axes):
         return UNKNOWN
-    places = {int(place) % len(shape) for place in axes if isinstance(place, int)}
+    places = {int(place) % len(shape) for place in of_kind(axes, int)}
     if keep:
         return arrays.make(tuple(1 if index in places else size for index, size in enumerate(shape)), dtype)
     return arrays.make(tuple(size for index, size in enumerate(shape) if index not in places), dtype)

@@ -11,6 +11,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.models import Model, method, models, of_class
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.spec import NotASpec
@@ -58,7 +59,7 @@ def _plain(value: Value) -> Any:
 
 def schedule(interp: Interpreter, path: str, call: Arguments) -> LibraryObject | None:
     """A scheduler of another package, made for an optimizer: it changes learning rates, and nothing else."""
-    given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, LibraryObject)]
+    given = of_kind((*call.args, *call.kwargs.values()), LibraryObject)
     optimizer = next((value for value in given if is_optimizer(value)), None)
     if optimizer is None or not _SCHEDULE.search(path.rpartition(".")[2]):
         return None
@@ -232,7 +233,7 @@ def given_to(optimizer: Value) -> tuple[Value, ...]:
 def trained_parts(optimizer: Value) -> tuple[LibraryModule | Tensor, ...]:
     """The same by the library modules that hold the parameters, as far as they are known."""
     trained = _trained(optimizer)
-    return () if trained is None else tuple(part for part in trained.parts if isinstance(part, LibraryModule | Tensor))
+    return () if trained is None else tuple(of_kind(trained.parts, LibraryModule, Tensor))
 
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
@@ -240,7 +241,7 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
     if optimizer.site is not None:
         misuse.needs_result(interp, value, optimizer.site.node, optimizer.site.frame)
         groups = value.elements or () if isinstance(value, ListValue) else ()
-        for each in (value, *(group for group in groups if isinstance(group, DictValue))):
+        for each in (value, *of_kind(groups, DictValue)):
             misuse.consume(interp, each, optimizer.site.node, optimizer.site.frame)
     for one in _flattened(value):
         if isinstance(one, Tensor) and one.spec.requires_grad is True and (made := node_of(one)) is not None:

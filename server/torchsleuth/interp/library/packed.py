@@ -10,6 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import torch_calls
 from torchsleuth.interp.models import FunctionModel, Result, method, models
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -21,7 +22,6 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
-    all_are,
     elements_of,
     is_int,
     items_of,
@@ -123,14 +123,14 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
     elements = elements_of(given)
     if not elements:
         return None
-    specs = [interp.resolved_spec(item.spec) for item in elements if isinstance(item, Tensor)]
+    specs = [interp.resolved_spec(item.spec) for item in of_kind(elements, Tensor)]
     shapes = [spec.shape for spec in specs if spec.shape]
     if len(shapes) < len(elements) or len({shape[1:] for shape in shapes}) > 1:
         return None
     lengths = [shape[0] for shape in shapes]
     exact = not isinstance(elements, Several) and all_are(lengths, int)
     batch: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
-    known = [length for length in lengths if isinstance(length, int)]
+    known = of_kind(lengths, int)
     total, longest = (
         (sum(known), max(known)) if exact else (interp.fresh_size("sum(lengths)"), interp.fresh_size("max(lengths)"))
     )

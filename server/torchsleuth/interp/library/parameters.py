@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 from torchsleuth.values import (
@@ -70,7 +71,7 @@ def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) ->
 def keys(interp: Interpreter, state: LibraryObject) -> tuple[str, ...]:
     """The names that the result of ``state_dict()`` has, as far as they are known."""
     held = entries(interp, state)
-    return tuple(key for key in (held.entries or () if held is not None else ()) if isinstance(key, str))
+    return tuple(of_kind(held.entries or () if held is not None else (), str))
 
 
 def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> bool:

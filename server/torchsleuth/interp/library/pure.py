@@ -30,6 +30,7 @@ from torchsleuth.interp import limits, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
 
@@ -57,16 +58,16 @@ class Model:
 
 def _counts_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     given = (*args, *kwargs.values())
-    return all(abs(one) <= MAX_COUNT for one in given if isinstance(one, int))
+    return all(abs(one) <= MAX_COUNT for one in of_kind(given, int))
 
 
 def _forms_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    return not any(limits.fills(one) for one in (*args, *kwargs.values()) if isinstance(one, str))
+    return not any(limits.fills(one) for one in of_kind((*args, *kwargs.values()), str))
 
 
 def _numbers_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether what is made a number of has few digits, also behind an exponent."""
-    texts = [one for one in args if isinstance(one, str)]
+    texts = of_kind(args, str)
     large = any(isinstance(one, Fraction) and not -(1 << 64) < one < 1 << 64 for one in args)
     return all(len(one) < 100 and "e" not in one.lower() for one in texts) and not large
 
@@ -91,7 +92,7 @@ def _choices_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def _pattern_is_simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether matching ends soon: no repetition in another, no reference back, and few repetitions for the length of the
     text."""
-    texts = [one for one in args if isinstance(one, str)]
+    texts = of_kind(args, str)
     if not texts or texts[0] is not args[0] or kwargs or len(texts[0]) > MAX_PATTERN:
         return False
     repeats = MAX_REPEATS + 1 if re.search(r"\\[1-9]|\(\?P=", texts[0]) else _repeats(texts[0])

@@ -29,6 +29,7 @@ from torchsleuth.interp.library import (
     transforms,
 )
 from torchsleuth.interp.pipeline import LOADER
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -58,7 +59,6 @@ from torchsleuth.values import (
     Tensor,
     Value,
     Wrapped,
-    all_are,
     is_int,
     is_unknown,
     numbers_of,
@@ -214,7 +214,7 @@ def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame
     if path != "builtins.zip":
         return None
     iteration = interp.iterate(rows, node, frame)
-    tuples = [interp.sequence(row, node, frame) for row in iteration.items if isinstance(row, tuple | ListValue)]
+    tuples = [interp.sequence(row, node, frame) for row in of_kind(iteration.items, tuple, ListValue)]
     if len(tuples) != len(iteration.items) or any(row is None for row in tuples) or iteration.last is not None:
         return None
     columns = list(zip(*(row for row in tuples if row is not None)))

@@ -9,6 +9,7 @@ from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -24,7 +25,6 @@ from torchsleuth.values import (
     NamedResult,
     Ref,
     Value,
-    all_are,
     is_unknown,
     tuple_of,
 )
@@ -396,7 +396,7 @@ def member(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...]) -> Val
 def plain(value: Value) -> Value:
     """The number or text that a member of IntEnum, StrEnum or ``(str, Enum)`` is; any other value as it is."""
     if isinstance(value, Instance) and is_enum(value.cls):
-        bases = {base.path for base in value.cls.mro() if isinstance(base, Native)}
+        bases = {base.path for base in of_kind(value.cls.mro(), Native)}
         if bases & {"enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int", "enum.Flag"}:
             return value.slots["value"]
     return value

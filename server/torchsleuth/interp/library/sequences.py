@@ -11,6 +11,7 @@ from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
@@ -23,7 +24,6 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
-    all_are,
     elements_of,
     items_of,
     sizes_of,
@@ -84,13 +84,13 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
 
 def _are_known(elements: tuple[Value, ...]) -> bool:
     """Whether the lengths of all sequences are numbers."""
-    shapes = [element.spec.shape for element in elements if isinstance(element, Tensor)]
+    shapes = [element.spec.shape for element in of_kind(elements, Tensor)]
     return not isinstance(elements, Several) and all(shape and isinstance(shape[0], int) for shape in shapes)
 
 
 def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:
     """Whether sequences are known to be of different lengths, or to be so where those are drawn at random."""
-    shapes = [element.spec.shape for element in elements if isinstance(element, Tensor)]
+    shapes = [element.spec.shape for element in of_kind(elements, Tensor)]
     lengths = [shape[0] for shape in shapes if shape]
     return not isinstance(elements, Several) and any(draws.vary(interp, lengths[0], other) for other in lengths[1:])
 
@@ -115,7 +115,7 @@ def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec |
 
 def _specs(interp: Interpreter, elements: tuple[Value, ...]) -> list[TensorSpec] | None:
     """The elements' specs, if all are tensors of known shapes."""
-    specs = [interp.resolved_spec(element.spec) for element in elements if isinstance(element, Tensor)]
+    specs = [interp.resolved_spec(element.spec) for element in of_kind(elements, Tensor)]
     known = all(spec.shape is not None for spec in specs)
     return specs if known and len(specs) == len(elements) else None
 
@@ -153,7 +153,7 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
     if specs is None or len(shapes) != len(specs) or len({shape[1:] for shape in shapes}) != 1:
         return None
     lengths = {shape[0] for shape in shapes}
-    known = [length for length in lengths if isinstance(length, int)]
+    known = of_kind(lengths, int)
     longest: Size = interp.fresh_size("T")
     if not isinstance(elements, Several) and len(known) == len(lengths):
         longest = max(known)

@@ -6,7 +6,8 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
-from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value, all_are
+from torchsleuth.sifting import all_are
+from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
 from torchsleuth.values.join import MISSING
 
 _OWN = (

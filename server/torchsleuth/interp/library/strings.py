@@ -9,7 +9,8 @@ from torchsleuth.interp import limits
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value, all_are
+from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
 from torchsleuth.values.join import kind_of, text_sizes
 
 _TEXTS = frozenset(
@@ -73,7 +74,7 @@ def _reaches(template: str) -> bool:
 def _joined(interp: Interpreter, between: str, call: Arguments) -> Value:
     """A text of which the number of its parts is known: of characters, or of words with a space between them."""
     parts = interp.iterate(call.args[0], call.node, call.frame)
-    texts = [part for part in parts.items if isinstance(part, str | Scalar) and kind_of(part) == ("str",)]
+    texts = [part for part in of_kind(parts.items, str, Scalar) if kind_of(part) == ("str",)]
     if parts.count is None or len(texts) < len(parts.items):
         return Scalar("str")
     sizes = [text_sizes(part) for part in texts]

@@ -12,6 +12,7 @@ from torchsleuth.interp.batch import plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, hooks, integers
 from torchsleuth.interp.models import Model, attribute, method
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.legacy import named_type
@@ -313,7 +314,7 @@ def _numbers(
         return _number(interp, tensor, "tolist", call, at)
 
     count, *rest = shape
-    if isinstance(count, int) and count * math.prod(size for size in rest if isinstance(size, int)) <= 256:
+    if isinstance(count, int) and count * math.prod(of_kind(rest, int)) <= 256:
         return ListValue(tuple(element(index) for index in range(count)))
     one = element(0)
     return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element(1))))

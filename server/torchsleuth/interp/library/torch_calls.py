@@ -27,6 +27,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.library.tensor_methods import NO_DEVICE, take_device
 from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, is_number
@@ -296,7 +297,7 @@ def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
     tensors = parameters.listed(interp, given) if not isinstance(given, Tensor) else (given,)
     if tensors is None:
         tensors = interp.sequence(given, call.node, call.frame) or ()
-    specs = [tensor.spec for tensor in tensors if isinstance(tensor, Tensor)]
+    specs = [tensor.spec for tensor in of_kind(tensors, Tensor)]
     if not specs or len(specs) < len(tensors):
         return Tensor(TensorSpec((), None, None, False))
     dtype = specs[0].dtype if all(spec.dtype == specs[0].dtype for spec in specs) else None
@@ -334,7 +335,7 @@ def _gradients(
     inputs = (given,) if single else interp.sequence(given, call.node, call.frame) or (UNKNOWN,)
     strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
     interp.gradients(root, list(inputs), gradient, retain, strict, call.node, call.frame)
-    tensors = [value for value in inputs if isinstance(value, Tensor)]
+    tensors = of_kind(inputs, Tensor)
     if len(tensors) < len(inputs):
         return UNKNOWN
     site = interp.site(call.node, call.frame)

@@ -17,6 +17,7 @@ from torchsleuth.interp.library import arrays, data
 from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.interp.models import attribute as marked
 from torchsleuth.interp.pipeline import DataFault
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -32,7 +33,6 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
-    all_are,
     is_int,
     is_unknown,
     items_of,

@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.rebound import renamed_result
@@ -104,9 +105,7 @@ def _own_name(analysis: Analysis, misuse: Misuse[object], source: SourceText) ->
     node, tree = misuse.site.node, analysis.tree(misuse.site.span.path)
     function = node.func if isinstance(node, ast.Call) else None
     if isinstance(function, ast.Name) and isinstance(misuse.value, Tensor):
-        around = [
-            part for part in edits.path_to(tree, node) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)
-        ]
+        around = of_kind(edits.path_to(tree, node), ast.FunctionDef, ast.AsyncFunctionDef)
         name, places = renamed_result(around[-1] if around else tree, function.id)
         if places:
             title = message("fix.own_name", name=name, old=function.id)

@@ -32,6 +32,7 @@ from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
@@ -222,7 +223,7 @@ def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related,
     method = callee.function if isinstance(callee, Bound) else callee
     cls, name = (callee.cls, "forward") if isinstance(callee, Instance) else (callee, "__init__")
     if isinstance(cls, ClassValue):
-        own = (base for base in cls.mro() if isinstance(base, ClassValue))
+        own = of_kind(cls.mro(), ClassValue)
         method = next((base.slots[name] for base in own if name in base.slots), None)
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
         return ()

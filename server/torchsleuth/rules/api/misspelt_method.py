@@ -32,6 +32,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.syntax.text import SourceText
@@ -79,7 +80,7 @@ def _selfless(source: SourceText, cls: ast.ClassDef) -> Iterator[Finding]:
 
 def misspelt_init(cls: ast.ClassDef) -> ast.FunctionDef | None:
     """The method of a class that is meant to be its ``__init__``, and is called otherwise."""
-    methods = [part for part in cls.body if isinstance(part, ast.FunctionDef)]
+    methods = of_kind(cls.body, ast.FunctionDef)
     if cls.keywords or any(part.name in ("__init__", "__new__") for part in methods):
         return None
     return next((part for part in methods if _is_like_init(part.name) and _makes(part)), None)
@@ -106,7 +107,7 @@ def _makes(method: ast.FunctionDef) -> bool:
     parts = [part for statement in method.body for part in ast.walk(statement)]
     if any(isinstance(part, ast.Return) and part.value is not None for part in parts):
         return False
-    calls = (part.func for part in parts if isinstance(part, ast.Call))
+    calls = (part.func for part in of_kind(parts, ast.Call))
     if any(is_attribute(called, "__init__") for called in calls):
         return True
     return method.name.endswith("__") and any(
@@ -136,7 +137,7 @@ def _without_forward(analysis: Analysis, owner: Instance, called: Span) -> Findi
     """A module that is called and has no ``forward``: what is meant to be it, or the call."""
     cls = owner.cls
     source = analysis.source_of(cls.path)
-    methods = [part for part in cls.node.body if isinstance(part, ast.FunctionDef)]
+    methods = of_kind(cls.node.body, ast.FunctionDef)
     names = [part.name for part in methods if not part.name.startswith("__")]
     near = [one for one in names if plain_name(one) == "forward"] or difflib.get_close_matches(
         "forward", names, 1, _ALIKE
@@ -146,7 +147,7 @@ def _without_forward(analysis: Analysis, owner: Instance, called: Span) -> Findi
         text = message("method.forward", owner=cls.name, name=method.name)
         return _named(source, method, "forward", text, called)
     init = next((part for part in methods if part.name == "__init__"), None)
-    nested = [part for part in init.body if isinstance(part, ast.FunctionDef)] if init is not None else []
+    nested = of_kind(init.body, ast.FunctionDef) if init is not None else []
     inner = next((part for part in nested if part.name == "forward"), None)
     if init is None or inner is None:
         return Finding(called, message("method.none", owner=cls.name))

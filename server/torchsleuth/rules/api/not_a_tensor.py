@@ -26,6 +26,7 @@ from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Array, Instance, ListValue, Tensor, Value
@@ -81,7 +82,7 @@ def _called(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Cal
     frame, source = misuse.site.scene, analysis.source_of(misuse.site.span.path)
     statement = edits.enclosing_statement(analysis.tree(source.path), call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
-    names = [target.id for target in targets if isinstance(target, ast.Name)]
+    names = [target.id for target in of_kind(targets, ast.Name)]
     names += [name for name, value in frame.names.items() if isinstance(value, Tensor) and name not in names]
     for name in names[:3]:
         edit = edits.insert_after_node(source, call.args[0], f"({name})")

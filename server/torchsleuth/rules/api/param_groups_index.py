@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 
@@ -64,7 +65,7 @@ def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate
     owner = parts[0]
     same = analysis.index(path).same(owner)
     trail = edits.path_to(analysis.tree(path), same) if same is not None else []
-    statement = next((part for part in reversed(trail) if isinstance(part, ast.stmt)), None)
+    statement = first_of(reversed(trail), ast.stmt)
     if isinstance(statement, ast.Assign | ast.AugAssign):
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
         if isinstance(target, ast.Subscript) and target.value is same:

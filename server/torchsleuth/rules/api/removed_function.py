@@ -26,6 +26,7 @@ from torchsleuth.rules.evidence.operators import failures
 from torchsleuth.rules.evidence.replacements import Old, Rewrite, outdated_imports, outdated_uses, replaced
 from torchsleuth.rules.evidence.uses import argument, is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.syntax.names import Use
@@ -90,7 +91,7 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
             yield replaced(analysis, around, solution, imported)
         elif isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Tuple):
             first, *rest = around.targets[0].elts
-            unused = [part.id for part in rest if isinstance(part, ast.Name) and not _is_read(analysis, part.id)]
+            unused = [part.id for part in of_kind(rest, ast.Name) if not _is_read(analysis, part.id)]
             if len(rest) == len(unused) == 1 and isinstance(first, ast.Name):
                 target = edits.replace(analysis.source, around.targets[0], first.id)
                 yield replaced(analysis, call, solution, (*imported, target))

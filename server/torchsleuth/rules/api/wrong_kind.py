@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name
 from torchsleuth.syntax.text import SourceText
@@ -293,7 +294,7 @@ def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
     """``parser.add_argument("--lr")`` without a type."""
     for call in analysis.index(path).nodes:
         if is_method_call(call, "add_argument"):
-            flags = [part.value for part in call.args if isinstance(part, ast.Constant)]
+            flags = [part.value for part in of_kind(call.args, ast.Constant)]
             if any(str(flag).lstrip("-").replace("-", "_") == name for flag in flags):
                 if not any(keyword.arg in ("type", "action") for keyword in call.keywords):
                     yield call

@@ -35,6 +35,7 @@ from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
@@ -125,7 +126,7 @@ def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candid
     around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
     above = [part for part in around if part.lineno < block.lineno] if isinstance(block, ast.stmt) else []
     for name, listed in fault.carried:
-        makers = [part for part in above if isinstance(part, ast.Assign) and _stores(part, name)]
+        makers = [part for part in of_kind(above, ast.Assign) if _stores(part, name)]
         if makers and not listed:
             edit = edits.insert_line_after(source, makers[-1], f"{name} = {name}.detach()")
             yield Candidate(message("fix.detach_line", name=name, line=makers[-1].lineno), (edit,), safe=False)
@@ -136,7 +137,7 @@ def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candid
 
 def _is_parameter(trail: list[ast.AST], name: str) -> bool:
     """Whether the innermost function has a parameter of that name."""
-    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    function = first_of(reversed(trail), ast.FunctionDef)
     arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function else []
     return any(argument.arg == name for argument in arguments)
 
@@ -241,7 +242,7 @@ def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidat
     """``a.backward()`` and ``b.backward()`` on lines that follow each other: ``(a + b).backward()``."""
     one, other = statement_of(analysis, first), statement_of(analysis, second)
     source = analysis.source_of(first.span.path)
-    calls = [statement.value for statement in (one, other) if isinstance(statement, ast.Expr)]
+    calls = [statement.value for statement in of_kind((one, other), ast.Expr)]
     if one is None or other is None or len(calls) != 2 or other.lineno != (one.end_lineno or 0) + 1:
         return
     texts = [

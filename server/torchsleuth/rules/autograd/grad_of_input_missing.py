@@ -31,6 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, in_place_step, name_of
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -137,7 +138,7 @@ def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Ite
     name = source.segment(wanted)
     leaf = fault.tensor.spec.requires_grad is False or fault.kind == "not_used"
     text = f"{name}.requires_grad_()" if leaf else f"{name}.retain_grad()"
-    trail = [part for part in edits.path_to(tree, statement) if isinstance(part, ast.stmt | ast.Module)]
+    trail = of_kind(edits.path_to(tree, statement), ast.stmt, ast.Module)
     for block in reversed(trail[:-1]):
         body: list[ast.stmt] = getattr(block, "body", [])
         before = [part for part in body if part.lineno < statement.lineno]

@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, torch_name, written_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values.graph import AutogradFault
@@ -58,8 +59,8 @@ def _updates_around(analysis: Analysis, statement: ast.stmt, path: str) -> list[
         (
             block
             for part in analysis.index(path).nodes
-            for block in (getattr(part, "body", None), getattr(part, "orelse", None))
-            if isinstance(block, list) and statement in block
+            for block in of_kind((getattr(part, "body", None), getattr(part, "orelse", None)), list)
+            if statement in block
         ),
         [statement],
     )

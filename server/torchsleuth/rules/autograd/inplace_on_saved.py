@@ -36,6 +36,7 @@ from torchsleuth.rules.evidence.graphs import (
 )
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.tensors.operators import is_in_place
@@ -93,7 +94,7 @@ def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
     name = receiver_text(analysis, fault.cause) if fault.cause is not None else None
     block = next((block for block in blocks_of(analysis.tree(fault.at.span.path)) if step in block), [])
     before = block[: block.index(step)] if step in block else []
-    given = [part for part in before if isinstance(part, ast.Assign) and _names(part.targets[0], ast.Store) == {name}]
+    given = [part for part in of_kind(before, ast.Assign) if _names(part.targets[0], ast.Store) == {name}]
     if step is None or name is None or len(given) != 1 or not is_alone(given[0], analysis, fault.at.span.path):
         return
     between = before[before.index(given[0]) + 1 :]
@@ -145,7 +146,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
         constructor = constructor_of(analysis, fault)
         for owner, call in ((source, node), *constructor):
             index = next((n for n, keyword in enumerate(call.keywords) if keyword.arg == "inplace"), None)
-            flag = next((part for part in call.args if isinstance(part, ast.Constant) and part.value is True), None)
+            flag = next((part for part in of_kind(call.args, ast.Constant) if part.value is True), None)
             if index is None and flag is not None:
                 yield Candidate(message("fix.replace", old="True", new="False"), (edits.replace(owner, flag, "False"),))
             if index is not None:

@@ -51,6 +51,7 @@ from torchsleuth.rules.evidence.rewrites import as_loss, without_term
 from torchsleuth.rules.evidence.squares import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, nodes_in
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
@@ -118,7 +119,7 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
         if not flat and not chosen:
             continue
         stepping = [step.subject for step in analysis.events("step") if step.certain and step.index > event.index]
-        trained = {id(part) for one in stepping if isinstance(one, LibraryObject) for part in trained_parts(one)}
+        trained = {id(part) for one in of_kind(stepping, LibraryObject) for part in trained_parts(one)}
         for node in flat:
             starved = (node.reached[0] & trained) - alive
             if not starved or node.site.span in seen or flat_step(event.node or node) is not None:

@@ -27,6 +27,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Tensor
 from torchsleuth.values.frames import Scene
@@ -41,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         return
     reached = {one for node in backwards if node is not None for one in node.reached[0]}
     stepping = [event.subject for event in analysis.events("step")]
-    trained = {id(part) for one in stepping if isinstance(one, LibraryObject) for part in trained_parts(one)}
+    trained = {id(part) for one in of_kind(stepping, LibraryObject) for part in trained_parts(one)}
     seen: set[object] = set()
     for name in ("item", "tolist"):
         for call in analysis.calls.get(f"Tensor.{name}", ()):

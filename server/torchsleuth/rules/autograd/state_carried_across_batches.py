@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.graphs import at_backward, carried_names, faults
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.values import Function, Instance
@@ -108,8 +109,8 @@ def _attribute_stores(fault: AutogradFault, names: dict[str, bool]) -> list[tupl
         methods = held.cls.slots.values() if isinstance(held, Instance) else ()
         stores = [
             (method.path, part)
-            for method in methods
-            if isinstance(method, Function) and method.name != "__init__"
+            for method in of_kind(methods, Function)
+            if method.name != "__init__"
             for part in nodes_in(method.node, ast.Assign)
             if len(part.targets) == 1 and _is_own(part.targets[0], attribute)
         ]

@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -60,7 +61,7 @@ def _renamed(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
         wanted = sizes[1 - place] if len(sizes) == 2 else sizes[0]
         if not isinstance(node, ast.Name) or wanted is None or sizes[place] == wanted:
             continue
-        others = [part.id for part in call.args if isinstance(part, ast.Name) and part is not node]
+        others = [part.id for part in of_kind(call.args, ast.Name) if part is not node]
         fitting = [
             name
             for name, value in {**frame.globals, **frame.names}.items()

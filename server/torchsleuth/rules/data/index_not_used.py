@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in
 from torchsleuth.values import Array, Instance, ListValue, Tensor
@@ -50,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if not isinstance(dataset, Instance) or dataset.cls.opaque or id(dataset.cls.node) in seen:
             continue
         seen.add(id(dataset.cls.node))
-        methods = {part.name: part for part in dataset.cls.node.body if isinstance(part, ast.FunctionDef)}
+        methods = {part.name: part for part in of_kind(dataset.cls.node.body, ast.FunctionDef)}
         getitem, counted = methods.get("__getitem__"), _counted(methods.get("__len__"))
         if getitem is None or counted is None or not _is_constant(getitem):
             continue

@@ -30,6 +30,7 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_dotted, is_name, nodes_in, parts_of_tuple
 from torchsleuth.values import Function, ListValue, Tensor, Value
@@ -69,7 +70,7 @@ def _expression(fault: DataFault, made: ListValue) -> ast.expr | None:
     if isinstance(node, ast.BinOp):
         given = [node.left, node.right]
     names = fault.at.scene.names
-    return next((part for part in given if isinstance(part, ast.Name) and names.get(part.id) is made), None)
+    return next((part for part in of_kind(given, ast.Name) if names.get(part.id) is made), None)
 
 
 def _repairs(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:

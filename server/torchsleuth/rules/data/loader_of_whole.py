@@ -29,6 +29,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, nodes_in
 from torchsleuth.values import LibraryObject, Value
@@ -99,7 +100,7 @@ def _scope(analysis: Analysis, path: str, node: ast.Name) -> ast.AST | None:
     index = analysis.index(path)
     same = index.same(node)
     trail = index.trail(same) if same is not None else []
-    functions = [part for part in trail if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)]
+    functions = of_kind(trail, ast.FunctionDef, ast.AsyncFunctionDef)
     if functions:
         return functions[-1]
     trains = any(is_attribute(part.func, "backward") for part in index.of_type(ast.Call))
@@ -125,9 +126,7 @@ def _meant(
     source = analysis.source_of(path)
 
     def likeness(item: tuple[LibraryCall, ast.Name]) -> int:
-        statement = next(
-            (part for part in reversed(analysis.index(path).trail(item[1])) if isinstance(part, ast.Assign)), None
-        )
+        statement = first_of(reversed(analysis.index(path).trail(item[1])), ast.Assign)
         words = set(source.segment(statement.targets[0]).lower().split("_")) if statement is not None else set()
         return len(words & set(name.lower().split("_")))
 

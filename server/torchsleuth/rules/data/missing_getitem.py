@@ -32,6 +32,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Instance
 
@@ -42,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
         if fault.kind == "missing_getitem" and isinstance(fault.dataset, Instance):
             cls = fault.dataset.cls
-            bases = [base.path for base in cls.mro() if isinstance(base, Native)]
+            bases = [base.path for base in of_kind(cls.mro(), Native)]
             wanted = "__iter__" if ITERABLE in bases else "__getitem__"
             source = analysis.source_of(cls.path)
             start = source.start_of(cls.node)

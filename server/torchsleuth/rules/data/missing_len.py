@@ -38,6 +38,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import head, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
 from torchsleuth.values import ClassValue, Instance
@@ -77,7 +78,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
 def _defined(analysis: Analysis, cls: ClassValue) -> Iterator[Candidate]:
     """``__len__`` in a class, before its ``__getitem__``."""
     source = analysis.source_of(cls.path)
-    methods = [part for part in cls.node.body if isinstance(part, ast.FunctionDef)]
+    methods = of_kind(cls.node.body, ast.FunctionDef)
     for method in methods:
         if _is_length(method):
             start = source.text.index(method.name, source.offset(source.start_of(method)))
@@ -155,8 +156,8 @@ def _without(data: ast.Attribute, terms: list[ast.expr], index: str, number: int
     """The length of the data without the terms that an end has beside the index."""
     rest = [term for term in terms if not (is_name(term, index))]
     if len(rest) == len(terms) - 1 and rest:
-        constants = [term.value for term in rest if isinstance(term, ast.Constant)]
-        number -= sum(value for value in constants if isinstance(value, int))
+        constants = [term.value for term in of_kind(rest, ast.Constant)]
+        number -= sum(of_kind(constants, int))
         names = [ast.unparse(term) for term in rest if not isinstance(term, ast.Constant)]
         text = " - ".join([f"len({ast.unparse(data)})", *names])
         yield text if number == 0 else f"{text} {'+' if number > 0 else '-'} {abs(number)}"

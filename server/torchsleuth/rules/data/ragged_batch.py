@@ -38,6 +38,7 @@ from torchsleuth.rules.evidence.loaders import affected, dataset_text, free_name
 from torchsleuth.rules.evidence.spatial import padded_steps
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value, elements_of
@@ -105,7 +106,7 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
 def _shortened(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """``__len__`` that counts the windows which ``__getitem__`` cuts, where it counts those that go over the end."""
     cls = fault.dataset.cls if isinstance(fault.dataset, Instance) else None
-    methods = {part.name: part for part in cls.node.body if isinstance(part, ast.FunctionDef)} if cls else {}
+    methods = {part.name: part for part in of_kind(cls.node.body, ast.FunctionDef)} if cls else {}
     length, getitem = methods.get("__len__"), methods.get("__getitem__")
     if cls is None or length is None or getitem is None:
         return

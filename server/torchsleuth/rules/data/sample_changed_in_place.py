@@ -30,6 +30,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_dotted, is_name, is_text, literal, names_in, nodes_in
 from torchsleuth.tensors.operators import is_in_place
@@ -50,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         tree = analysis.index(dataset.cls.path)
         owner = tree.same(dataset.cls.node)
         methods = owner.body if owner is not None else []
-        getter = next((one for one in methods if isinstance(one, ast.FunctionDef) and one.name == "__getitem__"), None)
+        getter = next((one for one in of_kind(methods, ast.FunctionDef) if one.name == "__getitem__"), None)
         for element, change in _changes(getter, dataset) if getter is not None else ():
             source = analysis.source_of(dataset.cls.path)
             if source.span(element) not in reported:

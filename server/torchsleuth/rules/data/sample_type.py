@@ -47,6 +47,7 @@ from torchsleuth.rules.evidence.loaders import (
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
@@ -201,7 +202,7 @@ def _is_always_none(fault: DataFault, place: object) -> bool:
 def _is_unpacked(analysis: Analysis, fault: DataFault, count: int) -> bool:
     """Whether the loop over the loader gives as many names to a batch: ``for atoms, energy in loader``."""
     trail = edits.path_to(analysis.tree(fault.at.span.path), fault.at.node) if fault.at.node is not None else []
-    loop = next((part for part in reversed(trail) if isinstance(part, ast.For)), None)
+    loop = first_of(reversed(trail), ast.For)
     return loop is not None and any(
         isinstance(part, ast.Tuple)
         and len(part.elts) == count

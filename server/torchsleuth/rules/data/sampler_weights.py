@@ -28,8 +28,9 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, all_are
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
 CODE = "TS619"

@@ -33,6 +33,7 @@ from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_dotted, last_word
 from torchsleuth.tensors.spec import Native
@@ -66,15 +67,13 @@ def _iter_of(dataset: Instance) -> Function | None:
     bases = dataset.cls.mro() if not dataset.cls.opaque else []
     if not any(isinstance(base, Native) and base.path == ITERABLE for base in bases):
         return None
-    found = next(
-        (base.slots["__iter__"] for base in bases if isinstance(base, ClassValue) and "__iter__" in base.slots), None
-    )
+    found = next((base.slots["__iter__"] for base in of_kind(bases, ClassValue) if "__iter__" in base.slots), None)
     return found if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) else None
 
 
 def _loops(method: Function) -> list[ast.For]:
     body = method.node.body if isinstance(method.node, ast.FunctionDef) else []
-    return [part for part in body if isinstance(part, ast.For)]
+    return of_kind(body, ast.For)
 
 
 def _goes_through_all(dataset: Instance, method: Function) -> bool:

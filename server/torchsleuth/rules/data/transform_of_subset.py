@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_name
 from torchsleuth.values import Instance, LibraryObject, Value
@@ -80,7 +81,7 @@ def _is_shared(analysis: Analysis, one: SubsetSet) -> bool:
     """Whether another part of the same data set is handed to a loader."""
     loaders = analysis.calls.get("torch.utils.data.DataLoader", ())
     given = [call.get(0, "dataset") for call in loaders]
-    others = [part for part in given if isinstance(part, LibraryObject) and part is not one.subset]
+    others = [part for part in of_kind(given, LibraryObject) if part is not one.subset]
     return any(
         part.path.endswith(".Subset") and part.slots.get("dataset", part.argument(0, "dataset")) is one.dataset
         for part in others

@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.devices import (
 from torchsleuth.rules.evidence.operands import FACTORIES, append, birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
 from torchsleuth.tensors.device import CPU, Device
@@ -277,16 +278,13 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
     first = function.node.args.args[:1] if function is not None else []
     if owner.cls.path != site.scene.path or not first or not isinstance(kept.value, ast.Name):
         return
-    started = next(
-        (part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"), None
-    )
+    started = next((part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__init__"), None)
     if kept.value.id != first[0].arg or started is None:
         return
     values = {
         target.attr: statement.value
         for statement in nodes_in(started, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Attribute)
+        for target in of_kind(statement.targets, ast.Attribute)
     }
     parameters = {argument.arg for argument in started.args.args}
     devices = [

@@ -11,6 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import names_in
 from torchsleuth.values import Instance, LibraryModule, Value
@@ -39,7 +40,7 @@ def averages(analysis: Analysis) -> Iterator[Finding]:
             if place is None or span in seen or not isinstance(statement, ast.Assign):
                 continue
             # The last one is the parameter, in a loop over names and parameters, too.
-            bare = [part for part in _operands(statement.value) if isinstance(part, ast.Name) and part.id in names]
+            bare = [part for part in of_kind(_operands(statement.value), ast.Name) if part.id in names]
             kept = any(ast.dump(part) == ast.dump(_read(place)) for part in _operands(statement.value))
             if len(bare) == 1 and kept and bare[0].id == _parameter(call, loop):
                 seen.add(span)

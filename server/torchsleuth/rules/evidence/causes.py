@@ -16,6 +16,7 @@ from torchsleuth.rules.evidence.operands import operands
 from torchsleuth.rules.evidence.operators import code_of
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Diagnostic, Related, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
@@ -98,7 +99,7 @@ class _Marks:
             yield from (("graph", id(fault.node)) for fault in faults)
         elif finding.code == _NOT_A_LEAF:
             given = (fault.tensor for fault in self._analysis.trace.autograd if fault.at.span == span)
-            yield from (("graph", id(node_of_graph(one))) for one in given if isinstance(one, Tensor))
+            yield from (("graph", id(node_of_graph(one))) for one in of_kind(given, Tensor))
         elif finding.code in _BY_LOSS:
             for operation in self._analysis.trace.operations:
                 if operation.site.span == span and operation.module is not None:

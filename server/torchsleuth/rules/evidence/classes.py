@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import first_of
 from torchsleuth.values import Bounds, Ends, Tensor
 
 DEFAULT_IGNORED = -100
@@ -29,7 +30,7 @@ def ignored_by(operation: Operation) -> int:
 
 def held(tensor: Tensor) -> Bounds | Ends | None:
     """Numbers that a tensor holds, as far as they are known."""
-    return next((tag for tag in tensor.tags if isinstance(tag, Bounds | Ends)), None)
+    return first_of(tensor.tags, Bounds, Ends)
 
 
 def is_choice(tensor: Tensor) -> bool:

@@ -12,6 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -128,7 +129,7 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
     """A layer that a loop builds, where no round tells the next one what it gives: ``channels = width`` at its end."""
     around = edits.path_to(analysis.tree(frame.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
-    call = next((part for part in reversed(around) if isinstance(part, ast.Call) and node in _given_to(part)), None)
+    call = next((part for part in of_kind(reversed(around), ast.Call) if node in _given_to(part)), None)
     loop = loops[-1] if loops else None
     if not isinstance(node, ast.Name) or call is None or not isinstance(loop, ast.For) or call not in ast.walk(loop):
         return
@@ -264,7 +265,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
     """The terms of a sum that are names, or the whole expression if it is no sum."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        yield from (term for side in (node.left, node.right) for term in _terms(side) if isinstance(term, ast.Name))
+        yield from (term for side in (node.left, node.right) for term in of_kind(_terms(side), ast.Name))
     else:
         yield node
 
@@ -416,8 +417,8 @@ def _factors(frame: Scene, wanted: int, before: ast.AST) -> Iterator[str]:
     parts = list(ast.walk(frame.function.node if frame.function is not None else parse(frame.source)))
     sizes = {
         ast.unparse(argument)
-        for part in parts
-        if isinstance(part, ast.Call) and ast.unparse(part.func).endswith(_SIZED)
+        for part in of_kind(parts, ast.Call)
+        if ast.unparse(part.func).endswith(_SIZED)
         for argument in part.args[:2]
     }
     names = [name for name in names_for(frame, wanted, before) if name not in sizes]
@@ -523,7 +524,7 @@ def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, as
     first = function.node.args.args[:1]
     if not first or first[0].arg != node.value.id or owner.cls.path != frame.path or owner.site is None:
         return None
-    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef)]
+    methods = of_kind(owner.cls.node.body, ast.FunctionDef)
     given = [
         (method, value)
         for method in methods
@@ -664,7 +665,7 @@ def _default(name: str, frame: Scene) -> ast.expr | None:
     found: list[ast.expr] = []
     for node in index(parse(frame.source)).nodes:
         if is_method_call(node, "add_argument"):
-            flags = [part.value for part in node.args if isinstance(part, ast.Constant)]
+            flags = [part.value for part in of_kind(node.args, ast.Constant)]
             if name in {str(flag).lstrip("-").replace("-", "_") for flag in flags}:
                 found += [keyword.value for keyword in node.keywords if keyword.arg == "default"]
     return found[0] if len(found) == 1 and isinstance(found[0], _LITERALS) else None

@@ -9,6 +9,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import call_place
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import LibraryObject, Site, Tensor
@@ -36,9 +37,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
             continue
         if name != "sample" or call.grad is not True or call.site.span in seen:
             continue
-        nodes = [
-            node_of(part) for part in (*call.receiver.args, *call.receiver.kwargs.values()) if isinstance(part, Tensor)
-        ]
+        nodes = [node_of(part) for part in of_kind((*call.receiver.args, *call.receiver.kwargs.values()), Tensor)]
         reached = {one for node in nodes if node is not None for one in node.reached[0]}
         backward = _trained_on(analysis, call.result, reached) if isinstance(call.result, Tensor) else None
         if backward is None:

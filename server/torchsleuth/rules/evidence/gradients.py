@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax.forms import is_name, last_word
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site, Tensor, Value, is_unknown
@@ -32,7 +33,7 @@ def feeds(backward: Event, optimizer: Value) -> bool | None:
     if any(id(part) in reached for part in parts):
         return True
     # A tensor that was joined with itself, or with another, is another one: it is known by where it was made.
-    made = {part.origin.site.span for part in parts if isinstance(part, Tensor) and part.origin is not None}
+    made = {part.origin.site.span for part in of_kind(parts, Tensor) if part.origin is not None}
     leaves = (leaf for node in backward.node.members for leaf in node.leaves)
     if any(leaf.origin is None or leaf.origin.site.span in made for leaf in leaves if made):
         return None
@@ -61,7 +62,7 @@ def reads_gradients_in(analysis: Analysis, point: LoopPoint) -> bool:
             reached.setdefault(function.path, set()).update([function.name] if found is not None else [])
     for path, names in reached.items():
         for use in _uses(analysis.tree(path)):
-            around = next((part for part in use if isinstance(part, ast.FunctionDef)), None)
+            around = first_of(use, ast.FunctionDef)
             if loop in use or (around is not None and around.name in names and loop not in set(ast.walk(around))):
                 return True
     return False
@@ -117,7 +118,7 @@ def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
 def _changes(use: list[ast.AST]) -> bool:
     node, *around = use
     if isinstance(node, ast.Constant):
-        names = [part.func for part in around[:1] if isinstance(part, ast.Call)]
+        names = [part.func for part in of_kind(around[:1], ast.Call)]
         return any(is_name(name, "setattr", "delattr") for name in names)
     if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _HOOKS):
         return True

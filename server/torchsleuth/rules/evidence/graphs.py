@@ -12,12 +12,13 @@ from torchsleuth.rules.evidence.loops import blocks_of, caller_of, is_alone, pla
 from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
+from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, last_word, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import ListValue, Site, Tensor, all_are
+from torchsleuth.values import ListValue, Site, Tensor
 from torchsleuth.values.graph import AutogradFault, Cut
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
@@ -289,9 +290,7 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     within, statement = analysis.index(site.span.path), statement_of(analysis, site)
     uses: list[ast.AST] = [call]
     if isinstance(statement, ast.Assign) and statement.value is call and isinstance(statement.targets[0], ast.Name):
-        scope = next(
-            (part for part in reversed(within.trail(call)) if isinstance(part, ast.FunctionDef | ast.Module)), None
-        )
+        scope = first_of(reversed(within.trail(call)), ast.FunctionDef, ast.Module)
         names = list(nodes_in(scope, ast.Name)) if scope is not None else []
         uses = [part for part in names if part.id == statement.targets[0].id and part is not statement.targets[0]]
     at = {1: "[:, {}]", -1: "[..., {}]", 0: "[{}]"}.get(dim) if isinstance(dim, int) else None
@@ -384,10 +383,8 @@ def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) -> Iterator[Candidate]:
     """The loop over ``model.parameters()`` in front of ``model.fc = …``, below what makes the model."""
-    trail = [part for part in edits.path_to(analysis.tree(source.path), statement) if isinstance(part, ast.stmt)]
-    whole = next(
-        (part for part in reversed(trail) if isinstance(part, ast.For) and part.body == [statement]), statement
-    )
+    trail = of_kind(edits.path_to(analysis.tree(source.path), statement), ast.stmt)
+    whole = next((part for part in of_kind(reversed(trail), ast.For) if part.body == [statement]), statement)
     block = next((one for one in blocks_of(analysis.tree(source.path)) if whole in one), [whole])
     before = block[: block.index(whole)]
     used = {ast.unparse(part) for part in nodes_in(whole, ast.Name, ast.Attribute)} - {"self"}

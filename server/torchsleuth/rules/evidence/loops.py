@@ -11,6 +11,7 @@ from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, literal, names_in
 from torchsleuth.syntax.trees import index
@@ -34,7 +35,7 @@ def modules_of(optimizer: Value) -> list[Value]:
     """The modules whose parameters an optimizer was given, as far as they are known."""
     if not isinstance(optimizer, LibraryObject):
         return []
-    return [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
+    return [module for given in of_kind(given_to(optimizer), Parameters) for module in given.modules]
 
 
 def trained_by(optimizer: Value, module: Value) -> bool:
@@ -44,7 +45,7 @@ def trained_by(optimizer: Value, module: Value) -> bool:
 
 def optimizers_of(optimizers: Iterable[Value], modules: Iterable[Value]) -> set[int]:
     """The identities of those optimizers that were given parameters of one of the modules."""
-    known = [module for module in modules if isinstance(module, LibraryModule | Instance)]
+    known = of_kind(modules, LibraryModule, Instance)
     wholes = {id(module) for module in known}
     holders = {id(part) for module in known for part in parts_of(module)}
     found: set[int] = set()
@@ -209,7 +210,7 @@ def _is_replaced(analysis: Analysis, path: str, node: ast.AST) -> bool:
     """Whether a place is in a method that every class derived from its own defines anew, while nothing is made of that
     class itself."""
     trail = analysis.index(path).trail(node)
-    within = [part for part in trail if isinstance(part, ast.ClassDef | ast.FunctionDef)]
+    within = of_kind(trail, ast.ClassDef, ast.FunctionDef)
     if len(within) < 2 or not isinstance(within[0], ast.ClassDef) or not isinstance(within[1], ast.FunctionDef):
         return False
     owner, method = within[0], within[1]

@@ -11,6 +11,7 @@ from functools import cached_property
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
 from torchsleuth.tensors import dims
@@ -208,10 +209,8 @@ class Masks:
     def _statement(self, origin: Origin) -> tuple[ast.AST | None, ast.AST]:
         path = origin.site.span.path
         trail = edits.path_to(self._analysis.tree(path), origin.site.node)
-        function = next(
-            (part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), self._analysis.tree(path)
-        )
-        return next((part for part in reversed(trail) if isinstance(part, ast.stmt)), None), function
+        function = first_of(reversed(trail), ast.FunctionDef) or self._analysis.tree(path)
+        return first_of(reversed(trail), ast.stmt), function
 
     def _operation(self, origin: Origin) -> Operation | None:
         return self._analysis.operations.get(id(origin.site))

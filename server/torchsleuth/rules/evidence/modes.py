@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in
 from torchsleuth.values import Instance, LibraryModule, Site, Value
 from torchsleuth.values.frames import Scene
@@ -52,7 +53,7 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
             inside = part.type_name not in _SWITCHED
             name = f"the dropout of {part.type_name}" if inside else part.type_name
             yield ModeDependent(name, part.site, part.slots["training"])
-    instances = {id(part): part for part in parts if isinstance(part, Instance)}
+    instances = {id(part): part for part in of_kind(parts, Instance)}
     dropouts = [path for path in analysis.calls if path.startswith(_FUNCTIONAL) and "dropout" in path]
     for call in (call for path in dropouts for call in analysis.calls[path]):
         if call.get(1, "p", 0.5) != 0:
@@ -128,7 +129,7 @@ def _returns_before(trail: list[ast.AST]) -> Iterator[ast.expr]:
         for block in own_blocks(outer):
             if isinstance(part, ast.stmt) and part in block:
                 before = block[: block.index(part)]
-                yield from (one.test for one in before if isinstance(one, ast.If) and _leaves(one))
+                yield from (one.test for one in of_kind(before, ast.If) if _leaves(one))
 
 
 def _leaves(statement: ast.If) -> bool:
@@ -153,7 +154,7 @@ def _is_switch(test: ast.expr, own: set[str]) -> bool:
 
 def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
     """The assignments to these names in the function that leads to a node, and the conditions around it."""
-    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    function = first_of(reversed(trail), ast.FunctionDef)
     for part in nodes_in(function, ast.If, ast.Assign) if function is not None else ():
         stored = nodes_in(part, ast.Name)
         if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):

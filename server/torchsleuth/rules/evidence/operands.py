@@ -12,6 +12,7 @@ from torchsleuth.rules.evidence.constructors import names_for, passed_for, resiz
 from torchsleuth.rules.evidence.describe import argument_nodes, expression_text, shape_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -309,7 +310,7 @@ def size_nodes(born: Birth) -> list[ast.expr]:
     keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)
     args = list(born.call.args)
     if keyword is None and born.name in ("full", "randint"):
-        keyword = next((item for item in args if isinstance(item, ast.Tuple | ast.List)), None)
+        keyword = first_of(args, ast.Tuple, ast.List)
     if keyword is not None:
         args = [keyword]
     if len(args) == 1 and isinstance(args[0], ast.Tuple | ast.List):

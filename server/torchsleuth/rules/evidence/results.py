@@ -10,6 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
 from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -100,7 +101,7 @@ def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     package = package_name(site, "torch.nn")
     first = any(part.arg == "batch_first" and ast.unparse(part.value) == "True" for part in before.keywords)
     outer = edits.path_to(analysis.tree(source.path), before)
-    statement = next((part for part in outer if isinstance(part, ast.stmt)), None)
+    statement = first_of(outer, ast.stmt)
     if package is None or statement is None or getattr(statement, "decorator_list", []):
         return
     last = "[:, -1]" if first else "[-1]"

@@ -12,6 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_method_call, is_spread, last_word, names_in, nodes_in
 from torchsleuth.tensors import dims
@@ -29,7 +30,7 @@ def every_kth(analysis: Analysis, step: Event) -> ast.expr | None:
     for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
         block = next((body for body in own_blocks(part) if inner in body), [])
         skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
-        tests = [one.test for one in skipping if isinstance(one, ast.If)]
+        tests = [one.test for one in of_kind(skipping, ast.If)]
         if isinstance(part, ast.If) and inner in part.body:
             tests.append(part.test)
         found = [node.right for test in tests for node in ast.walk(test) if _is_modulo(node)]
@@ -49,7 +50,7 @@ def _skips(statement: ast.AST) -> bool:
 
 def _counted(branch: ast.If, around: list[ast.AST]) -> list[ast.expr]:
     """The ``k`` of ``if self.n >= k``, where the same function counts ``self.n`` up, and the branch sets it back."""
-    function = next((part for part in reversed(around) if isinstance(part, ast.FunctionDef)), around[0])
+    function = first_of(reversed(around), ast.FunctionDef) or around[0]
     up = {ast.unparse(part.target) for part in ast.walk(function) if _counts_up(part)}
     back = {
         ast.unparse(target)
@@ -125,7 +126,7 @@ def _leaves(block: ast.For | ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     ways = [part for part in ast.walk(block) if isinstance(part, ast.Break | ast.Continue | ast.Return | ast.Raise)]
     if isinstance(block, ast.For):
         return bool(ways)
-    return any(part is not block.body[-1] for part in ways if isinstance(part, ast.Return | ast.Raise))
+    return any(part is not block.body[-1] for part in of_kind(ways, ast.Return, ast.Raise))
 
 
 def loops_since(event: Event, scheduler: LibraryObject) -> list[LoopPoint]:

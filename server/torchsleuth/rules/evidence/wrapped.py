@@ -12,6 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, is_text
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
@@ -81,8 +82,7 @@ def _decides(module: Value) -> bool:
     """Whether a class in a module has a way of its own to save or load."""
     return any(
         isinstance(node, ast.FunctionDef) and node.name in _OWN
-        for part in descendants(module)
-        if isinstance(part, Instance)
+        for part in of_kind(descendants(module), Instance)
         for node in part.cls.node.body
     )
 
@@ -120,9 +120,8 @@ def _stores(analysis: Analysis, path: str, name: str | None, after: ast.stmt) ->
     source = analysis.source_of(path)
     return [
         node
-        for node in analysis.index(path).nodes
-        if isinstance(node, ast.Name | ast.Attribute)
-        and isinstance(node.ctx, ast.Store)
+        for node in of_kind(analysis.index(path).nodes, ast.Name, ast.Attribute)
+        if isinstance(node.ctx, ast.Store)
         and source.segment(node) == name
         and node.lineno > after.lineno
         and _function(analysis, path, node) is _function(analysis, path, after)
@@ -150,8 +149,8 @@ def _is_made_by(analysis: Analysis, wrap: LibraryCall, site: Site, name: str | N
         return False
     made = [
         node
-        for node in analysis.statements(path)
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]
+        for node in of_kind(analysis.statements(path), ast.Assign)
+        if [ast.unparse(target) for target in node.targets] == [name]
     ]
     mine = [node for node in made if node.value in (call, analysis.index(path).same(call))]
     if len(mine) != 1 or (name.isidentifier() and _function(analysis, path, mine[0]) is not _own(analysis, site)):
@@ -203,7 +202,7 @@ def _is_seen(made: Site, used: Site, name: str | None) -> bool:
 
 def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:
     trail = edits.path_to(analysis.tree(path), node)
-    return next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    return first_of(reversed(trail), ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def _unwrapped(analysis: Analysis, site: Site, inner: str) -> Iterator[Candidate]:

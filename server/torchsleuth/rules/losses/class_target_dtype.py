@@ -35,6 +35,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -118,7 +119,7 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
         return
     site, source = origin.site, source_at(analysis, origin.site)
     functional = package_name(site, "torch.nn.functional")
-    terms = [side for side in (node.left, node.right) if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Mult)]
+    terms = [side for side in of_kind((node.left, node.right), ast.BinOp) if isinstance(side.op, ast.Mult)]
     parts = [part for term in terms for part in (term.left, term.right) if _holds_classes(part, site.scene)]
     if functional is None or len(parts) != 2:
         return

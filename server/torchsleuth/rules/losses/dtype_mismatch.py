@@ -45,6 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS301"
@@ -86,7 +87,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
     """A number that the dtype of a tensor cannot hold, such as -1e9 for a mask in half precision."""
     site, given = failure.operation.site, operands(failure.operation)
-    values = [value for value in failure.operation.args if isinstance(value, int | float)]
+    values = of_kind(failure.operation.args, int, float)
     call = site.node
     if not given or len(values) != 1 or not isinstance(call, ast.Call) or given[0].node is None:
         return plain

@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, trail
 from torchsleuth.rules.evidence.scores import narrowed, scoring
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in, parts_of_tuple
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
@@ -306,7 +307,7 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
     if not isinstance(owner, Instance) or function is None or function.name != "__getitem__":
         return
     source = analysis.source_of(owner.cls.path)
-    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__len__"]
+    methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__len__"]
     for part in (inner for method in methods for inner in ast.walk(method)):
         if not isinstance(part, ast.Return) or part.value is None:
             continue
@@ -330,8 +331,8 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     source = source_at(analysis, site)
     names = names_in(node.slice)
     around = edits.path_to(analysis.tree(site.span.path), node)
-    loops = [part for part in around if isinstance(part, ast.For | ast.comprehension)]
-    loops += [part.generators[0] for part in around if isinstance(part, ast.ListComp | ast.GeneratorExp)]
+    loops = of_kind(around, ast.For, ast.comprehension)
+    loops += [part.generators[0] for part in of_kind(around, ast.ListComp, ast.GeneratorExp)]
     loop = next((one for one in reversed(loops) if isinstance(one.target, ast.Name) and one.target.id in names), None)
     if loop is None or isinstance(node.slice, ast.Name):
         return

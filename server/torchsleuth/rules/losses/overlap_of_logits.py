@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text, ope
 from torchsleuth.rules.losses.bce_on_logits import layer_places
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
@@ -100,9 +101,7 @@ def _probabilities(analysis: Analysis, product: Operation, node: ast.expr | None
     path = product.site.span.path
     source, tree = analysis.source_of(path), analysis.tree(path)
     same = analysis.index(path).same(node)
-    around = (
-        [part for part in edits.path_to(tree, same) if isinstance(part, ast.FunctionDef)] if same is not None else []
-    )
+    around = of_kind(edits.path_to(tree, same), ast.FunctionDef) if same is not None else []
     if not around or node.id not in [part.arg for part in around[-1].args.args]:
         return
     first = around[-1].body[1 if ast.get_docstring(around[-1]) is not None and len(around[-1].body) > 1 else 0]

@@ -46,11 +46,12 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, all_are
+from torchsleuth.values import LibraryModule
 
 CODE = "TS111"
 _NAMES = {"MultiheadAttention": ("embed_dim", "num_heads")}

@@ -29,12 +29,12 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import all_are
 
 CODE = "TS116"
 
@@ -264,9 +264,7 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
     if isinstance(first, str) and (first.lower() in _BATCH or first in known):
         return True
     if aligned is None:
-        return all_are(sizes, int) and dims.product([size for size in sizes if isinstance(size, int)]) == dims.product(
-            shape
-        )
+        return all_are(sizes, int) and dims.product(of_kind(sizes, int)) == dims.product(shape)
     for part, size in zip(aligned, shape):
         expected: Size | None = None
         if part is not None:

@@ -53,6 +53,7 @@ from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.evidence.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
@@ -262,7 +263,7 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
     if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
         return
     if isinstance(widths[0], int) and isinstance(widths[1], int):
-        names = [next(names_for(site.scene, width), str(width)) for width in widths if isinstance(width, int)]
+        names = [next(names_for(site.scene, width), str(width)) for width in of_kind(widths, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
         edit = edits.add_argument(source_at(analysis, site), site.call, text)
         yield Candidate(message("fix.add_argument", argument=text), (edit,))

@@ -46,10 +46,11 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
 from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, ListValue, all_are, items_of
+from torchsleuth.values import LibraryModule, ListValue, items_of
 
 CODE = "TS109"
 _ARGUMENT = {

@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.operands import Operand, lineage, operands, repl
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule
 
@@ -129,7 +130,7 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
 
 def _smaller(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
     """A kernel that fits."""
-    spatial = [size for size in used.shape[2:] if isinstance(size, int)]
+    spatial = of_kind(used.shape[2:], int)
     if spatial:
         yield from change_argument(analysis, layer, 2, "kernel_size", min(spatial))
 

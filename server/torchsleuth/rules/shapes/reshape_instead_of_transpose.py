@@ -33,6 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
@@ -105,7 +106,7 @@ def _channels(old: Shape, new: Shape) -> tuple[int, int] | None:
     one, two, first = old[-3:], new[-3:], len(old) - 3
     for channels_last, channels_first, axis in ((one, two, (first + 2, first)), (two, one, (first, first + 2))):
         *image, channels = channels_last
-        sizes = [size for size in image if isinstance(size, int) and size > max(_COLOURS)]
+        sizes = [size for size in of_kind(image, int) if size > max(_COLOURS)]
         if channels in _COLOURS and len(sizes) == 2 and same_shape(channels_first, (channels, *image)):
             return axis
     return None

@@ -33,11 +33,12 @@ from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
-from torchsleuth.values import Instance, LibraryModule, Tensor, all_are
+from torchsleuth.values import Instance, LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
 
 CODE = "TS104"
@@ -210,14 +211,14 @@ def _wide_enough(analysis: Analysis, operation: Operation, values: list[object])
     """The linear layer in front of a view of each sample, built for as many features as the view wants."""
     shape = operation.specs[0].shape or ()
     if len(shape) == 4 and operation.tensors and same(dims.product(values[-2:]), dims.product(shape[2:])):  # type: ignore[arg-type]
-        wanted = math.prod(value for value in values[1:-2] if isinstance(value, int))
+        wanted = math.prod(of_kind(values[1:-2], int))
         for layer in layers_behind(analysis, operation.tensors[0], "Conv"):
             if wanted > 0 and all_are(values[1:-2], int):
                 yield from change_argument(analysis, layer, 1, "out_channels", wanted)
             return
     if len(shape) != 2 or not operation.tensors or not all_are(values[1:], int):
         return
-    wanted = math.prod(value for value in values[1:] if isinstance(value, int))
+    wanted = math.prod(of_kind(values[1:], int))
     for layer in layers_behind(analysis, operation.tensors[0], "Linear"):
         made = given_argument(layer, 1, "out_features")
         if wanted > 0 and isinstance(made, int) and same(shape[1], made):
@@ -229,7 +230,7 @@ def _shares(
     source: SourceText, sizes: list[ast.expr], values: list[object], total: dims.Size | None
 ) -> Iterator[Candidate]:
     """A size divided by another one of the same call, the last one first: ``c // heads`` for ``view(b, t, heads, c)``."""
-    held = dims.product([value for value in values if isinstance(value, int)])
+    held = dims.product(of_kind(values, int))
     for index in range(len(sizes) - 1, -1, -1):
         for other, value in enumerate(values):
             named = all(isinstance(sizes[place], ast.Name | ast.Attribute) for place in (index, other))
@@ -270,7 +271,7 @@ def _divisors(value: object, shape: tuple[dims.Size, ...] | None) -> list[str]:
     """The divisors of a dimension that a size does not divide, the nearest first: patches of 10 for 16 in 40 pixels."""
     if not isinstance(value, int) or value < 2:
         return []
-    uneven = {size for size in (shape or ())[1:] if isinstance(size, int) and value < size <= 4096 and size % value}
+    uneven = {size for size in of_kind((shape or ())[1:], int) if value < size <= 4096 and size % value}
     found = {part for size in uneven for part in range(2, size) if size % part == 0}
     return [str(part) for part in sorted(found, key=lambda part: (abs(part - value), part))[:3]]
 

@@ -33,6 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in, targets_of
 from torchsleuth.tensors.device import CPU
@@ -56,7 +57,7 @@ class _Place:
 
     @property
     def statement(self) -> ast.stmt:
-        return next(part for part in reversed(self.trail) if isinstance(part, ast.stmt))
+        return of_kind(reversed(self.trail), ast.stmt)[0]
 
     @property
     def wrappers(self) -> list[ast.AST]:
@@ -152,7 +153,7 @@ def _conditional_above(analysis: Analysis, frame: Scene) -> bool:
 
 def _stays(module: Value) -> bool:
     """Whether ``.cpu()`` of the parameters gives these themselves."""
-    parts = [part for part in parts_of(module) if isinstance(part, LibraryModule)]
+    parts = of_kind(parts_of(module), LibraryModule)
     return bool(parts) and all(part.device == CPU for part in parts)
 
 
@@ -223,7 +224,7 @@ def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
         return False
     given = caller.statement.targets if isinstance(caller.statement, ast.Assign) else []
     names = {ast.unparse(target) for target in given}
-    loop = next((part for part in caller.blocks if isinstance(part, ast.For | ast.While)), None)
+    loop = first_of(caller.blocks, ast.For, ast.While)
     for part in nodes_in(loop, ast.If) if loop is not None else ():
         if isinstance(part.body[-1], ast.Break | ast.Return):
             asked = set(ast.walk(part.test))
@@ -243,7 +244,7 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
         elsewhere = (node for path in paths for node in analysis.index(path).of_type(ast.Attribute))
         reads += [node for node in elsewhere if isinstance(node.ctx, ast.Load)]
         return any(is_attribute(n, target.attr) and n not in inside for n in reads)
-    loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)]
+    loops = of_kind(place.blocks, ast.For, ast.While)
     if not isinstance(target, ast.Name) or not loops:
         return False
     end = loops[-1].end_lineno or 0
@@ -274,7 +275,7 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
         node: ast.AST | None = step.site.node
         while frame is not None and node is not None and step.loops:
             place = _place(analysis, frame.path, node)
-            loops = [part for part in place.blocks if isinstance(part, ast.For | ast.While)] if place else []
+            loops = of_kind(place.blocks, ast.For, ast.While) if place else []
             if loops and (loops[-1], step.subject) not in looked_into:
                 looked_into.add((loops[-1], step.subject))
                 for assignment in _bare(loops[-1], reported):

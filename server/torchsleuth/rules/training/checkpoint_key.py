@@ -31,6 +31,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import DictValue, LibraryObject
@@ -44,7 +45,7 @@ _SHOWN = 4
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.KEY):
         held, key = misuse.value
-        names = [one for one in held.items or () if isinstance(one, str)]
+        names = of_kind(held.items or (), str)
         near = difflib.get_close_matches(key, names, 1) if len(names) > _SHOWN else []
         keys = ", ".join(f'"{one}"' for one in near or names[:_SHOWN]) + (
             ", …" if len(names) > _SHOWN and not near else ""
@@ -81,7 +82,7 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
         return
     source = analysis.source_of(call.site.span.path)
     held = call.site.scene.names.get(given.value.id)
-    names = [one for one in (held.items or () if isinstance(held, DictValue) else ()) if isinstance(one, str)]
+    names = of_kind(held.items or () if isinstance(held, DictValue) else (), str)
     for name in names:
         if "opt" in name.lower():
             yield Candidate(
@@ -100,7 +101,7 @@ def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterat
     around = analysis.index(misuse.site.span.path).parents.get(same) if same is not None else None
     function = around.func if isinstance(around, ast.Call) else None
     loads = is_attribute(function, "load_state_dict")
-    names = [one for one in items if isinstance(one, str)]
+    names = of_kind(items, str)
     alike = {one: difflib.SequenceMatcher(None, one.lower(), key.lower()).ratio() for one in names}
     names.sort(key=lambda one: (loads and not isinstance(items[one], DictValue), -alike[one]))
     quote = source.segment(node.slice)[0]

@@ -33,6 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, nodes_in, targets_of
 from torchsleuth.syntax.trees import Index
@@ -98,7 +99,7 @@ class _Pass:
         """The value that is added up in each iteration, without a condition."""
         for statement in self.loop.body:
             blocks = statement.body if isinstance(statement, ast.With) else [statement]
-            yield from (one for one in blocks if isinstance(one, ast.AugAssign) and isinstance(one.op, ast.Add))
+            yield from (one for one in of_kind(blocks, ast.AugAssign) if isinstance(one.op, ast.Add))
 
     def others(self, total: ast.expr) -> list[ast.AST]:
         """Where else in the function a total is changed."""

@@ -27,6 +27,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_spread, names_in, nodes_in
 from torchsleuth.values import Site
@@ -82,10 +83,8 @@ def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candid
     """The layer made in __init__, where its arguments are to be had there; or switched where it is made."""
     source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
     node = index.same(site.node)
-    owner = (
-        next((part for part in reversed(index.trail(node)) if isinstance(part, ast.ClassDef)), None) if node else None
-    )
-    methods = [part for part in owner.body if isinstance(part, ast.FunctionDef)] if owner is not None else []
+    owner = first_of(reversed(index.trail(node)), ast.ClassDef) if node else None
+    methods = of_kind(owner.body, ast.FunctionDef) if owner is not None else []
     maker = next((part for part in methods if part.name == "__init__" and part.args.args), None)
     if maker is not None and isinstance(node, ast.Call) and maker.body[-1].lineno > maker.lineno:
         own = maker.args.args[0].arg

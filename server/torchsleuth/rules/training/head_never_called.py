@@ -26,6 +26,7 @@ from torchsleuth.interp.library.hierarchy import descendants, named_children
 from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import ClassValue, Instance, LibraryModule, Value, is_module
@@ -71,8 +72,7 @@ def _is_new(item: AttributeSet | PartSet) -> bool:
         return False
     return not any(
         (is_attribute(part, item.name)) or (isinstance(part, ast.Constant) and part.value == item.name)
-        for cls in item.owner.cls.mro()
-        if isinstance(cls, ClassValue)
+        for cls in of_kind(item.owner.cls.mro(), ClassValue)
         for part in ast.walk(cls.node)
     )
 

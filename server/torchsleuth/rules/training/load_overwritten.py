@@ -28,6 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 
@@ -56,7 +57,7 @@ def _layers(module: Value) -> set[int]:
     parts = list(parts_of(module))
     if any(isinstance(part, Tensor) or part.built is not None for part in parts):
         return set()
-    own = [part for part in parts if isinstance(part, LibraryModule) and has_own_parameters(part)]
+    own = [part for part in of_kind(parts, LibraryModule) if has_own_parameters(part)]
     return {part.identity for part in own if "Norm" not in part.type_name}
 
 
@@ -64,7 +65,7 @@ def _initialised(
     analysis: Analysis, load: LibraryCall, calls: list[LibraryCall], layers: set[int]
 ) -> LibraryCall | None:
     """The call by which the last of the layers is initialised, if nothing uses the model, or loads again, before it."""
-    whole = {part.identity for part in descendants(load.receiver) if isinstance(part, LibraryModule | Instance)}
+    whole = {part.identity for part in of_kind(descendants(load.receiver), LibraryModule, Instance)}
     left, last = set(layers), None
     for call in calls:
         if any(event.kind == "forward" for event in analysis.trace.events[load.after : call.after]):

@@ -43,6 +43,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, is_unknown
@@ -144,7 +145,7 @@ def _clearing(analysis: Analysis, backward: Event, name: str) -> ast.stmt | None
     if statement is None:
         return None
     around = edits.path_to(analysis.tree(backward.site.span.path), statement)
-    loop = next((part for part in reversed(around) if isinstance(part, ast.For | ast.While)), None)
+    loop = first_of(reversed(around), ast.For, ast.While)
     for node in nodes_in(loop, ast.Expr) if loop is not None else ():
         if isinstance(node.value, ast.Call) and node.lineno > statement.lineno:
             if ast.unparse(node.value.func) == f"{name}.zero_grad":

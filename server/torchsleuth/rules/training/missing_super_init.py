@@ -28,6 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_function_call, nodes_in
 from torchsleuth.values import ClassValue, Instance, Tensor, is_module
@@ -60,7 +61,7 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
             continue
         documented = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
         first = node.body[1] if documented and len(node.body) > 1 else node.body[0]
-        bare = next((part for part in node.body if isinstance(part, ast.Expr) and _is_super(part.value)), None)
+        bare = next((part for part in of_kind(node.body, ast.Expr) if _is_super(part.value)), None)
         if bare is not None and bare.lineno < item.site.span.start.line:
             yield Candidate(
                 message("fix.add", text=".__init__()"), (edits.insert_after_node(source, bare, ".__init__()"),)
@@ -73,7 +74,7 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
                 message("fix.replace", old=source.segment(odd), new=text), (edits.replace(source, odd, text),)
             )
             return
-        late = next((part for part in node.body if isinstance(part, ast.Expr) and "__init__" in ast.dump(part)), None)
+        late = next((part for part in of_kind(node.body, ast.Expr) if "__init__" in ast.dump(part)), None)
         text = source.segment(late) if late is not None else f"super().__init__({_wanted(item.owner, node)})"
         changes = [edits.insert_line_before(source, first, text)]
         if late is not None and late.lineno == late.end_lineno:
@@ -84,8 +85,8 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
 def _wanted(owner: Instance, method: ast.FunctionDef) -> str:
     """The arguments that the constructor of a base class of the user's has to get: the parameters of the same names,
     what a class beside this one gives it, or the name of the class for a name."""
-    base = next((part for part in owner.cls.bases if isinstance(part, ClassValue)), None)
-    below = [part for part in base.node.body if isinstance(part, ast.FunctionDef)] if base is not None else []
+    base = first_of(owner.cls.bases, ClassValue)
+    below = of_kind(base.node.body, ast.FunctionDef) if base is not None else []
     constructor = next((part for part in below if part.name == "__init__"), None)
     if constructor is None:
         return ""

@@ -28,8 +28,9 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, all_are, is_module
+from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
 
 CODE = "TS511"
 

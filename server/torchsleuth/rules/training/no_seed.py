@@ -25,6 +25,7 @@ from collections.abc import Iterator, Mapping
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import last_word
 from torchsleuth.tensors.spec import Native
@@ -60,7 +61,7 @@ def _seeded(analysis: Analysis, names: Mapping[object, object]) -> Iterator[Cand
         (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
     )
     tree = analysis.tree(analysis.source.path)
-    imports = [part for part in tree.body if isinstance(part, ast.Import | ast.ImportFrom)]
+    imports = of_kind(tree.body, ast.Import, ast.ImportFrom)
     if torch is None or not imports:
         return
     text = f"{torch}.manual_seed(0)"

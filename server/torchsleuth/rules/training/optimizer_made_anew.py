@@ -35,6 +35,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject
 
@@ -110,7 +111,7 @@ def _repairs(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     source = analysis.source_of(path)
     text = source.segment(statement)
     around = edits.path_to(analysis.tree(path), statement)
-    for loop in (part for part in around if isinstance(part, ast.For | ast.While)):
+    for loop in of_kind(around, ast.For, ast.While):
         title = message("fix.move_before", text=text, line=loop.lineno)
         yield Candidate(
             title, (edits.insert_line_before(source, loop, text), edits.remove_line(source, statement.lineno))

@@ -50,6 +50,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
@@ -192,7 +193,7 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     optimizer = item.optimizer
     if feeds(item.backward, optimizer) is not True or not trained_by(optimizer, item.whole):
         return None
-    modules = [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
+    modules = [module for given in of_kind(given_to(optimizer), Parameters) for module in given.modules]
     made = _made_at(item.part)
     whole = any(inner is item.part for module in modules for inner in parts_of(module))
     if not whole or made is None or item.part.identity < optimizer.identity or optimizer.site is None:
@@ -270,7 +271,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     if statement is None or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
         return
     call = analysis.index(made.span.path).same(made.node)
-    methods = [part for part in owner.cls.node.body if isinstance(part, ast.FunctionDef) and part.name == "__init__"]
+    methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__init__"]
     if function is None or function.name == "__init__" or owner.cls.path != made.scene.path or not methods:
         return
     text = _as_written_once(analysis, made, layer, methods[0])
@@ -321,8 +322,8 @@ def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init:
     changes: list[tuple[ast.expr, str]] = []
     for node, value in given:
         parts = list(ast.walk(node))
-        names = [part.id for part in parts if isinstance(part, ast.Name) and part.id != receiver]
-        own = [ast.unparse(part) for part in parts if isinstance(part, ast.Attribute)]
+        names = [part.id for part in of_kind(parts, ast.Name) if part.id != receiver]
+        own = [ast.unparse(part) for part in of_kind(parts, ast.Attribute)]
         if any(name not in made.scene.globals for name in names) or any(
             text.startswith(f"{receiver}.") and text not in kept for text in own
         ):
@@ -341,7 +342,7 @@ def _anew(analysis: Analysis, source: SourceText, first: ast.stmt, second: ast.s
     path, text = source.path, source.segment(first)
     if is_alone(first, analysis, path) and is_alone(second, analysis, path):
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, second, text),))
-    targets = [part.targets[0] for part in (first, second) if isinstance(part, ast.Assign)]
+    targets = [part.targets[0] for part in of_kind((first, second), ast.Assign)]
     if len(targets) == 2 and is_alone(second, analysis, path):
         optimizer, layer = (source.segment(target) for target in targets)
         text = f'{optimizer}.add_param_group({{"params": {layer}.parameters()}})'
@@ -428,7 +429,7 @@ def _head(analysis: Analysis, item: _Missed) -> Finding | None:
 
 
 def _given_modules(optimizer: LibraryObject) -> list[Value]:
-    return [module for given in given_to(optimizer) if isinstance(given, Parameters) for module in given.modules]
+    return [module for given in of_kind(given_to(optimizer), Parameters) for module in given.modules]
 
 
 def _trained_in(module: Value) -> Iterator[LibraryModule | Tensor]:

@@ -28,6 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -111,7 +112,7 @@ def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Itera
     """The assignments to a name that are computed from its old value, if nothing below reads the new one."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     stored = [part for part in _named(inside, name) if isinstance(part.ctx, ast.Store)]
-    found = [part for part in inside if isinstance(part, ast.Assign) and part.targets[0] in stored]
+    found = [part for part in of_kind(inside, ast.Assign) if part.targets[0] in stored]
     nested = any(isinstance(part, ast.For | ast.While | ast.Lambda | ast.FunctionDef) for part in inside)
     if nested or len(stored) != len(found):
         return
@@ -168,7 +169,7 @@ def _reads(node: ast.AST, name: str) -> bool:
 def _computes(value: ast.expr) -> bool:
     """Whether an expression gives new values, and does nothing to the old ones by the way."""
     calls = [part.func for part in nodes_in(value, ast.Call)]
-    names = [part.attr for part in calls if isinstance(part, ast.Attribute)]
+    names = [part.attr for part in of_kind(calls, ast.Attribute)]
     written = any(isinstance(part, ast.keyword) and part.arg == "out" for part in ast.walk(value))
     if len(names) < len(calls) or written or any(name.endswith("_") for name in names):
         return False

@@ -31,6 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import reads_gradients
 from torchsleuth.rules.evidence.graphs import uncut
 from torchsleuth.rules.rule import Analysis, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.values.graph import Cut, node_of
 
@@ -51,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for optimizer in trace.optimizers:
         if UNKNOWN in given_to(optimizer) or optimizer.identity in trace.escaped:
             continue
-        trained = [part for part in trained_parts(optimizer) if isinstance(part, LibraryModule)]
+        trained = of_kind(trained_parts(optimizer), LibraryModule)
         starved = [part for part in trained if id(part) not in reached and _trainable(part)]
         if not starved or not any(id(part) in reached for part in trained):
             continue

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.wrapped import of_wrapped
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
@@ -128,9 +129,7 @@ def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     other = _source(fault.given)
     best = other.site.node if isinstance(other, Instance | LibraryModule) and other.site is not None else None
     alike = [best, *analysis.index(site.span.path).of_type(ast.Call)]
-    texts = [
-        ast.unparse(one) for one in alike if isinstance(one, ast.Call) and ast.dump(one.func) == ast.dump(own.func)
-    ]
+    texts = [ast.unparse(one) for one in of_kind(alike, ast.Call) if ast.dump(one.func) == ast.dump(own.func)]
     for text in list(dict.fromkeys(texts))[:_TRIED]:
         if text != ast.unparse(own):
             title = message("fix.replace", old=source.segment(own), new=text)

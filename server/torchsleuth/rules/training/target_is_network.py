@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, receiver_text, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Instance, LibraryModule, LibraryObject, Value, is_module
@@ -99,7 +100,7 @@ def _has_alias_in(analysis: Analysis, call: LibraryCall, span: Span) -> bool:
     if here is None or span.path != call.site.span.path:
         return False
     trail = edits.path_to(analysis.tree(span.path), here)
-    around = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    around = first_of(reversed(trail), ast.FunctionDef)
     return around is not None and around.lineno <= span.start.line <= (around.end_lineno or 0)
 
 

@@ -34,6 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import optimizers_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
@@ -81,7 +82,7 @@ def _too_late(analysis: Analysis, call: LibraryCall, thaw: Switch) -> bool:
     below = {id(part) for part in descendants(thaw.module)}
     frozen = [one for one in switches if not one.value and one.site.scene.moment < began and id(one.module) in below]
     again = [one for one in switches if one.site.scene.moment > moment and not one.value]
-    whole = {id(part) for given in given_to(optimizer) if isinstance(given, Parameters) for part in _parts(given)}
+    whole = {id(part) for given in of_kind(given_to(optimizer), Parameters) for part in _parts(given)}
     if not frozen or again or not any(id(one.module) in whole for one in frozen):
         return False
     for one in frozen:
