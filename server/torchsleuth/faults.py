@@ -200,6 +200,7 @@ _ALL = (
     Fault("TS544", "optimizer-argument", "warning"),
     Fault("TS545", "target-hardly-kept", "warning"),
     Fault("TS546", "divided-by-another-count", "warning"),
+    Fault("TS547", "evaluation-trains", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

@@ -29,7 +29,7 @@ from torchsleuth.syntax.forms import (
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Value, is_int, items_of
+from torchsleuth.values import DictValue, Function, Instance, LibraryModule, LibraryObject, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
@@ -354,9 +354,7 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
 
 def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
     """The value of an expression of numbers, names and attributes; `exact`: None where a division leaves something."""
-    value: object = literal(node)
-    if isinstance(node, ast.Name | ast.Attribute):
-        value = held(node, frame)
+    value: object = held(node, frame)
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
         left, right = _computed(node.left, frame, exact), _computed(node.right, frame, exact)
         if left is None or right is None or (isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0):
@@ -652,12 +650,16 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
 
 
 def held(node: ast.expr, frame: Scene) -> Value:
-    """The value of a name or of an attribute of an object: ``self.cfg``."""
+    """The value of a literal or a name, of an attribute of an object or an entry of a dict: ``self.cfg["width"]``."""
     if isinstance(node, ast.Name):
         scopes = (frame.names, *frame.closure, frame.globals)
         return next((names[node.id] for names in scopes if node.id in names), None)
-    owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
-    return owner.slots.get(node.attr) if isinstance(owner, Instance) and isinstance(node, ast.Attribute) else None
+    if not isinstance(node, ast.Attribute | ast.Subscript):
+        return literal(node)
+    owner = held(node.value, frame)
+    if isinstance(node, ast.Attribute):
+        return owner.slots.get(node.attr) if isinstance(owner, Instance) else None
+    return (owner.items or {}).get(literal(node.slice)) if isinstance(owner, DictValue) else None
 
 
 def _default(name: str, frame: Scene) -> ast.expr | None:

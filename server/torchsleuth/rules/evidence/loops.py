@@ -10,11 +10,13 @@ from typing import TypeGuard
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
+from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, literal, names_in
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in
 from torchsleuth.syntax.trees import index
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import (
     Function,
     Instance,
@@ -142,12 +144,12 @@ def place_in(site: Site, function: Function | None) -> Site | None:
 def name_in(frame: Scene, value: Value) -> str | None:
     """The name of a value in a function: a variable, or an attribute of self."""
     for names in (frame.names, *frame.closure, frame.globals):
-        for name, held in names.items():
-            if held is value:
+        for name, one in names.items():
+            if one is value:
                 return str(name)
     receiver = frame.instance()
     if receiver is not None:
-        return next((f"self.{name}" for name, held in receiver.slots.items() if held is value), None)
+        return next((f"self.{name}" for name, held in receiver.slots.items() if one is value), None)
     return None
 
 
@@ -292,16 +294,10 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
     if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
         return False
     counts = [point.count for point in event.loops]
-    period = _number(node.right, event.site.scene)
-    return period is None or None in counts or math.prod(count or 0 for count in counts) > period
-
-
-def _number(node: ast.expr, frame: Scene) -> int | None:
-    """The value of a literal or a variable."""
-    value: Value = literal(node)
-    if isinstance(node, ast.Name):
-        value = frame.names.get(node.id, frame.globals.get(node.id))
-    return value if isinstance(value, int) else None
+    period = held(node.right, event.site.scene)
+    if not is_number(period):
+        return True
+    return None in counts or math.prod(count or 0 for count in counts) > period
 
 
 def made_alike(one: Value, other: Value) -> bool:

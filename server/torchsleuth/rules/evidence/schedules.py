@@ -205,12 +205,12 @@ def is_counted(analysis: Analysis, expression: ast.expr, scene: Scene, event: Ev
     if bound is None:
         return False
     holder: Scene | None = event.site.scene
-    while holder is not None and not _holds(analysis, holder, loop):
+    while holder is not None and not holds(holder, loop):
         holder = holder.caller
     return holder is not None and _is_part(analysis, expression, scene, bound, holder)
 
 
-def _holds(analysis: Analysis, scene: Scene, loop: LoopPoint) -> bool:
+def holds(scene: Scene, loop: LoopPoint) -> bool:
     """Whether a loop is one of the statements of a function, or of a module."""
     node = scene.function.node if scene.function is not None else None
     if scene.path != loop.span.path:

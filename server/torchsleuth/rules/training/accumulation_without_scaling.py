@@ -27,19 +27,24 @@ References
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Iterator
+from itertools import accumulate
+from operator import mul
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.roles import UNKNOWN_LOSS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
-from torchsleuth.values import LibraryObject
-from torchsleuth.values.graph import GraphNode
+from torchsleuth.tensors.dims import is_number
+from torchsleuth.values import LibraryObject, Tensor
+from torchsleuth.values.graph import PRODUCTS, GraphNode
 
 CODE = "TS514"
 _MEANS = frozenset(
@@ -57,7 +62,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         condition = every_kth(analysis, step)
         backward = _accumulated(analysis, step) if condition is not None else None
-        if backward is not None and condition is not None and _is_unscaled(backward.node):
+        if backward is None or condition is None:
+            continue
+        times = held(condition, step.site.scene)
+        if _is_unscaled(analysis, backward.node, times if is_number(times) else None):
             found.setdefault(backward.site.span, (backward, step, condition))
     if found and not changes_gradients(analysis):
         clipped = bool(analysis.events("clip"))
@@ -84,16 +92,51 @@ def _accumulated(analysis: Analysis, step: Event) -> Event | None:
     return None
 
 
-def _is_unscaled(node: GraphNode | None) -> bool:
-    """Whether a loss is a mean, or a sum with one, and nothing was multiplied."""
+def _is_unscaled(analysis: Analysis, node: GraphNode | None, batches: int | None) -> bool:
+    """Whether a loss is a mean, or a sum with one, and nothing in it was divided by as many batches as make a step. Where that
+    number is not known, a product may be such a division."""
     if node is None:
         return False
-    if node.operator in ("add", "neg"):
-        return any(_is_unscaled(part) for part in node.inputs)
-    if node.operator == UNKNOWN_LOSS:
-        return True
+    terms = list(_terms(analysis, node, ()))
+    if batches is None:
+        return any(_is_mean(term) for term, weights in terms if not weights)
+    products = [product for _, weights in terms for product in (*weights, *accumulate(weights, mul))]
+    divided = any(math.isclose(abs(product) * batches, 1.0) for product in products)
+    return any(_is_mean(term) for term, _ in terms) and not divided
+
+
+def _terms(
+    analysis: Analysis, node: GraphNode, weights: tuple[float, ...]
+) -> Iterator[tuple[GraphNode, tuple[float, ...]]]:
+    """The terms of a sum, and by what each is multiplied, from the outside to the inside."""
+    weight = _weight(analysis, node)
+    if node.operator in ("add", "sub", "neg"):
+        for part in node.inputs:
+            yield from _terms(analysis, part, weights)
+    elif weight is not None and len(node.inputs) == 1:
+        yield from _terms(analysis, node.inputs[0], (*weights, weight))
+    else:
+        yield node, weights
+
+
+def _is_mean(node: GraphNode) -> bool:
     given = node.site.call.keywords if node.site.call is not None else []
-    return node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
+    return node.operator == UNKNOWN_LOSS or (
+        node.operator in _MEANS and not any(_changes_mean(keyword) for keyword in given)
+    )
+
+
+def _weight(analysis: Analysis, node: GraphNode) -> float | None:
+    """The number that a product, or a quotient, multiplies the other operand by."""
+    operation = analysis.operations.get(id(node.site))
+    inverse = node.operator in ("div", "truediv", "true_divide")
+    if operation is None or (node.operator not in PRODUCTS and not inverse) or len(operation.args) != 2:
+        return None
+    one, other = operation.args
+    number = other if isinstance(one, Tensor) else None if inverse else one
+    if not isinstance(number, int | float) or isinstance(number, bool) or not number:
+        return None
+    return 1 / number if inverse else float(number)
 
 
 def _changes_mean(keyword: ast.keyword) -> bool:

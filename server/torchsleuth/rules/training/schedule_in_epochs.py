@@ -115,9 +115,9 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
         return None
     if not _counts_batches(analysis, scheduler.site, place[1]):
         return None
-    if not is_unconditional(analysis, event.site, [epochs]) or is_set_back(analysis, scheduler, [epochs]):
-        return None
-    if is_one_of_several(analysis, event, [epochs]):
+    # A condition, or a loop that is left early, only makes the steps fewer.
+    elsewhere = any(one.site.span != event.site.span for one in analysis.events_of(scheduler, "scheduler_step"))
+    if elsewhere or is_set_back(analysis, scheduler, [epochs]) or is_one_of_several(analysis, event, [epochs]):
         return None
     source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
     text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
@@ -146,9 +146,11 @@ def _each_batch(
     if step.site.scene == event.site.scene and early is not None and is_alone(early, analysis, path):
         source = analysis.source_of(path)
         if behind is not None and is_simple(behind, analysis, path):
-            text = source.segment(early)
-            changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, behind, text))
-            yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
+            title = message("fix.move_after", text=source.segment(early), line=behind.end_lineno)
+            around = analysis.index(path).parents.get(early)
+            guarded = isinstance(around, ast.If) and around.body == [early] and not around.orelse
+            moved = around if guarded and isinstance(around, ast.If) else early
+            yield Candidate(title, edits.relocate(source, [moved], behind))
     call = scheduler.site.node if scheduler.site is not None else None
     given = {word.arg: word.value for word in call.keywords} if isinstance(call, ast.Call) else {}
     source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source

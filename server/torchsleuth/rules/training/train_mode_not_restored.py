@@ -32,6 +32,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import stands_for_any
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.evaluations import trained_evaluations
 from torchsleuth.rules.evidence.loops import (
     called_text,
     common_loop,
@@ -61,12 +62,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if event.kind != "forward" or span in found or event.forward_id not in trained:
             continue
         layer = _dependent(analysis, event.subject) if event.grad and event.certain else None
-        switch = _switch(analysis, event) if layer is not None else None
+        switch = _switch(analysis, event, trained) if layer is not None else None
         if switch is not None and layer is not None:
             found[span] = (event, switch, layer)
     if found and not unseen(analysis, "train"):
+        evaluations = {forward for one in trained_evaluations(analysis) for forward in one.backward.history}
         for event, switch, layer in found.values():
-            yield _finding(analysis, event, switch, layer)
+            if event.forward_id not in evaluations:
+                yield _finding(analysis, event, switch, layer)
 
 
 def _dependent(analysis: Analysis, module: Value) -> str | None:
@@ -77,8 +80,9 @@ def _dependent(analysis: Analysis, module: Value) -> str | None:
     return layer.name
 
 
-def _switch(analysis: Analysis, event: Event) -> Event | None:
-    """The eval() after which a forward that trains is in evaluation mode, and was not at first."""
+def _switch(analysis: Analysis, event: Event, trained: set[int]) -> Event | None:
+    """The eval() of an evaluation after which a forward that trains is in evaluation mode, and was not at first. `trained`: the
+    forwards of which something goes backward."""
     events = analysis.trace.events
     if event.training is False:
         began = next((other for other in events[: event.index] if _trains_alike(other, event)), None)
@@ -87,7 +91,11 @@ def _switch(analysis: Analysis, event: Event) -> Event | None:
         between = events[began.index : event.index]
         modes = [other for other in between if other.kind in ("eval", "train") and _reaches(other, event)]
         stepped = any(other.kind in ("step", "backward") for other in between)
-        return modes[-1] if modes and modes[-1].kind == "eval" and stepped else None
+        switch = modes[-1] if modes and modes[-1].kind == "eval" and stepped else None
+        # Training that an eval() begins with is meant so: batch norm is to stay as it is.
+        since = events[switch.index : event.index] if switch is not None else []
+        evaluated = any(other.kind == "forward" and other.forward_id not in trained for other in since)
+        return switch if evaluated else None
     # In training mode, but only until what comes later in the same loop switches it off every so often.
     modes = [other for other in events if other.kind in ("eval", "train") and _reaches(other, event)]
     for switch in modes:
