@@ -149,7 +149,7 @@ def name_in(frame: Scene, value: Value) -> str | None:
                 return str(name)
     receiver = frame.instance()
     if receiver is not None:
-        return next((f"self.{name}" for name, held in receiver.slots.items() if one is value), None)
+        return next((f"self.{name}" for name, one in receiver.slots.items() if one is value), None)
     return None
 
 
