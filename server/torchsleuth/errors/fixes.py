@@ -106,14 +106,6 @@ def convert_receiver(suffix: str) -> FixBuilder:
     return build
 
 
-def chain(*builders: FixBuilder) -> FixBuilder:
-    def build(case: Case) -> Iterator[Fix]:
-        for builder in builders:
-            yield from builder(case)
-
-    return build
-
-
 def loaders(case: Case, without: str) -> list[tuple[SourceText, ast.Call]]:
     """The ``DataLoader(…)`` calls in the files of the crash's frames that lack an option."""
     return [

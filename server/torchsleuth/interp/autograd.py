@@ -462,11 +462,9 @@ class Autograd(Interpreter):
         for part in order:
             first = self.freed.get(part)
             if part.frees and isinstance(first, Site):
-                used, reached = _consumer(order, self.freed)
+                reached = _reused(order, self.freed)
                 carried = tuple(self._carriers(frame, lambda one: isinstance(self.freed.get(one), Site)))
-                self.fault(
-                    AutogradFault("freed", site, tensor, cause=first, node=reached or part, used=used, carried=carried)
-                )
+                self.fault(AutogradFault("freed", site, tensor, cause=first, node=reached or part, carried=carried))
                 return True
         return False
 
@@ -552,7 +550,7 @@ class Autograd(Interpreter):
             if tensor.spec.requires_grad and self.grad:
                 self.fault(AutogradFault("numpy", self.site(node, frame), tensor))
 
-    def check_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+    def check_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
         """An assignment that is meant to set requires_grad and sets nothing."""
         if not isinstance(owner, Tensor | Parameters | LibraryModule | Instance):
             return
@@ -652,14 +650,10 @@ def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:
     return [part for part in order if part in found]
 
 
-def _consumer(order: list[GraphNode], freed: Slots) -> tuple[GraphNode | None, GraphNode | None]:
-    """The first operation of this graph that used a freed piece of another one, and that piece."""
-    for part in reversed(order):
-        if not isinstance(freed.get(part), Site):
-            for inner in part.inputs:
-                if isinstance(freed.get(inner), Site):
-                    return part, inner
-    return None, None
+def _reused(order: list[GraphNode], freed: Slots) -> GraphNode | None:
+    """The freed piece of another graph that an operation of this one was the first to use."""
+    alive = (part for part in reversed(order) if not isinstance(freed.get(part), Site))
+    return next((inner for part in alive for inner in part.inputs if isinstance(freed.get(inner), Site)), None)
 
 
 __all__ = ["Autograd"]

@@ -641,7 +641,7 @@ class Calls(Choices):
         if records.is_enum(cls):
             return records.member(self, cls, args)
         if records.is_named_tuple(cls):
-            return records.make_named_tuple(self, cls, args, kwargs, frame) if exact else UNKNOWN
+            return records.make_named_tuple(self, cls, args, kwargs) if exact else UNKNOWN
         if classes.is_abstract(self, cls):
             exceptions.throw(self, exceptions.made("builtins.TypeError", (f"abstract class {cls.name}",)))
         instance = Instance(cls)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.inferred import InferredContracts, Learned, Plan, Running
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
-from torchsleuth.interp.trace import BrokenCondition, Operation, OperatorFailure
+from torchsleuth.interp.trace import BrokenCondition, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
@@ -57,7 +57,6 @@ class _Call:
     shapes: dict[str, tuple[int, ...]]
     symbols: dict[str, tuple[Symbol, ...]] = field(default_factory=dict)
     numbers: dict[Symbol, int] = field(default_factory=dict)
-    settings: frozenset[Symbol] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,7 @@ class CheckedCalls(InferredContracts):
             condition = _stated(broken, stated, call.numbers)
             if condition is not None and len(condition.text) <= _SHORT:
                 text = _words(condition, call.numbers, self._told(call, names))
-                return self._with_sizes(call, failure.operation, text, condition, stated, names)
+                return self._with_sizes(call, text, condition, stated, names)
         return self._too_small(call, failure)
 
     def _run_call(
@@ -211,7 +210,6 @@ class CheckedCalls(InferredContracts):
             if is_number(given):
                 values[path], numbers[setting.symbol] = dims.of(setting.symbol), given
                 self.lasting[setting.symbol] = (path, 0, 0)
-        call.settings = frozenset(numbers.keys() - call.numbers.keys())
         plan.shapes = {name: tuple(map(dims.of, symbols)) for name, symbols in call.symbols.items()}
         running = Running(plan, False)
         trial = self._run_call(call, plan.shapes, replace(made, values=values), running)
@@ -266,16 +264,13 @@ class CheckedCalls(InferredContracts):
     def _with_sizes(
         self,
         call: _Call,
-        operation: Operation,
         text: str,
         condition: Condition,
         stated: Sequence[Condition],
         names: dict[Symbol, str],
     ) -> BrokenCondition:
         """A broken condition, with the nearest shapes of the tensor it is about with which all the conditions hold."""
-        broken = BrokenCondition(
-            self.site(call.node, call.caller), text, _KINDS.get(condition.operator, "needs"), operation
-        )
+        broken = BrokenCondition(self.site(call.node, call.caller), text, _KINDS.get(condition.operator, "needs"))
         owners = [name for name, symbols in call.symbols.items() if set(symbols) & set(condition.symbols)]
         if len(owners) != 1:
             return broken
@@ -347,7 +342,7 @@ class CheckedCalls(InferredContracts):
         names = [call.symbols[name][axis].name for axis in axes]
         left = " = ".join((*names, str(shape[axes[0]])))
         text = message("broken.less", left=left, right=high)
-        broken = BrokenCondition(self.site(call.node, call.caller), text, "least", failure.operation)
+        broken = BrokenCondition(self.site(call.node, call.caller), text, "least")
         return self._about(call, broken, name, sized(high), None)
 
 

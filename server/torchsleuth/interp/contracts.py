@@ -95,10 +95,6 @@ class Found:
     """Those of the first example."""
     inside: list[Inside] = field(default_factory=list)
 
-    @property
-    def ranked(self) -> bool:
-        return self.result.whole and None not in self.inputs.values()
-
 
 @dataclass(frozen=True)
 class _Settled:

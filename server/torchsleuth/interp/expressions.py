@@ -406,7 +406,7 @@ class Expressions(Calls):
             self.parameters_written(left, node, frame)
             return left
         if isinstance(left, Instance) or isinstance(right, Instance):
-            made = records.combined(self, name, left, right)
+            made = records.combined(name, left, right)
             if made is special.ABSENT:
                 made = special.binary(self, name, left, right, frame, inplace)
             if made is not special.ABSENT:

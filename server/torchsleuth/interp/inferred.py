@@ -105,7 +105,6 @@ class Plan:
     """Parameters of the constructor that are numbers and no sizes."""
     aliases: dict[Symbol, str] = field(default_factory=dict)
     """Variables that sizes of the inputs are unpacked into."""
-    training: bool = True
 
 
 @dataclass(frozen=True)
@@ -145,12 +144,10 @@ class Outcome:
     inputs: dict[str, tuple[Size, ...] | None] = field(default_factory=dict)
     demands: dict[str, Demand] = field(default_factory=dict)
     conditions: list[Condition] = field(default_factory=list)
-    broadcast: list[Condition] = field(default_factory=list)
     stuck: list[Operation] = field(default_factory=list)
     counted: frozenset[str] = frozenset()
     integers: frozenset[str] = frozenset()
     """Inputs that are used as sizes."""
-    undecided: int = 0
     seen: dict[Place, Sighting] = field(default_factory=dict)
     """The tensor expressions in what was run, but those that some execution gave another kind of value."""
 
@@ -177,7 +174,6 @@ class Running:
     concrete: bool
     required: list[tuple[str, Size, Size]] = field(default_factory=list)
     learned: list[Learned] = field(default_factory=list)
-    broadcast: list[tuple[Size, Size]] = field(default_factory=list)
     stuck: list[Operation] = field(default_factory=list)
     raised: bool = False
 
@@ -326,7 +322,7 @@ class InferredContracts(WrittenContracts):
             for one in fields:
                 self._add_setting(plan, f"{name}.{one}", None)
         else:
-            fields = tuple(self._integers_of(cls, plan.function.path, plan))
+            fields = tuple(self._integers_of(cls, plan.function.path))
             for one in fields:
                 self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
         plan.configurations[name] = (cls, fields)
@@ -345,7 +341,7 @@ class InferredContracts(WrittenContracts):
                     return found
         return None
 
-    def _integers_of(self, cls: ClassValue, path: str, plan: Plan) -> Iterator[str]:
+    def _integers_of(self, cls: ClassValue, path: str) -> Iterator[str]:
         """The integers that whoever makes a configuration chooses, as far as the file reads them."""
         read = self._read_in(path)
         made = self.class_attribute(cls, "__init__")
@@ -399,9 +395,6 @@ class InferredContracts(WrittenContracts):
                 if same is not None:
                     plan.aliases.setdefault(same, name)
             outcome.conditions = self._settled(running)
-            outcome.broadcast = [
-                Condition("==", left, right) for left, right in running.broadcast if is_int(left) and is_int(right)
-            ]
 
         try:
             entry = Entry(run)
@@ -409,7 +402,6 @@ class InferredContracts(WrittenContracts):
         finally:
             self.inference = None
         outcome.stuck = running.stuck
-        outcome.undecided = trial.trace.undecided
         places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
         outcome.demands = {places[place]: demand for place, demand in trial.demands.items() if place in places}
         counted = {place[0] for place in trial.counted}
@@ -559,8 +551,6 @@ class InferredContracts(WrittenContracts):
         chosen = solution is None or solution[0] in settings
         if chosen and not self.uncertain:
             running.required.append(("==", left, right))
-        if fact.soft and not self.uncertain:
-            running.broadcast.append((left, right))
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
         return None

@@ -754,7 +754,7 @@ class Execution(Importing):
             # What is not known may be an autocast, in a file that speaks of it.
             if not is_unknown(manager) or "autocast" in frame.source.text:
                 self.autocast = autocast_inside(self.autocast, manager, self.truth)
-            if python.expects_error(manager, item.context_expr):
+            if python.expects_error(item.context_expr):
                 self.guarded += 1
             return self._inside(manager, item, node, position, frame)
         finally:
@@ -1164,14 +1164,14 @@ class Execution(Importing):
         owner = unwrapped(owner)
         if is_module(owner):
             value = unwrapped(value)
-        self.check_attribute(owner, name, value, node, frame)
+        self.check_attribute(owner, name, node, frame)
         kinds.looks_up(self, owner, name, node, frame)
         if is_unknown(owner) and name == "requires_grad":
             self.unknown_set()
         match owner:
             case Instance() | ClassValue():
                 if isinstance(owner, Instance):
-                    if classes.set_through_class(self, owner, name, value, node, frame):
+                    if classes.set_through_class(self, owner, name, value, frame):
                         return
                     if isinstance(value, LibraryModule | Instance) and value.name is None:
                         value.name = name

@@ -598,10 +598,10 @@ class _Method(_Object):
         receiver, function = self.value.receiver, self.value.function
         if isinstance(function, Function):
             bound = {"__self__": receiver, "__func__": function}
-            return bound[name] if name in bound else classes.function_attribute(self.interp, function, name)
+            return bound[name] if name in bound else classes.function_attribute(function, name)
         if isinstance(receiver, LibraryModule):
             # ``model.config.hidden_size``: an attribute that is neither a part of the model nor plain.
-            return modules.module_attribute(self.interp, receiver, f"{function}.{name}", frame)
+            return modules.module_attribute(self.interp, receiver, f"{function}.{name}")
         return UNKNOWN
 
 
@@ -611,7 +611,7 @@ class _Function(_Object):
         return Native("types.FunctionType", "class")
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return classes.function_attribute(self.interp, self.value, name)
+        return classes.function_attribute(self.value, name)
 
 
 @_of_kind(Native)
@@ -880,7 +880,7 @@ class _Module(_Modelled):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
-        value = modules.module_attribute(interp, owner, name, frame)
+        value = modules.module_attribute(interp, owner, name)
         if is_unknown(value) and owner.built is None and owner.path.startswith("torch.nn."):
             unset.of_library(interp, owner, name, node, frame)
         return value

@@ -569,7 +569,7 @@ class TensorOperations(Questions):
                 self.heap.set(left.slots, "spec", left.spec.with_(requires_grad=grad))
                 self.retag(left)
                 return left
-            made = self._opaque(history, tensors)
+            made = self._opaque(history)
             if name in _KEEPS_GRAPH and self.grad and any(part.spec.requires_grad for part in tensors):
                 # Whatever the other one is, the result is computed from what requires grad.
                 made.slots["spec"] = made.spec.with_(requires_grad=True)
@@ -592,14 +592,14 @@ class TensorOperations(Questions):
         value = self.operate(f"operator.{name}", (left, right), {}, node, frame)
         return draws.computed(self, name, left, right, value)
 
-    def _opaque(self, history: frozenset[int], sources: list[Tensor]) -> Tensor:
+    def _opaque(self, history: frozenset[int]) -> Tensor:
         """A tensor about which nothing is known but the graph it may carry."""
         tensor = Tensor(UNKNOWN_TENSOR, None, frozenset(), history)
         return tensor
 
     def tensor_get_item(self, container: Tensor, key: Value, node: ast.AST, frame: Frame) -> Value:
         if is_unknown(key):
-            return self._opaque(container.history, [container])
+            return self._opaque(container.history)
         if container.spec.shape is None:
             operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)
             self.trace.operations.append(operation)
@@ -608,21 +608,21 @@ class TensorOperations(Questions):
             # A text is taken for a sequence of indices, none of which is one.
             operation = self.operation("operator.getitem", (container, key), {}, node, frame, None)
             self.report(operation, Failure("TypeError", "new(): invalid data type 'str'", confirmed=True))
-            return self._opaque(container.history, [container])
+            return self._opaque(container.history)
         selected = selection.item(self, container, key, node, frame)
         if selected is not None:
-            return self._opaque(container.history, [container]) if is_unknown(selected) else selected
+            return self._opaque(container.history) if is_unknown(selected) else selected
         key = _index(key)
         parts = tuple_of(key)
         if any(is_unknown(part) or isinstance(part, Scalar) for part in parts):
-            return self._opaque(container.history, [container])
+            return self._opaque(container.history)
         # An index that is not known picks one element: any index does for the shape.
         parts = tuple(
             AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
         )
         bounds = [bound for part in of_kind(parts, SliceValue) for bound in (part.start, part.stop)]
         if any(is_unknown(bound) or isinstance(bound, Scalar) for bound in bounds):
-            return self._opaque(container.history, [container])
+            return self._opaque(container.history)
         one = self.operate(
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
         )

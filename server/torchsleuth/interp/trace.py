@@ -287,13 +287,12 @@ class PartsDiffer:
 @dataclass(frozen=True)
 class BrokenCondition:
     """The sizes that a call passes break a condition of what it calls. `call`: the call. `text`: which condition, with the
-    numbers. `kind`: ``most`` or ``least`` where it is a bound, otherwise ``needs``. `operation`: what needs it. `passed`: the tensor of which the sizes are, if it is one, `argument`: its expression, where
+    numbers. `kind`: ``most`` or ``least`` where it is a bound, otherwise ``needs``. `passed`: the tensor of which the sizes are, if it is one, `argument`: its expression, where
     it is written there; `larger`, `smaller`: the nearest shapes with which the condition holds, None where there is none."""
 
     call: Site
     text: str
     kind: str
-    operation: Operation
     passed: Tensor | None = None
     argument: ast.expr | None = None
     shape: tuple[int, ...] = ()

@@ -159,7 +159,6 @@ class Oracle:
         self._parameters: dict[tuple[ModuleSpec, bool], tuple[tuple[str, TensorSpec], ...]] = {}
         self._trees: dict[ModuleSpec, tuple[PartSpec, ...]] = {}
         self._place = "cpu"
-        self._fresh = itertools.count(1)
         self.hits = 0
         self.misses = 0
         self.internal_errors: list[str] = []

@@ -279,7 +279,7 @@ def plots(training: Training) -> list[Json]:
 
 def _plots(training: Training) -> Iterator[Json | None]:
     losses = by_place(training)[:6]
-    named = [(_loss_name(loss, index, losses), loss.values) for index, loss in enumerate(losses)]
+    named = [(_loss_name(loss, losses), loss.values) for loss in losses]
     yield _plot("loss", named, logarithmic=_spans_decades(named))
     rates = [
         (f"{optimizer.type}" + (f" {index}" if len(optimizer.groups) > 1 else ""), group.rates)
@@ -295,7 +295,7 @@ def _plots(training: Training) -> Iterator[Json | None]:
     yield _plot("step", [(message("page.step"), training.step_seconds)], unit="seconds")
 
 
-def _loss_name(loss: Any, index: int, losses: tuple[Any, ...]) -> str:
+def _loss_name(loss: Any, losses: tuple[Any, ...]) -> str:
     name = loss.kind or message("page.loss")
     same = [other for other in losses if (other.kind or message("page.loss")) == name]
     if len(same) > 1 and loss.place is not None:

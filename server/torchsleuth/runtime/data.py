@@ -79,7 +79,7 @@ class DataWatch:
         self._iterator = iterator
 
         def name(one: Any) -> Any:
-            self._waits(one)
+            self._waits()
             return one.__dict__["_profile_name"]
 
         def named(one: Any, value: Any) -> None:
@@ -103,7 +103,7 @@ class DataWatch:
                     delattr(self._iterator, name)
             self._iterator = None
 
-    def _waits(self, iterator: Any) -> None:
+    def _waits(self) -> None:
         """A batch is asked for."""
         try:
             self._began = time.perf_counter()

@@ -126,7 +126,6 @@ class TrainingRecorder:
         self._last_parameters: list[tuple[Known | None, dict[str, Any], dict[str, Any]]] = []
         self._activations: dict[Any, dict[str, Any]] = {}
         self._batches: dict[Any, dict[str, Any]] = {}
-        self._scaler: Any = None
         self._steps = self._backwards = self._errors = 0
         self._leader: _Optimizer | None = None
         self._others = 0
@@ -284,7 +283,6 @@ class TrainingRecorder:
             self._clipped(key)
         elif name == "unscale_":
             self._unscaled = True
-            self._scaler = weakref.ref(value)
         elif is_a(value, "LRScheduler", "ReduceLROnPlateau"):
             self._scheduled(value, key)
         elif is_a(value, "GradScaler"):
@@ -314,7 +312,6 @@ class TrainingRecorder:
             self._clip_key = key
 
     def _scaler_steps(self, scaler: Any, key: places.Key | None) -> None:
-        self._scaler = weakref.ref(scaler)
         self._scaler_key = key
         scale = scaler.__dict__.get("_scale")
         if self._clipped_scaled and scaler.__dict__.get("_enabled") and scale is not None:
@@ -535,7 +532,7 @@ class TrainingRecorder:
         loss.scaled = graph.is_scaled(node)
         if entering is not None and target is not None and not self._untouchable(target):
             self._pairs.add(self._torch, entering, target)
-        self._look_for_softmax_over_batch(graph, node)
+        self._look_for_softmax_over_batch(graph)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and loss.key[:2], node.name), place, kind, target)
@@ -576,7 +573,7 @@ class TrainingRecorder:
             if flat or known == [(shape[0], 1)]:
                 self._count_at("loss-broadcast", self._place_of(node.number), shape=list(shape))
 
-    def _look_for_softmax_over_batch(self, graph: graphs.Graph, loss: graphs.Node) -> None:
+    def _look_for_softmax_over_batch(self, graph: graphs.Graph) -> None:
         for node in graph.nodes[:200]:
             if node.name not in ("SoftmaxBackward0", "LogSoftmaxBackward0"):
                 continue

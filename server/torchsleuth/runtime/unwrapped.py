@@ -69,9 +69,9 @@ def told(error: BaseException, message: str, forward: str | None = None) -> Told
         return Told(type(error).__name__, message, tuple(_places(forward)), False)
     remote = getattr(error.__cause__, "tb", None)
     if isinstance(remote, str) and _TRACEBACK in remote:
-        return _of_traceback(remote, error, message)
+        return _of_traceback(remote)
     if _TRACEBACK in message:
-        return _of_traceback(message, error, message)
+        return _of_traceback(message)
     if " <--- HERE" in message:
         return _of_script(error, message)
     if "from user code:" in message:
@@ -79,7 +79,7 @@ def told(error: BaseException, message: str, forward: str | None = None) -> Told
     return None
 
 
-def _of_traceback(text: str, error: BaseException, message: str) -> Told | None:
+def _of_traceback(text: str) -> Told | None:
     """The innermost error of a printed chain: that of the first traceback, unless others happened while it was handled."""
     blocks = text.split(_TRACEBACK)[1:]
     block = blocks[0]

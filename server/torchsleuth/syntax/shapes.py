@@ -69,13 +69,10 @@ class Declared:
 
 @dataclass(frozen=True)
 class DeclaredParts:
-    """The declared shapes in a tuple, None for parts that declare none. `alike`: any number of parts like the first.
-    `start`, `end`: where it stands in the text."""
+    """The declared shapes in a tuple, None for parts that declare none. `alike`: any number of parts like the first."""
 
     parts: tuple[Written | None, ...]
     alike: bool
-    start: int
-    end: int
 
     @property
     def names(self) -> Iterator[str]:
@@ -519,8 +516,7 @@ class _Annotations:
         items = parts_of_tuple(node.slice)
         alike = len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...
         parts = tuple(self.read_result(item, depth + 1) for item in (items[:1] if alike else items))
-        start, end = self.source.offset(self.source.start_of(node)), self.source.offset(self.source.end_of(node))
-        return DeclaredParts(parts, alike, start, end)
+        return DeclaredParts(parts, alike)
 
     def _unquoted(self, node: ast.Constant) -> ast.expr | None:
         """The type in a quoted annotation, with its places in the text."""

@@ -186,7 +186,7 @@ class AutogradFault:
 
     kind: no_graph, severed, severed_part (one of several terms), zero_gradient, not_scalar, sequence, freed, modified,
     leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, grad_early (no backward() has run yet), not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
-    concerned; `used`: the operation that used that piece a second time.
+    concerned.
     """
 
     kind: str
@@ -195,7 +195,6 @@ class AutogradFault:
     cut: Cut | None = None
     cause: Site | None = None
     node: GraphNode | None = None
-    used: GraphNode | None = None
     text: str = ""
     """For wrong_attribute: its name. For grad_early: "cleared" where zero_grad() came after the last backward()."""
     position: int = 0

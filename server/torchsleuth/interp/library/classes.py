@@ -200,9 +200,7 @@ def got_through_class(interp: Interpreter, owner: Instance, name: str, found: Va
     return special.ABSENT
 
 
-def set_through_class(
-    interp: Interpreter, owner: Instance, name: str, value: Value, node: ast.AST, frame: Frame
-) -> bool:
+def set_through_class(interp: Interpreter, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
     """Whether the class of an object decides what happens when an attribute is set: ``__setattr__``, a property, a descriptor."""
     own = interp.class_attribute(owner.cls, "__setattr__")
     if isinstance(own, Function) and not owner.is_module:
@@ -237,7 +235,7 @@ def object_setattr(interp: Interpreter, call: Arguments) -> Value:
     return None
 
 
-def function_attribute(interp: Interpreter, owner: Function, name: str) -> Value:
+def function_attribute(owner: Function, name: str) -> Value:
     """``f.__name__`` and its like, and what was set on a function."""
     if name in owner.attributes:
         return owner.attributes[name]
@@ -373,7 +371,7 @@ def of_super(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -
         return found
     held = special.contents(receiver)
     if held is None:
-        return _of_metaclass(interp, receiver, cls, name)
+        return _of_metaclass(interp, receiver, name)
     return _OF_CONTENTS.get(name, lambda interp, receiver, held: Bound(held, name))(interp, receiver, held)
 
 
@@ -493,7 +491,7 @@ def _made_by_metaclass(interp: Interpreter, call: Arguments) -> Value:
     return pending
 
 
-def _of_metaclass(interp: Interpreter, receiver: Value, cls: ClassValue, name: str) -> Value:
+def _of_metaclass(interp: Interpreter, receiver: Value, name: str) -> Value:
     """``super().__call__(…)`` and ``super().__init__(…)`` in a metaclass."""
     if not isinstance(receiver, ClassValue) or receiver.metaclass is None:
         return special.ABSENT

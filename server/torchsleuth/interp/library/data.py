@@ -357,26 +357,24 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
             method = interp.class_attribute(dataset.cls, "__getitem__")
             if is_iterable(interp, dataset) or not isinstance(method, Function):
                 return _iterated(interp, dataset, node, frame)
-            return _indexed(interp, dataset, method, node, frame, many)
+            return _indexed(interp, dataset, method, frame, many)
         case LibraryObject():
             model = of_class(dataset.path)(interp, dataset)
             return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
         case ListValue() | tuple():
             elements = elements_of(dataset)
-            return Examples(_distinct(interp, list(elements or ())), certain=elements is not None)
+            return Examples(_distinct(list(elements or ())), certain=elements is not None)
         case Tensor() | Array():
             return Examples([interp.get_item(dataset, AnyIndex(0), node, frame)])
     return Examples([])
 
 
-def _distinct(interp: Interpreter, elements: list[Value]) -> list[Value]:
+def _distinct(elements: list[Value]) -> list[Value]:
     """Elements of a list, without those that are like others."""
     return elements if len(elements) <= MANY_SAMPLES else elements[: MANY_SAMPLES - 1] + elements[-1:]
 
 
-def _indexed(
-    interp: Interpreter, dataset: Instance, method: Function, node: ast.AST, frame: Frame, many: bool
-) -> Examples:
+def _indexed(interp: Interpreter, dataset: Instance, method: Function, frame: Frame, many: bool) -> Examples:
     values: list[Value] = []
     optional = False
     steps = interp.steps
@@ -425,7 +423,7 @@ def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Fram
         iteration = interp.iterate(result, node, frame) if result is not dataset else Iteration((UNKNOWN,), False)
     finally:
         interp.uncertain -= 1
-    samples = _distinct(interp, list(iteration.items))
+    samples = _distinct(list(iteration.items))
     count = len(iteration.items) if iteration.exact and iteration.items else None
     return Examples(samples, not iteration.exact, dataset, method, count=count)
 
@@ -752,7 +750,7 @@ def _default_collate(interp: Interpreter, call: Arguments) -> Value:
     if not elements:
         return UNKNOWN
     count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
-    return Collation(interp, count).collate(_distinct(interp, list(elements)))
+    return Collation(interp, count).collate(_distinct(list(elements)))
 
 
 @models(f"{PACKAGE}random_split", f"{PACKAGE}dataset.random_split")

@@ -126,7 +126,7 @@ def of_drawn(
     name = name.strip("_")
     drawn = [first_of(tensor.tags, Reals) for tensor in tensors]
     if name in ("clamp", "clip"):
-        return _clamped(tensors, drawn, args, kwargs)
+        return _clamped(tensors, args, kwargs)
     if name in ("argmax", "multinomial", "sample"):
         return _chosen(name, tensors, args, kwargs)
     if not drawn or drawn[0] is None:
@@ -166,9 +166,7 @@ def _rounded(around: Reals, up: float) -> Bounds | None:
     return Bounds(math.floor(around.low + up), math.ceil(around.high + up) - 1, True, True)
 
 
-def _clamped(
-    tensors: Sequence[Tensor], drawn: Sequence[Reals | None], args: tuple[Value, ...], kwargs: Mapping[str, Value]
-) -> Bounds | None:
+def _clamped(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[str, Value]) -> Bounds | None:
     held = [first_of(tensor.tags, Bounds) for tensor in tensors]
     low, high = (kwargs.get(key, args[at] if len(args) > at else None) for at, key in ((1, "min"), (2, "max")))
     around = held[0] if len(tensors) == 1 else None

@@ -91,7 +91,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
     if not call.exact:
         children = None
     if children is not None and module.path in PARAMETER_CONTAINERS:
-        children = [(name, _as_parameter(interp, value)) for name, value in children]
+        children = [(name, _as_parameter(value)) for name, value in children]
     # The module is new: wherever it is reached, it has been made this way.
     module.slots["children"] = UNKNOWN if children is None else tuple(children)
     if children is None:
@@ -113,7 +113,7 @@ def _refuses_names(interp: Interpreter, names: list[str], call: Arguments) -> No
         misuse.refuses(interp, call.path, call, "KeyError", text)
 
 
-def _as_parameter(interp: Interpreter, value: Value) -> Value:
+def _as_parameter(value: Value) -> Value:
     """The element that a ParameterList or ParameterDict makes of a value."""
     if not isinstance(value, Tensor) or value.parameter:
         return value
@@ -126,7 +126,7 @@ def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) 
 
     if module.children is None or len(call.args) != 1:
         interp.escape(call.args)
-        return Tensor(_unknown_output(interp))
+        return Tensor(_unknown_output())
     value = call.args[0]
     for index, (_, part) in enumerate(module.children):
         if not is_module(part):
@@ -135,7 +135,7 @@ def run_sequential(interp: Interpreter, module: LibraryModule, call: Arguments) 
     return value
 
 
-def _unknown_output(interp: Interpreter) -> Any:
+def _unknown_output() -> Any:
 
     return UNKNOWN_TENSOR
 
@@ -175,7 +175,7 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
     if children is None:
         return
     if module.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict") and isinstance(key, str):
-        value = _as_parameter(interp, value) if module.path in PARAMETER_CONTAINERS else value
+        value = _as_parameter(value) if module.path in PARAMETER_CONTAINERS else value
         interp.heap.set(module.slots, "children", tuple({**dict(children), key: value}.items()))
     elif isinstance(key, int) and -len(children) <= key < len(children):
         changed = list(children)
@@ -551,7 +551,7 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
         return module
     children = [value for _, value in target.children]
     if target.path in PARAMETER_CONTAINERS:
-        call = replace(call, args=tuple(_as_parameter(interp, value) for value in call.args))
+        call = replace(call, args=tuple(_as_parameter(value) for value in call.args))
     if name == "append" and call.args:
         if target.path in _OF_LISTS and call.expression is not None and call.expression.args:
             misuse.holds(interp, target.path, call.args[0], call.expression.args[0], call.frame)
@@ -568,7 +568,7 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
     return module
 
 
-def module_attribute(interp: Interpreter, module: LibraryModule, name: str, frame: Frame) -> Value:
+def module_attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     """An attribute of a library module: a set one, a child, a size, or a parameter."""
 
     if name in module.slots["attributes"]:

@@ -76,7 +76,7 @@ def _packed(interp: Interpreter, data: Tensor, batch: Size, longest: Size, call:
     return made
 
 
-def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...], call: Arguments) -> Tensor:
+def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...]) -> Tensor:
     """The elements of all sequences in one dimension, computed from a padded tensor."""
     made = Tensor(source.spec.with_(shape=shape, strides=None), source.origin, frozenset(), source.history)
     return interp.same_graph(source, made)
@@ -113,7 +113,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
         total, longest = dims.multiply(batch, whole), whole
     else:
         total, longest = interp.fresh_size(f"sum({name})"), interp.fresh_size(f"max({name})")
-    return _packed(interp, _data(interp, padded, (total, *spec.shape[2:]), call), batch, longest, call)
+    return _packed(interp, _data(interp, padded, (total, *spec.shape[2:])), batch, longest, call)
 
 
 @models("torch.nn.utils.rnn.pack_sequence")
@@ -134,7 +134,7 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
     total, longest = (
         (sum(known), max(known)) if exact else (interp.fresh_size("sum(lengths)"), interp.fresh_size("max(lengths)"))
     )
-    return _packed(interp, _data(interp, elements[0], (total, *shapes[0][1:]), call), batch, longest, call)
+    return _packed(interp, _data(interp, elements[0], (total, *shapes[0][1:])), batch, longest, call)
 
 
 def _parts(interp: Interpreter, sequence: Any) -> tuple[Tensor, Size, Size]:
@@ -158,7 +158,7 @@ def _unpack(interp: Interpreter, call: Arguments) -> Value:
         return None
     shape = (batch, longest) if first else (longest, batch)
     lengths = Tensor(TensorSpec((batch,), "int64", CPU, False))
-    return _data(interp, data, (*shape, *data.spec.shape[1:]), call), lengths
+    return _data(interp, data, (*shape, *data.spec.shape[1:])), lengths
 
 
 def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
@@ -175,11 +175,11 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     if not isinstance(first, bool):
         return UNKNOWN
     shape = (batch, longest) if first else (longest, batch)
-    padded = _data(interp, data, (*shape, *data.spec.shape[1:]), call)
+    padded = _data(interp, data, (*shape, *data.spec.shape[1:]))
     value = interp.apply_module(module, replace(call, args=(padded, *call.args[1:])))
     if not isinstance(value, tuple) or not isinstance(value[0], Tensor) or value[0].spec.shape is None:
         return UNKNOWN
-    output = _data(interp, value[0], (data.spec.shape[0], *value[0].spec.shape[2:]), call)
+    output = _data(interp, value[0], (data.spec.shape[0], *value[0].spec.shape[2:]))
     return _packed(interp, output, batch, longest, call), *value[1:]
 
 

@@ -1013,7 +1013,7 @@ def grad_mode(interp: Interpreter, manager: Value) -> Value:
     return None
 
 
-def expects_error(manager: Value, node: ast.expr) -> bool:
+def expects_error(node: ast.expr) -> bool:
     """``with pytest.raises(…)`` and its like: what fails inside is meant to."""
     text = ast.unparse(node)
     return any(word in text for word in ("raises", "assertRaises", "suppress("))

@@ -56,7 +56,7 @@ def fill(
     interp: Interpreter, instance: Instance, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
 ) -> None:
     """The constructor of a dataclass: its fields, with their defaults."""
-    given = _given(interp, instance.cls, args, kwargs, frame)
+    given = _given(interp, instance.cls, args, kwargs)
     passed = [name for name in given if _is_passed_on(instance.cls, name)]
     for name, value in given.items():
         if name not in passed and value is not MISSING:
@@ -87,7 +87,7 @@ def _is_passed_on(cls: ClassValue, name: str) -> bool:
     return "InitVar" in _annotation(cls, name).partition("[")[0]
 
 
-def _placed(interp: Interpreter, cls: ClassValue) -> list[str]:
+def _placed(cls: ClassValue) -> list[str]:
     """The fields that a constructor takes by place, in order."""
     placed: list[str] = []
     for name, owner in fields(cls).items():
@@ -103,12 +103,10 @@ def _placed(interp: Interpreter, cls: ClassValue) -> list[str]:
 _FIELD = "dataclasses.field"
 
 
-def _given(
-    interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
-) -> dict[str, Value]:
+def _given(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value]:
     """The fields of a new record."""
     names = list(fields(cls))
-    placed = _placed(interp, cls) if cls.is_dataclass else names
+    placed = _placed(cls) if cls.is_dataclass else names
     values = {**dict(zip(placed, args)), **kwargs}
     found: dict[str, Value] = {}
     for name in names:
@@ -227,13 +225,11 @@ def _copied(value: Value) -> Value:
     return UNKNOWN if nested else copies.deep(value)
 
 
-def make_named_tuple(
-    interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value], frame: Frame
-) -> Value:
+def make_named_tuple(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """A tuple whose items have the names that its class gives them."""
     if interp.class_attribute(cls, "__new__") is not MISSING:
         return UNKNOWN
-    found = _given(interp, cls, args, kwargs, frame)
+    found = _given(interp, cls, args, kwargs)
     return NamedResult(tuple(found), tuple(found.values()), cls)
 
 
@@ -295,7 +291,7 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
 
 def _made_of(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
     items = interp.sequence(call.get(0, "iterable"), call.node, call.frame)
-    return UNKNOWN if items is None else make_named_tuple(interp, cls, items, {}, call.frame)
+    return UNKNOWN if items is None else make_named_tuple(interp, cls, items, {})
 
 
 # -- enums -----------------------------------------------------------------------------------------
@@ -365,7 +361,7 @@ def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
         interp.call_function(init, (one, *tuple_of(value)), {}, None, frame)
 
 
-def combined(interp: Interpreter, name: str, left: Value, right: Value) -> Value:
+def combined(name: str, left: Value, right: Value) -> Value:
     """``Flag.A | Flag.B`` and its like; ABSENT for other values."""
     if not is_member(left) or not is_member(right) or left.cls is not right.cls:
         return special.ABSENT

@@ -89,7 +89,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         yield from stored_without_graph(
             analysis, fault, [part for part in before if part.lineno < first.span.start.line]
         )
-        if _has_own_path(analysis, fault):
+        if _has_own_path(fault):
             yield from _detached_above(analysis, fault)
     yield from _retained(analysis, first)
 
@@ -107,7 +107,7 @@ def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
     return False
 
 
-def _has_own_path(analysis: Analysis, fault: AutogradFault) -> bool:
+def _has_own_path(fault: AutogradFault) -> bool:
     """Whether the loss of each round trains the same by itself, beside the piece that is shared by all: an old value that a
     new one is compared with."""
     root = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None

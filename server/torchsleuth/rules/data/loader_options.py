@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         names, text = _refused(loader)
         if names and not call.guarded:
             path = call.site.span.path
-            yield Finding(head(analysis, path, node), text, (), _repairs(analysis, path, loader, node, names))
+            yield Finding(head(analysis, path, node), text, (), _repairs(analysis, path, node, names))
     for fault in analysis.trace.data:
         made = fault.at.node
         if fault.kind == "empty" and isinstance(made, ast.Call):
@@ -61,9 +61,7 @@ def _refused(loader: LibraryObject) -> tuple[list[str], str]:
     return [], ""
 
 
-def _repairs(
-    analysis: Analysis, path: str, loader: LibraryObject, node: ast.Call, names: list[str]
-) -> Iterator[Candidate]:
+def _repairs(analysis: Analysis, path: str, node: ast.Call, names: list[str]) -> Iterator[Candidate]:
     source = analysis.source_of(path)
     parts = [part for part in (keyword(node, name) for name in names) if part is not None]
     if len(parts) == len(names):

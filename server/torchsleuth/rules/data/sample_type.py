@@ -131,7 +131,7 @@ def _collated(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterato
             parts = ", ".join(f"{collate}([sample.{field} for sample in batch])" for field in value.slots)
             body = [f"return {parts}"] if value.slots else None
     elif value is None and len(refusal.path) == 1:
-        body, title = _without_none(sample, refusal, collate), message("fix.keep_none")
+        body, title = _without_none(sample, collate), message("fix.keep_none")
     elif len(refusal.path) == 1 and not isinstance(value, Image):
         body, safe = _as_list(sample, refusal, collate), False
     if body is None:
@@ -219,7 +219,7 @@ def _fields(value: Instance, collate: str) -> list[str] | None:
     return [f"return {value.cls.name}(", *lines, ")"]
 
 
-def _without_none(sample: Value, refusal: Refusal, collate: str) -> list[str] | None:
+def _without_none(sample: Value, collate: str) -> list[str] | None:
     """A field that is None stays None."""
     if isinstance(sample, DictValue) and sample.items is not None:
         return [

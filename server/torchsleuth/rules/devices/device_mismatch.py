@@ -115,7 +115,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
             Related(span.path, span.start, span.end, message("device.born", tensor=name, device=stray_device.described))
         )
     if isinstance(left, LibraryModule):
-        places += constructor_related(analysis, left, None, None)
+        places += constructor_related(left, None, None)
     places += call_trail(operation.site.scene, limit=3)
     at = operation.site.span
     return Finding(at, text, tuple(places), _candidates(analysis, conflict, stray, home))
@@ -201,7 +201,7 @@ def _where_used(
             if isinstance(node, ast.Name) and home != CPU:
                 yield from _after_binding(analysis, frame, node, device)
         outer = passed_for(node, frame)
-        if outer is None and (whole := _taken_from(analysis, frame, node)) is not None:
+        if outer is None and (whole := _taken_from(frame, node)) is not None:
             outer = passed_for(whole, frame)
         if outer is None:
             break
@@ -217,7 +217,7 @@ def _is_input(frame: Scene, node: ast.expr) -> bool:
     return node.id in {argument.arg for argument in function.node.args.args}
 
 
-def _taken_from(analysis: Analysis, frame: Scene, node: ast.expr) -> ast.Name | None:
+def _taken_from(frame: Scene, node: ast.expr) -> ast.Name | None:
     """The variable that a part was taken from: ``edges`` for ``target``, behind ``source, target = edges``."""
     if not isinstance(node, ast.Name) or frame.function is None:
         return None

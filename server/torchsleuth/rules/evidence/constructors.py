@@ -673,9 +673,7 @@ def _default(name: str, frame: Scene) -> ast.expr | None:
     return found[0] if len(found) == 1 and isinstance(found[0], _LITERALS) else None
 
 
-def constructor_related(
-    analysis: Analysis, module: LibraryModule, argument: str | None, value: object
-) -> list[Related]:
+def constructor_related(module: LibraryModule, argument: str | None, value: object) -> list[Related]:
     if module.site is None:
         return []
     span = module.site.span

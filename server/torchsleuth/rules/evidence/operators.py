@@ -124,7 +124,7 @@ def trail(
     operation = failure.operation
     places: list[Related] = []
     if isinstance(operation.module, LibraryModule):
-        places += constructor_related(analysis, operation.module, argument, value)
+        places += constructor_related(operation.module, argument, value)
     for part in operands(operation)[:2]:
         places += origin_trail(part.tensor, part.text())
     places += map(partial(_with_condition, analysis, operation), call_trail(operation.site.scene))

@@ -156,7 +156,7 @@ def product(sizes: Sequence[Value]) -> Size | None:
     return result
 
 
-def batches_of(analysis: Analysis, event: Event, points: list[LoopPoint], scheduler: LibraryObject) -> str | None:
+def batches_of(event: Event, points: list[LoopPoint], scheduler: LibraryObject) -> str | None:
     """``len(loader)``, where the loader of the innermost loop is known by a plain name, where the schedule is made, too."""
     assert scheduler.site is not None
     frame = scheduler.site.scene
@@ -177,7 +177,7 @@ def with_batches(
 ) -> Iterator[Candidate]:
     """A number of epochs, where the schedule is made, times the number of batches."""
     assert scheduler.site is not None
-    batches = batches_of(analysis, event, points, scheduler)
+    batches = batches_of(event, points, scheduler)
     if batches is not None:
         source = analysis.source_of(scheduler.site.span.path)
         old = source.segment(value)

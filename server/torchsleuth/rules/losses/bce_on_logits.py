@@ -91,7 +91,7 @@ def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str
     places = [Related(span.path, span.start, span.end, message("logits.here"))]
     if layer.module is None:
         return places, short_name(layer)
-    return places + constructor_related(analysis, layer.module, None, None), layer_text(layer.module)
+    return places + constructor_related(layer.module, None, None), layer_text(layer.module)
 
 
 def _candidates(analysis: Analysis, operation: Operation, name: str, stable: str) -> Iterator[Candidate]:

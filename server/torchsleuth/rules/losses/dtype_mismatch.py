@@ -124,7 +124,7 @@ def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight:
     if node is not None and module is not None and module.site is not None:
         candidates.append(appended(analysis, module.site, node, f".{METHODS[wanted]}()"))
     candidates += born_as(analysis, weight, wanted)
-    places = constructor_related(analysis, module, None, None) if isinstance(module, LibraryModule) else []
+    places = constructor_related(module, None, None) if isinstance(module, LibraryModule) else []
     return Finding(operation.site.span, text, (*places, *call_trail(operation.site.scene, limit=1)), candidates)
 
 

@@ -163,7 +163,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     if born is not None:
         places.append(related(analysis.source_of(born.site.span.path), born.call, message("index.born")))
     if lookup.layer is not None and lookup.kind == "table":
-        places += constructor_related(analysis, lookup.layer, "num_embeddings", lookup.size)
+        places += constructor_related(lookup.layer, "num_embeddings", lookup.size)
     places += call_trail(operation.site.scene, limit=1)
     unsafe = (
         Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)

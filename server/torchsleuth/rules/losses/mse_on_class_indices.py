@@ -91,7 +91,7 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
     )
     places: list[Related] = []
     if operation.module is not None:
-        places += constructor_related(analysis, operation.module, None, None)
+        places += constructor_related(operation.module, None, None)
     places += call_trail(operation.site.scene, limit=1)
     fails = any(failure.operation.site is operation.site for failure in analysis.trace.failures)
     candidates = _candidates(analysis, operation, prediction, target)

@@ -153,7 +153,7 @@ def _over_one(analysis: Analysis, operation: Operation, used: Operand, layer: Li
     text = message(
         "softmax.one", softmax=short_name(operation), tensor=used.text("the input"), shape=shape_text(used.spec)
     )
-    places = [*constructor_related(analysis, layer, None, None), *call_trail(operation.site.scene, limit=1)]
+    places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
     return Finding(operation.site.span, text, tuple(places), _repairs(analysis, operation, used))
 
 
@@ -210,7 +210,7 @@ def _one_class(analysis: Analysis) -> Iterator[Finding]:
         if layer is not None:
             name = short_name(operation)
             text = message("entropy.one", loss=name, shape=shape_text(given[0].spec), other=_BINARY[name])
-            places = [*constructor_related(analysis, layer, None, None), *call_trail(operation.site.scene, limit=1)]
+            places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
             yield Finding(operation.site.span, text, tuple(places), _binary(analysis, operation))
 
 

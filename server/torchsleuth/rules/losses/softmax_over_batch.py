@@ -248,7 +248,7 @@ def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Ope
     if isinstance(proof, Operation):
         places.append(related(source_at(analysis, proof.site), proof.site.node, message("softmax.samples")))
     if operation.module is not None:
-        places += constructor_related(analysis, operation.module, None, None)
+        places += constructor_related(operation.module, None, None)
     places += call_trail(operation.site.scene, limit=1)
     text = message(
         "softmax.batch" if proof is not None else "softmax.no_dim",

@@ -216,7 +216,7 @@ def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str,
         break
 
 
-def _heads_text(analysis: Analysis, module: LibraryModule, call: ast.AST, count: int) -> str:
+def _heads_text(module: LibraryModule, call: ast.AST, count: int) -> str:
     """The number of heads, as the layer that is called keeps it."""
     written = isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute)
     kept = module.type_name == "MultiheadAttention" and given_argument(module, 1, "num_heads") == count
@@ -239,9 +239,7 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
     if wanted and mask is not None:
         if len(mask.shape) == len(wanted) == 3 and isinstance(mask.shape[0], int) and wanted[0] > mask.shape[0] > 0:
             times, call = wanted[0] // mask.shape[0], failure.operation.site.node
-            yield from suffixed(
-                analysis, mask, f".repeat_interleave({_heads_text(analysis, module, call, times)}, dim=0)"
-            )
+            yield from suffixed(analysis, mask, f".repeat_interleave({_heads_text(module, call, times)}, dim=0)")
         if square:
             yield from _cut(analysis, mask, wanted, operands(failure.operation))
             yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])

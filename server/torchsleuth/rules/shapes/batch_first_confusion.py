@@ -132,7 +132,7 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
         seen.add(key)
         text = message("batch.last_step", taken=expression_text(operation.site.node, "this"), layer=layer_text(module))
         places = (
-            *constructor_related(analysis, module, "batch_first", False),
+            *constructor_related(module, "batch_first", False),
             *call_trail(operation.site.scene, limit=1),
         )
         yield Finding(operation.site.span, text, places, _candidates(analysis, module, used, 0))
@@ -251,7 +251,7 @@ def _finding(
         built=axis == 1,
         other=1 - axis,
     )
-    places: list[Related] = constructor_related(analysis, module, "batch_first", axis == 1)
+    places: list[Related] = constructor_related(module, "batch_first", axis == 1)
     if proof is not None:
         places.append(proof)
     places += call_trail(operation.site.scene, limit=1)

@@ -130,7 +130,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
             yield from assigned(analysis, used, suffix)
     for used, other in usable:
         yield from fitted(analysis, used, partial(_broadcasts, other.shape), squeezed, safe=False)
-    yield from _projections(analysis, failure, left, right)
+    yield from _projections(analysis, left, right)
     for used, other in usable:
         if len(used.shape) == len(other.shape):
             yield from fitted(analysis, used, partial(same_shape, other.shape), transposed, safe=True)
@@ -228,7 +228,7 @@ def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candida
             yield from resized(analysis, used.tensor, index, other.shape[index + shift])
 
 
-def _projections(analysis: Analysis, failure: OperatorFailure, left: Operand, right: Operand) -> Iterator[Candidate]:
+def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
     """A shortcut that is the identity although its block changes the width: project it, also where it is chosen."""
     for used, other in ((left, right), (right, left)):
         layer = attribute_module(used.site, used.node)

@@ -66,7 +66,7 @@ def _undoes(analysis: Analysis, thaw: Switch, freeze: Switch, before: list[Switc
         return False
     # One that was frozen and unfrozen before is switched on purpose.
     earlier = [one for one in before if one.site.span == thaw.site.span]
-    return not earlier and freeze.site.span != thaw.site.span and not _is_toggled(analysis, thaw)
+    return not earlier and freeze.site.span != thaw.site.span and not _is_toggled(thaw)
 
 
 def _entry(switch: Switch) -> object:
@@ -91,7 +91,7 @@ def _makes(switch: Switch) -> bool:
         frame = frame.caller
 
 
-def _is_toggled(analysis: Analysis, thaw: Switch) -> bool:
+def _is_toggled(thaw: Switch) -> bool:
     """Whether parameters are unfrozen by a function that is made for that: it has nothing else in it."""
     function = thaw.site.scene.function
     if function is None or not isinstance(function.node, ast.FunctionDef):

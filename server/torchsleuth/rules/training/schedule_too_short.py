@@ -86,7 +86,7 @@ def _repairs(
     given = {keyword.arg: keyword.value for keyword in getattr(call, "keywords", ())}
     if "total_steps" in given:
         yield from with_batches(analysis, event, points, scheduler, given["total_steps"])
-    batches, value = batches_of(analysis, event, points, scheduler), given.get("steps_per_epoch")
+    batches, value = batches_of(event, points, scheduler), given.get("steps_per_epoch")
     if value is not None and batches is not None:
         title = message("fix.replace", old=source.segment(value), new=batches)
         yield Candidate(title, (edits.replace(source, value, batches),))
