@@ -1,0 +1,122 @@
+"""argmax-over-batch: the best sample is picked for each class, instead of the best class for each sample.
+
+What it finds
+    argmax, or the indices of max, along the dimension in which a loader has stacked its samples, or of all numbers of a batch
+    at once, where the result is then compared with labels of the batch.
+Why it hurts
+    Numbers of samples are compared with numbers of classes. Nothing is raised where the sizes happen to fit, or where one of
+    them is 1, as in a test with one sample a batch: then all predictions are class 0. The accuracy is one of nothing.
+Example
+    predicted = model(images).argmax(dim=0)          # (1, 4, 64, 64): the samples are in dimension 0
+    hits = (predicted == masks).float().mean()
+Use instead
+    predicted = model(images).argmax(dim=1)
+Fix safety
+    Safe: the classes are in dimension 1, or in the only other one.
+References
+    torch.argmax
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.batch import batch_of
+from torchsleuth.interp.marks import KEPT_BY
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import short_name, written_call
+from torchsleuth.rules.evidence.describe import call_trail, shape_text
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.tensors import dims
+from torchsleuth.values import Tensor, Value
+
+CODE = "TS323"
+_COMPARISONS = frozenset({"eq", "ne"})
+_CHOICES = frozenset({"argmax", "max"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for compared in analysis.trace.operations:
+        if short_name(compared) not in _COMPARISONS or len(compared.operands) != 2:
+            continue
+        for picked, labels in (compared.operands, compared.operands[::-1]):
+            choice = _choice(analysis, picked) if batch_of(labels) is not None else None
+            used = operand(choice, 0, "input", "self") if choice is not None else None
+            if choice is None or used is None or choice.site.span in seen:
+                continue
+            samples = batch_of(used.tensor)
+            if samples is not None and _picks_samples(choice, used, samples):
+                seen.add(choice.site.span)
+                yield _finding(analysis, compared, choice, used, samples)
+
+
+def _choice(analysis: Analysis, picked: Tensor) -> Operation | None:
+    """The operation that found the indices which a tensor holds."""
+    for tensor, operation in lineage(analysis, picked):
+        name = short_name(operation)
+        if name in _CHOICES and tensor.spec.dtype == "int64":
+            return operation
+        if name not in KEPT_BY:
+            return None
+    return None
+
+
+def _picks_samples(choice: Operation, used: Operand, samples: int) -> bool:
+    """Whether an index is one along the samples; not where another dimension is as long, as in a matrix of each with each."""
+    rank, dim = len(used.shape), _dim(choice)
+    if rank < 2 or any(dims.equal(size, used.shape[samples]) is not False for size in _others(used, samples)):
+        return False
+    if dim is None:
+        count = used.shape[samples]
+        return short_name(choice) == "argmax" and dims.is_number(count) and count > 1
+    return type(dim) is int and -rank <= dim < rank and dim % rank == samples
+
+
+def _others(used: Operand, samples: int) -> list[dims.Size]:
+    return [size for axis, size in enumerate(used.shape) if axis != samples]
+
+
+def _dim(choice: Operation) -> Value:
+    given = choice.args[1] if len(choice.args) > 1 else choice.kwargs.get("axis")
+    return choice.kwargs.get("dim", given)
+
+
+def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, samples: int) -> Finding:
+    classes = 1 if samples == 0 else 0 if len(used.shape) == 2 else -1
+    text = message(
+        "argmax.samples",
+        choice=short_name(choice),
+        shape=shape_text(used.spec),
+        samples=samples,
+        classes=classes % len(used.shape),
+    )
+    source = source_at(analysis, compared.site)
+    places = (related(source, compared.site.node, message("argmax.compared")), *call_trail(choice.site.scene, limit=1))
+    return Finding(choice.site.span, text, places, _along(analysis, choice, classes))
+
+
+def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Candidate]:
+    """The same along the classes."""
+    site = written_call(choice)
+    if site is None or site.call is None:
+        return
+    given = {keyword.arg: keyword.value for keyword in site.call.keywords}
+    node = given.get("dim", given.get("axis"))
+    place = 0 if choice.target.startswith("Tensor.") else 1
+    if node is None and len(site.call.args) > place:
+        node = site.call.args[place]
+    if node is not None:
+        yield replaced(analysis, site, node, str(classes))
+    else:
+        text = f"dim={classes}"
+        edit = edits.add_argument(source_at(analysis, site), site.call, text)
+        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+
+
+RULE = Rule(FAULTS[CODE], find)
