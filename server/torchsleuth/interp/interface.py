@@ -19,6 +19,7 @@ from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.numbers import Numbers
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.suppositions import Entry
@@ -30,7 +31,6 @@ from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import Equality, Failure, ModuleSpec, Native, TensorSpec
 from torchsleuth.values import (
     ClassValue,
-    Element,
     Function,
     Instance,
     LibraryModule,
@@ -130,16 +130,8 @@ class Interpreter(ABC):
     """The actions for when the module that is being called has returned."""
     collating: int
     """Above 0 while the samples of a batch are put together."""
-    draws: dict[Symbol, tuple[int, int]]
-    """Bounds of integers that were drawn at random."""
-    ranges: dict[Symbol, tuple[int, int]]
-    """Bounds of the positions that loops go through."""
-    limits: dict[Symbol, tuple[Size, Size]]
-    """Bounds of integers, as sizes."""
-    elements: dict[int | Element, Size]
-    """The sizes that stand for elements of tensors."""
-    numbers: dict[tuple[int, int], Size]
-    """The sizes that stand for numbers which were computed from others."""
+    numbers: Numbers
+    """What is known of the integers that only an execution tells."""
     arguments: list[Tensor]
     """Tensors that the entry was given."""
     lasting: dict[Symbol, ArgumentKey]
@@ -170,8 +162,6 @@ class Interpreter(ABC):
     """By definition: calls of it inside of one activation."""
     instantiated: set[ClassValue]
     """Classes that were called."""
-    extrema: dict[tuple[str, frozenset[Size]], Size]
-    """The sizes that stand for the greatest or least of many, by these."""
     modules: dict[str, Namespace]
     """Modules of the workspace that were imported, by path."""
     failures_seen: set[Any]

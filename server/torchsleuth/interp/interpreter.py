@@ -45,6 +45,7 @@ from torchsleuth.interp.library import (
     pure,
     python,
 )
+from torchsleuth.interp.numbers import Numbers
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
 from torchsleuth.interp.tape import MOST_ITERATIONS
@@ -63,7 +64,6 @@ from torchsleuth.values import (
     AttributesView,
     ClassValue,
     DictValue,
-    Element,
     FactSlots,
     Function,
     Instance,
@@ -128,11 +128,7 @@ class Execution(Importing):
         self.heap = Heap(self.fresh_symbol)
         self.substitution: Slots = FactSlots()
         self.collating = 0
-        self.draws: dict[Symbol, tuple[int, int]] = {}
-        self.ranges: dict[Symbol, tuple[int, int]] = {}
-        self.limits: dict[Symbol, tuple[Size, Size]] = {}
-        self.elements: dict[int | Element, Size] = {}
-        self.numbers: dict[tuple[int, int], Size] = {}
+        self.numbers = Numbers()
         self.steps = 0
         self.step_limit = self.budget.steps
         self.deadline = time.process_time() + self.budget.seconds
@@ -147,9 +143,7 @@ class Execution(Importing):
         self.clears: Slots = FactSlots()
         self.settings: Slots = {"unknown": False}
         self.entry = 0
-        self.guarded = 0
-        self.uncertain = 0
-        self.undecided_raises = 0
+        self.guarded = self.uncertain = self.undecided_raises = 0
         self.catching = Catching()
         self.being_made: list[ClassValue] = []
         self.thrown: Value = UNKNOWN
@@ -172,7 +166,6 @@ class Execution(Importing):
         self.recursive_calls: dict[ast.AST, int] = {}
         self.instantiated: set[ClassValue] = set()
         self.modules: dict[str, Namespace] = {}
-        self.extrema: dict[tuple[str, frozenset[Size]], Size] = {}
         self.import_steps = self.budget.import_steps
         self.failures_seen: set[Any] = set()
         self.tested: Fact | None = None
@@ -520,41 +513,10 @@ class Execution(Importing):
         state = LoopState(self.heap.mark(), self.heap.mark(), decided=decided)
         frame.loops.append(state)
         span = frame.source.span(node)
-        steps_before, returns_before = self.steps, len(frame.returns)
-        backward_before = 0 if self.tape is None else self.tape.trained
-        yields_before = len(frame.yields or ())
+        returns_before, yields_before = len(frame.returns), len(frame.yields or ())
         after: list[Delta] = []
-        count = len(iteration.items) if iteration.exact and not isinstance(value, streams.Stream) else None
-        left_early = False
-        completion = NORMAL
         try:
-            for number, item in enumerate(self._items(node, frame, iteration, state, value)):
-                state.iteration = self.heap.mark()
-                state.continues = []
-                last = number == 1 and item is iteration.last
-                over, loader = iteration.over_loader, iteration.loader
-                point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
-                completion = self._iterate(node, frame, item, point)
-                completion, left_early = self._end_iteration(completion, frame, state)
-                if left_early:
-                    break
-                if number == 0 or (number < FORGOTTEN_AFTER and not iteration.exact):
-                    after.append(self.heap.delta(state.start))
-                exits = bool(state.breaks) or len(frame.returns) > returns_before
-                state.decided &= not exits
-                if self._goes_on(backward_before):
-                    state.limit = MOST_ITERATIONS
-                    continue
-                # How many iterations there are depends on the data where some leave the loop.
-                is_open = number == 1 and exits and len(iteration.items) > EXITS_UNROLLED
-                if is_open and iteration.exact:
-                    after.append(self.heap.delta(state.start))
-                is_long = number == 0 and not self._affordable(len(iteration.items), steps_before)
-                if iteration.exact and (is_open or is_long):
-                    iteration = iteration.uncounted()
-                    state.limit = 2
-            if state.lost:
-                iteration = iteration.uncounted()
+            completion, left_early, iteration = self._iterations(node, frame, iteration, value, execution, after)
             counted = iteration.exact or state.ended or (left_early and state.decided)
             if not counted and not left_early and after and completion == NORMAL:
                 self._widen(node, frame, iteration, state, after, span, execution)
@@ -572,6 +534,49 @@ class Execution(Importing):
         if completion == NORMAL and not left_early and node.orelse:
             return self.block(node.orelse, frame)
         return completion
+
+    def _iterations(
+        self,
+        node: ast.For | ast.AsyncFor | ast.While,
+        frame: Frame,
+        iteration: Iteration,
+        value: Value,
+        execution: int,
+        after: list[Delta],
+    ) -> tuple[int, bool, Iteration]:
+        """The iterations that are executed, and what each leaves behind in `after`: how the last one ended, whether it left the
+        loop, and what is known then of how many there are."""
+        state, span = frame.loops[-1], frame.source.span(node)
+        steps_before, returns_before = self.steps, len(frame.returns)
+        backward_before = 0 if self.tape is None else self.tape.trained
+        count = len(iteration.items) if iteration.exact and not isinstance(value, streams.Stream) else None
+        left_early, completion = False, NORMAL
+        for number, item in enumerate(self._items(node, frame, iteration, state, value)):
+            state.iteration = self.heap.mark()
+            state.continues = []
+            last = number == 1 and item is iteration.last
+            over, loader = iteration.over_loader, iteration.loader
+            point = LoopPoint(node, span, execution, number, over, last, loader, count=count)
+            completion = self._iterate(node, frame, item, point)
+            completion, left_early = self._end_iteration(completion, frame, state)
+            if left_early:
+                break
+            if number == 0 or (number < FORGOTTEN_AFTER and not iteration.exact):
+                after.append(self.heap.delta(state.start))
+            exits = bool(state.breaks) or len(frame.returns) > returns_before
+            state.decided &= not exits
+            if self._goes_on(backward_before):
+                state.limit = MOST_ITERATIONS
+                continue
+            # How many iterations there are depends on the data where some leave the loop.
+            is_open = number == 1 and exits and len(iteration.items) > EXITS_UNROLLED
+            if is_open and iteration.exact:
+                after.append(self.heap.delta(state.start))
+            is_long = number == 0 and not self._affordable(len(iteration.items), steps_before)
+            if iteration.exact and (is_open or is_long):
+                iteration = iteration.uncounted()
+                state.limit = 2
+        return completion, left_early, iteration.uncounted() if state.lost else iteration
 
     def _iterate(self, node: ast.For | ast.AsyncFor | ast.While, frame: Frame, item: Value, point: LoopPoint) -> int:
         self.loop_points.append(point)

@@ -136,12 +136,9 @@ class TrainingRecorder:
         self._inputs = 0
         self._entered: list[places.Key] = []
         """Where modules were called, of which the inputs were looked at in this round."""
-        self._norms = Series()
-        self._scale = Series()
-        self._step_seconds = Series()
+        self._norms, self._scale, self._step_seconds = Series(), Series(), Series()
         self._norm_pace, self._memory_pace = Pace(), Pace()
-        self._memory = Series()
-        self._device_memory = Series()
+        self._memory, self._device_memory = Series(), Series()
         self._norms_waiting: list[tuple[int, Any]] = []
         self._seconds = dict.fromkeys(_KINDS, 0.0)
         self._phase_series = {kind: Series() for kind in _KINDS}

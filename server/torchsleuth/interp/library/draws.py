@@ -21,7 +21,7 @@ def draw(interp: Interpreter, low: int, high: int, name: str = "n") -> Size:
     if low >= high:
         return low if low == high else interp.fresh_size("?", positive=False)
     symbol = interp.fresh_symbol(name, low > 0)
-    interp.draws[symbol] = (low, high)
+    interp.numbers.drawn[symbol] = (low, high)
     return dims.of(symbol)
 
 
@@ -35,7 +35,7 @@ def computed(interp: Interpreter, name: str, left: Value, right: Value, result: 
         sides = sizes_of(plain_number(interp, interp.resolved(side)) for side in (left, right))
         if (result.spec.dtype or "").startswith("int") and sides is not None:
             version = result.storage.slots["version"] if isinstance(result, Tensor) else 0
-            interp.numbers[result.identity, version] = operator(sides[0], sides[1])
+            interp.numbers.computed[result.identity, version] = operator(sides[0], sides[1])
     return result
 
 
@@ -44,14 +44,14 @@ def between(interp: Interpreter, low: int, high: int) -> Size:
     if low == high:
         return low
     symbol = interp.fresh_symbol("?", low > 0)
-    interp.ranges[symbol] = (low, high)
+    interp.numbers.ranges[symbol] = (low, high)
     return dims.of(symbol)
 
 
 def limited(interp: Interpreter, low: Size, high: Size) -> Size:
     """A random integer from `low` to `high`, both included, which depend on other sizes."""
     symbol = interp.fresh_symbol("n", at_least(interp, low) > 0)
-    interp.limits[symbol] = (low, high)
+    interp.numbers.limits[symbol] = (low, high)
     return dims.of(symbol)
 
 
@@ -61,9 +61,9 @@ def vary(interp: Interpreter, left: Size, right: Size) -> bool:
     if isinstance(difference, int):
         return difference != 0
     symbols: list[Symbol] = list(dict.fromkeys(dims.symbols(difference)))
-    if len(symbols) > MAX_SYMBOLS or any(symbol not in interp.draws for symbol in symbols):
+    if len(symbols) > MAX_SYMBOLS or any(symbol not in interp.numbers.drawn for symbol in symbols):
         return False
-    for values in product(*(interp.draws[symbol] for symbol in symbols)):
+    for values in product(*(interp.numbers.drawn[symbol] for symbol in symbols)):
         value = dims.substitute(difference, dict(zip(symbols, values)))
         if value != 0:
             return True
@@ -92,11 +92,11 @@ def place_of(value: Tensor | Array) -> int | Element:
 def at_least(interp: Interpreter, size: Size) -> float:
     """The least that a sum of integers can be; minus infinity where that is not known."""
     for symbol in () if isinstance(size, int) else dict.fromkeys(dims.symbols(size)):
-        if symbol in interp.limits and not isinstance(size, int):
+        if symbol in interp.numbers.limits and not isinstance(size, int):
             coefficient = dict(size.terms).get(((symbol, 1),), 0)
             if symbol in dims.symbols(dims.subtract(size, dims.multiply(coefficient, dims.of(symbol)))):
                 continue  # it stands in a product, too
-            low, high = map(interp.resolved, interp.limits[symbol])
+            low, high = map(interp.resolved, interp.numbers.limits[symbol])
             size = dims.substitute(size, {symbol: high if coefficient < 0 else low})
     if isinstance(size, int):
         return size
@@ -109,7 +109,9 @@ def at_least(interp: Interpreter, size: Size) -> float:
         if more or power != 1 or not isinstance(atom, Symbol):
             return -math.inf
         lowest = 1 if atom.positive else -math.inf
-        ends: tuple[float, float] = interp.draws.get(atom) or interp.ranges.get(atom) or (lowest, math.inf)
+        ends: tuple[float, float] = (
+            interp.numbers.drawn.get(atom) or interp.numbers.ranges.get(atom) or (lowest, math.inf)
+        )
         least += min(coefficient * end for end in ends)
     return least
 
@@ -145,9 +147,9 @@ def bounds_of_size(interp: Interpreter, size: Value) -> Bounds | None:
     if is_number(size):
         return Bounds(size, size, True, True)
     symbols = dims.symbols(size) if isinstance(size, dims.Dim) else []
-    if not isinstance(size, dims.Dim) or len(symbols) != 1 or symbols[0] not in interp.draws:
+    if not isinstance(size, dims.Dim) or len(symbols) != 1 or symbols[0] not in interp.numbers.drawn:
         return None
-    low, high = interp.draws[symbols[0]]
+    low, high = interp.numbers.drawn[symbols[0]]
     first, next_, last = (dims.substitute(size, {symbols[0]: value}) for value in (low, low + 1, high))
     if not isinstance(first, int) or not isinstance(next_, int) or not isinstance(last, int):
         return None
@@ -161,13 +163,13 @@ def number(interp: Interpreter, value: Tensor | Array, place: int | Element | No
     """The integer in a tensor or array of one element, or at a place of a larger one: the same one whenever it is read."""
     bounds = bounds_of(value)
     version = value.storage.slots["version"] if isinstance(value, Tensor) else 0
-    known = interp.numbers.get((value.identity, version)) if place is None else None
+    known = interp.numbers.computed.get((value.identity, version)) if place is None else None
     if known is not None or bounds is None:
         return interp.fresh_size("n", positive=False) if known is None else known
     place = place_of(value) if place is None else place
-    if place not in interp.elements:
-        interp.elements[place] = draw(interp, bounds.low, bounds.high)
-    return interp.elements[place]
+    if place not in interp.numbers.elements:
+        interp.numbers.elements[place] = draw(interp, bounds.low, bounds.high)
+    return interp.numbers.elements[place]
 
 
 def mark(container: Tensor | Array, key: Value, element: Value, interp: Interpreter) -> Value:

@@ -490,9 +490,9 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
                 # The longest of a batch of sequences: a size of its own, the same for the same lengths.
                 positive = name == "max" and any(isinstance(size, int) and size > 0 for size in sizes)
                 key = (name, frozenset(sizes))
-                if key not in interp.extrema:
-                    interp.extrema[key] = interp.fresh_size("?", positive)
-                return interp.extrema[key]
+                if key not in interp.numbers.extrema:
+                    interp.numbers.extrema[key] = interp.fresh_size("?", positive)
+                return interp.numbers.extrema[key]
             return functools.reduce(functools.partial(dims.extremum, name), sizes)
         if not all(isinstance(value, int | float | Scalar) for value in values):
             return UNKNOWN

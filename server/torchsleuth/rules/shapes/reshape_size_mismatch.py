@@ -92,14 +92,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     values = _values(operation.args, len(sizes))
     total = operation.specs[0].numel()
     if len(sizes) == 2 and len(operation.specs[0].shape or ()) > 1:
-        flat = edits.replace(source, node, f"{text}.flatten(1)")
-        yield Candidate(message("fix.flatten"), (flat,))
-        features = dims.product((operation.specs[0].shape or ())[1:])
-        for layer in _layers_for(operation, values[1]):
-            for made in (
-                change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
-            ):
-                yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
+        yield from _flattened(analysis, operation, edits.replace(source, node, f"{text}.flatten(1)"), values[1])
     if isinstance(receiver, ast.Name | ast.Attribute):
         first = sizes[0]
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
@@ -110,32 +103,44 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
     yield from _shares(source, sizes, values, total)
-    uneven = any(_divisors(value, operation.specs[0].shape) for value in values)
+    yield from _one_changed(analysis, failure, sizes, values)
+    yield from wide
+    for size, value in zip(sizes, values):
+        yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+
+
+def _flattened(analysis: Analysis, operation: Operation, flat: Edit, width: object) -> Iterator[Candidate]:
+    """``x.flatten(1)``, and the layer behind it that takes what this gives."""
+    yield Candidate(message("fix.flatten"), (flat,))
+    features = dims.product((operation.specs[0].shape or ())[1:])
+    if isinstance(features, int):
+        for layer in _layers_for(operation, width):
+            for made in change_argument(analysis, layer, 0, "in_features", features):
+                yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
+
+
+def _one_changed(
+    analysis: Analysis, failure: OperatorFailure, sizes: list[ast.expr], values: list[object]
+) -> Iterator[Candidate]:
+    """One of the sizes as the others leave it."""
+    spec, source = failure.operation.specs[0], analysis.source_of(failure.operation.site.span.path)
+    uneven, total = any(_divisors(value, spec.shape) for value in values), spec.numel()
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
-        if values[index] == -1 or not isinstance(total, int) or not all(isinstance(value, int) for value in rest):
+        if values[index] == -1 or not isinstance(total, int) or not all_are(rest, int):
             continue
-        product = 1
-        for value in rest:
-            product *= value if isinstance(value, int) and value != -1 else 1
+        product = math.prod(value for value in rest if value != -1)
         if product and total % product == 0 and -1 not in rest:
             if not isinstance(size, ast.Constant | ast.UnaryOp) and index > 0 and not uneven:
                 title = message("fix.size", old=source.segment(size), new="-1")
                 yield Candidate(title, (edits.replace(source, size, "-1"),))
-            if (
-                index == 0
-                and not isinstance(size, ast.Constant)
-                and values[:1] == [*(operation.specs[0].shape or ())[:1]]
-            ):
+            if index == 0 and not isinstance(size, ast.Constant) and values[:1] == [*(spec.shape or ())[:1]]:
                 continue  # As many samples as there are, by their name.
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
             there = list(_where_written(analysis, failure, size, [new]))
             yield from there  # Rather than here, where the size has a name.
             yield Candidate(title, (edits.replace(source, size, new),), safe=not there)
-    yield from wide
-    for size, value in zip(sizes, values):
-        yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
 
 
 def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator[Candidate]:

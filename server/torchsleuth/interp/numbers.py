@@ -1,0 +1,29 @@
+"""What is known of the integers that only an execution tells."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.values import Element
+
+
+@dataclass
+class Numbers:
+    """Bounds of symbols that stand for such integers, and the symbols that stand for some of them."""
+
+    drawn: dict[Symbol, tuple[int, int]] = field(default_factory=dict)
+    """Bounds of integers that were drawn at random."""
+    ranges: dict[Symbol, tuple[int, int]] = field(default_factory=dict)
+    """Bounds of the positions that loops go through."""
+    limits: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)
+    """Bounds of integers, as sizes."""
+    elements: dict[int | Element, Size] = field(default_factory=dict)
+    """Those that stand for elements of tensors."""
+    computed: dict[tuple[int, int], Size] = field(default_factory=dict)
+    """Those that were computed from others, by the tensor that holds them and its version."""
+    extrema: dict[tuple[str, frozenset[Size]], Size] = field(default_factory=dict)
+    """Those that stand for the greatest or least of many, by these."""
+
+
+__all__ = ["Numbers"]
