@@ -52,10 +52,15 @@ MUTANTS = (
     Mutant(
         "an integer or a float is a float",
         "join.py",
-        'return "int" if is_int(value)',
-        'return "float" if is_int(value)',
+        '(int, Dim), lambda value: ("int",)',
+        '(int, Dim), lambda value: ("float",)',
     ),
-    Mutant("a truth value or an integer is an integer", "join.py", 'return "bool"', 'return "int"'),
+    Mutant(
+        "a truth value or an integer is an integer",
+        "join.py",
+        'bool: lambda value: ("bool",)',
+        'bool: lambda value: ("int",)',
+    ),
     Mutant("equal sizes get a new name", "join.py", "self._sizes[key] = dims.of(symbol)", "return dims.of(symbol)"),
     Mutant("one positive size is enough", "join.py", "positive = all(", "positive = any("),
     Mutant("the length of one text", "join.py", "(a if a == b else None for a, b", "(a for a, b"),
@@ -63,7 +68,7 @@ MUTANTS = (
     Mutant("a list of as many elements", "join.py", "and not open_ended:", "and True:"),
     Mutant("an entry that one side lacks", "join.py", "value if certain else Maybe(value)", "value"),
     Mutant("a choice of the first", "join.py", "return Choice(tuple(kept)) if", "return kept[0] if"),
-    Mutant("the kind of one list", "join.py", 'return ("list", value.type_name)', 'return "list"'),
+    Mutant("the kind of one list", "join.py", '("list", value.type_name)', '("list",)'),
     Mutant("a fact of one branch", "heap.py", "found[0] if agreed else MISSING", "found[0]"),
     Mutant(
         "what was before a branch is forgotten",
@@ -93,8 +98,6 @@ def survives(mutant: Mutant, examples: int) -> bool:
         shutil.copytree(ROOT / "server", folder, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
         path = folder / "torchsleuth" / "values" / mutant.file
         text = path.read_text(encoding="utf-8")
-        if mutant.before not in text:
-            raise SystemExit(f"{mutant.what}: {mutant.before!r} is not in {mutant.file}")
         path.write_text(text.replace(mutant.before, mutant.after, 1), encoding="utf-8")
         return laws(folder, examples).returncode == 0
 

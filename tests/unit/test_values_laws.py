@@ -13,6 +13,7 @@ import sympy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.lattice import MUTANTS, ROOT, Mutant
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -525,3 +526,9 @@ def test_a_device_is_the_accelerator_where_its_condition_holds() -> None:
     assert own.conditions.place(names["device"]) == CPU
     own.set(own.conditions.assumed, condition, False)
     assert own.conditions.place(names["device"]) == Device("cuda")
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
+def test_each_planted_mistake_still_changes_a_line(mutant: Mutant) -> None:
+    text = (ROOT / "server" / "torchsleuth" / "values" / mutant.file).read_text(encoding="utf-8")
+    assert text.count(mutant.before) == 1 and mutant.before != mutant.after
