@@ -61,6 +61,7 @@ from torchsleuth.values import (
     Wrapped,
     elements_of,
     is_module,
+    is_native,
     is_unknown,
     owners,
     unwrapped,
@@ -172,7 +173,7 @@ class Calls(Choices):
             else:
                 exact = False
         value = self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
-        if isinstance(callee, Native) and callee.path in _QUESTIONS and exact and not kwargs:
+        if is_native(callee, *_QUESTIONS) and exact and not kwargs:
             return self._asked(callee.path, tuple(args), value, node, frame)
         if isinstance(callee, Unknown | Native):
             # What is not followed may change what it gets, or is a method of.

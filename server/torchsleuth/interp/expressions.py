@@ -39,7 +39,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.syntax.forms import names_in
+from torchsleuth.syntax.forms import is_literal, names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
@@ -627,7 +627,7 @@ class Expressions(Calls):
         """Whether None is compared with something else, in code that nothing calls: it may be nothing but the default of a
         parameter for which a caller gives a value."""
         return (left is None) != (right is None) and not any(
-            isinstance(side, ast.Constant) and side.value is None for side in (node.left, *node.comparators)
+            is_literal(side, None) for side in (node.left, *node.comparators)
         )
 
     def _equal_objects(self, left: Value, right: Value) -> bool | None:

@@ -38,7 +38,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
     name = module.path.removeprefix("torch.nn.")
     wanted: list[Any] = list(shape)
     if name == "LayerNorm":
-        sizes = _argument(module, 0, "normalized_shape")
+        sizes = module.argument(0, "normalized_shape")
         sizes = (sizes,) if isinstance(sizes, int) else items_of(sizes)
         if sizes is None or not 0 < len(sizes) <= len(shape):
             return None
@@ -47,7 +47,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
         position, keyword, axis = _STATED[name]
         if not -len(shape) <= axis < len(shape):
             return None
-        wanted[axis] = _argument(module, position, keyword)
+        wanted[axis] = module.argument(position, keyword)
     if not all(isinstance(size, int) or size in shape for size in wanted) or tuple(wanted) == shape:
         return None
     return tuple(wanted)
@@ -59,7 +59,7 @@ def stated_size(module: LibraryModule) -> tuple[int, Value] | None:
     if name not in _STATED:
         return None
     position, keyword, axis = _STATED[name]
-    return axis, _argument(module, position, keyword)
+    return axis, module.argument(position, keyword)
 
 
 def divided_sizes(module: LibraryModule) -> Iterator[tuple[Value, Value]]:
@@ -68,19 +68,15 @@ def divided_sizes(module: LibraryModule) -> Iterator[tuple[Value, Value]]:
     if name in _GROUPED:
         place = 8 if "Transpose" in name else 6
         groups = module.kwargs.get("groups", module.args[place] if place < len(module.args) else 1)
-        yield _argument(module, 0, "in_channels"), groups
-        yield _argument(module, 1, "out_channels"), groups
+        yield module.argument(0, "in_channels"), groups
+        yield module.argument(1, "out_channels"), groups
     elif name == "GroupNorm":
-        yield _argument(module, 1, "num_channels"), _argument(module, 0, "num_groups")
+        yield module.argument(1, "num_channels"), module.argument(0, "num_groups")
     elif name == "MultiheadAttention":
-        yield _argument(module, 0, "embed_dim"), _argument(module, 1, "num_heads")
+        yield module.argument(0, "embed_dim"), module.argument(1, "num_heads")
     elif name in ("TransformerEncoderLayer", "TransformerDecoderLayer"):
-        yield _argument(module, 0, "d_model"), _argument(module, 1, "nhead")
+        yield module.argument(0, "d_model"), module.argument(1, "nhead")
 
 
 def _first(operation: Operation) -> Value:
     return operation.args[0] if operation.args else None
-
-
-def _argument(module: LibraryModule, position: int, name: str) -> Value:
-    return module.kwargs.get(name, module.args[position] if position < len(module.args) else None)

@@ -614,7 +614,7 @@ class InferredContracts(WrittenContracts):
 
     def _indexed(self, module: LibraryModule, call: Any) -> None:
         """A table has to have as many rows as numbers are counted up that are looked up in it."""
-        rows = _argument(module, 0, "num_embeddings") if module.path == "torch.nn.Embedding" else None
+        rows = module.argument(0, "num_embeddings") if module.path == "torch.nn.Embedding" else None
         count = _counted_up(call.args[0]) if call.args else None
         if self.inference is None or count is None or rows is None or not is_int(rows) or self.uncertain:
             return
@@ -629,7 +629,7 @@ class InferredContracts(WrittenContracts):
         given = [self.resolved_spec(one.spec) for one in of_kind(call.args, Tensor)]
         if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
             return None
-        size = _argument(module, 0, "d_model" if name != "MultiheadAttention" else "embed_dim")
+        size = module.argument(0, "d_model" if name != "MultiheadAttention" else "embed_dim")
         others = [self.resolved_spec(one.spec) for one in of_kind(call.kwargs.values(), Tensor)]
         known = all(one.shape is not None for one in others) and not any(map(is_unknown, call.kwargs.values()))
         if known and not isinstance(self.resolved(size), Dim) and _is_plain(module):
@@ -745,10 +745,6 @@ _ATTENDING = {
 
 def _is_plain(module: LibraryModule) -> bool:
     return not any(isinstance(value, Dim) for value in (*module.args, *module.kwargs.values()))
-
-
-def _argument(module: LibraryModule, position: int, name: str) -> Value:
-    return module.kwargs.get(name, module.args[position] if position < len(module.args) else None)
 
 
 @dataclass(frozen=True)

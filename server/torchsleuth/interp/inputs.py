@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, replace
 
+from torchsleuth.interp.passed import library_path
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in
-from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Function, Tensor, items_of
 
 ArgumentKey = tuple[str, int, int]
@@ -95,7 +95,7 @@ def used_as_tensors(function: Function) -> frozenset[str]:
         if is_dotted(node.func):
             if node.func.attr in _OF_TENSORS_ALONE:
                 found.add(node.func.value.id)
-        path = _path(node.func, function)
+        path = library_path(node.func, function)
         count = 2 if path in _PRODUCTS else 1 if _takes_tensors(path) else 0
         found.update(_root(part) for part in node.args[:count])
     return frozenset(found)
@@ -108,16 +108,6 @@ def _root(operand: ast.expr) -> str:
             return ""
         operand = operand.func.value
     return operand.id if isinstance(operand, ast.Name) else ""
-
-
-def _path(callee: ast.expr, function: Function) -> str:
-    """The dotted name of a function of a library, empty for anything else."""
-    names: list[str] = []
-    while isinstance(callee, ast.Attribute):
-        names.insert(0, callee.attr)
-        callee = callee.value
-    owner = function.globals.get(callee.id) if isinstance(callee, ast.Name) else None
-    return ".".join((owner.path, *names)) if isinstance(owner, Native) else ""
 
 
 def _takes_tensors(path: str) -> bool:

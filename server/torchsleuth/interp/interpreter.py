@@ -84,6 +84,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_object,
     is_unknown,
     unwrapped,
 )
@@ -1189,7 +1190,7 @@ class Execution(Importing):
                     native = owner.native
                     if isinstance(native, LibraryModule) and native.children is not None and self.is_module(value):
                         modules.set_module_attribute(self, native, name, value)
-                    if isinstance(native, LibraryObject) and native.path == data.LOADER and name in data.SETTABLE:
+                    if is_object(native, data.LOADER) and name in data.SETTABLE:
                         self.heap.set(native.slots, name, value)
                 self.heap.set(owner.slots, name, value)
             case Namespace():

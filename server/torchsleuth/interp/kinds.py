@@ -12,7 +12,7 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_spread
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import (
@@ -145,14 +145,14 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
     """An attribute of None that tensors, modules and lists have; any that a tuple has not; one of tensors that a number, a text,
     a list or a dict has not."""
     kind = kind_of(interp, owner)
-    if isinstance(owner, Tensor) and name in _GROWING and _is_read(node) and owner.argument is None:
+    if isinstance(owner, Tensor) and name in _GROWING and is_read(node) and owner.argument is None:
         _report(interp, "grows", ("tensor", owner), node, frame)
-    if kind == "dict" and isinstance(owner, DictValue) and _is_read(node) and not hasattr(dict, name):
+    if kind == "dict" and isinstance(owner, DictValue) and is_read(node) and not hasattr(dict, name):
         if name in (owner.items or ()):
             _report(interp, "entry", (kind, name), node, frame)
             return
     told = name == "backward" or (isinstance(owner, ListValue) and "collated" in owner.slots)  # by rules of their own
-    if kind in _TYPES and _is_read(node) and not told:
+    if kind in _TYPES and is_read(node) and not told:
         if f"Tensor.{name}" in interp.oracle and not hasattr(_TYPES[kind], name):
             _report(interp, "lacking", (kind, owner), node, frame)
     if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
@@ -161,10 +161,6 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
     if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
         if (hasattr(list, name) or f"Tensor.{name}" in interp.oracle) and not name.startswith("__"):
             _report(interp, "none", ("none", name), node, frame)
-
-
-def _is_read(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
 def joins(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:

@@ -34,6 +34,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_native,
     is_unknown,
     tuple_of,
 )
@@ -78,7 +79,7 @@ def computes(interp: Interpreter, left: Value, right: Value, node: ast.AST, fram
 
 def enters(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
     """``with manager:``. A class is none, and neither is a method."""
-    plain = isinstance(manager, Native) and manager.path in _MANAGERS
+    plain = is_native(manager, *_MANAGERS)
     if plain or (isinstance(manager, Bound | Function) and _is_method(manager)):
         report(interp, Misuse(misuses.UNCALLED, interp.site(node, frame), manager))
 

@@ -26,7 +26,7 @@ def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int 
     attributes = dict(_kept(made.node, own))
     found: set[str] = set()
     for node in nodes_in(owner.node, ast.Call):
-        path = _path(node.func, made)
+        path = library_path(node.func, made)
         parameters = signature(path) if path else None
         names: list[str] = []
         floats: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ def _kept(function: ast.AST, names: set[str]) -> Iterator[tuple[str, str]]:
                     yield ast.unparse(target), node.value.id
 
 
-def _path(callee: ast.expr, function: Function) -> str:
+def library_path(callee: ast.expr, function: Function) -> str:
     """The dotted name of what is called, where it is a library's; empty for anything else."""
     names: list[str] = []
     while isinstance(callee, ast.Attribute):
@@ -81,4 +81,4 @@ def _tensors(value: Value) -> Iterator[Tensor]:
             yield from _tensors(item)
 
 
-__all__ = ["numbers", "sizes"]
+__all__ = ["library_path", "numbers", "sizes"]

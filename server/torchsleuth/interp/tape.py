@@ -12,6 +12,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, optim, published
 from torchsleuth.interp.trace import Operation
+from torchsleuth.syntax.forms import is_literal
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.program import Gap, Held, Layer, Owned, Place, Program, Step, note_last
@@ -217,8 +218,7 @@ class Tape:
     def _zero_grad(self, interp: Interpreter, subject: Value, site: Site) -> None:
         call = site.node
         kept = isinstance(call, ast.Call) and any(
-            isinstance(item, ast.Constant) and item.value is False
-            for item in (*call.args, *(keyword.value for keyword in call.keywords))
+            is_literal(item, False) for item in (*call.args, *(keyword.value for keyword in call.keywords))
         )
         owners: tuple[Any, ...]
         if isinstance(subject, LibraryObject):

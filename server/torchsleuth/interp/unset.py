@@ -15,7 +15,7 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_name, is_text, last_word, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, is_read, is_text, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
@@ -181,7 +181,7 @@ def of_wrapper(interp: Interpreter, owner: Wrapped, name: str, node: ast.AST, fr
         given = name in inner.slots or interp.class_attribute(inner.cls, name) is not MISSING
     else:
         given = any(name == one for one, _ in inner.children or ())
-    if not given or not _is_read(node) or not is_certain(interp, frame) or name.startswith("_"):
+    if not given or not is_read(node) or not is_certain(interp, frame) or name.startswith("_"):
         return
     if name in interp.oracle.attributes(owner.path) or name in interp.oracle.attributes("torch.nn.Module"):
         return
@@ -193,17 +193,13 @@ def never_wrapped(interp: Interpreter, owner: Instance, name: str, node: ast.AST
     """``model.module`` of a model that nothing puts into another one."""
     from torchsleuth.interp.library import states
 
-    if not _is_read(node) or not _is_closed(interp, owner) or owner.state.get("wrapped") or interp.entry:
+    if not is_read(node) or not _is_closed(interp, owner) or owner.state.get("wrapped") or interp.entry:
         return
     if owner.identity in interp.trace.escaped or not is_certain(interp, frame) or states.has_renamed(interp):
         return
     texts = {source.text for source in (frame.source, *interp.workspace.read)}
     if not any(_written(text).may_give(name, None) or _mentions(text) & states.RENAMES for text in texts):
         report(interp, Misuse(misuses.NEVER_WRAPPED, interp.site(node, frame), (owner, name)))
-
-
-def _is_read(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -228,7 +224,7 @@ def option_of_optimizer(interp: Interpreter, owner: LibraryObject, name: str, no
 
 def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast.AST, frame: Frame) -> None:
     """``args.batchsize`` of options that have a ``batch_size``."""
-    if not _is_read(node) or interp.entry or interp.trace.escaped or not is_certain(interp, frame):
+    if not is_read(node) or interp.entry or interp.trace.escaped or not is_certain(interp, frame):
         return
     fields = of_kind(owner.slots, str)
     near = [one for one in fields if plain_name(one) == plain_name(name)]

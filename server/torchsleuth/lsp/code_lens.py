@@ -14,7 +14,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document, Documents
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.syntax.forms import is_name, names_in
+from torchsleuth.syntax.forms import is_literal, is_name, names_in
 from torchsleuth.syntax.parse import parse
 
 _IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
@@ -93,7 +93,7 @@ def _is_main_guard(node: ast.stmt) -> bool:
     return (
         isinstance(node.test.ops[0], ast.Eq)
         and any(is_name(side, "__name__") for side in sides)
-        and any(isinstance(side, ast.Constant) and side.value == "__main__" for side in sides)
+        and any(is_literal(side, "__main__") for side in sides)
     )
 
 

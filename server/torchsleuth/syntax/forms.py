@@ -68,6 +68,11 @@ def is_text(node: object) -> TypeGuard[Text]:
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
+def is_literal(node: object, value: object) -> TypeGuard[ast.Constant]:
+    """Whether this text, truth, None or ``...`` is written out."""
+    return isinstance(node, ast.Constant) and node.value == value and type(node.value) is type(value)
+
+
 def is_spread(parts: Iterable[ast.AST]) -> bool:
     """Whether there is a ``*more`` among these arguments or items, so that their number is not known."""
     return any(isinstance(part, ast.Starred) for part in parts)
@@ -109,3 +114,22 @@ def names_in(*trees: ast.AST) -> set[str]:
 def stored_in(*trees: ast.AST) -> set[str]:
     """The plain names that these trees bind, by an assignment or its like."""
     return {node.id for tree in trees for node in nodes_in(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
+
+
+def first_line(statement: ast.stmt) -> int:
+    """The line that a statement begins on, with its decorators."""
+    return min([statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", ()))])
+
+
+def is_read(node: object) -> TypeGuard[ast.Attribute]:
+    """Whether this is an attribute that is read."""
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
+
+
+def written_index(node: ast.expr) -> int | None:
+    """The whole number that is written out, such as ``-1``."""
+    try:
+        value = ast.literal_eval(node)
+    except (ValueError, SyntaxError):
+        return None
+    return int(value) if type(value) is int else None

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_dotted, is_text, parts_of_tuple
+from torchsleuth.syntax.forms import is_dotted, is_literal, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -514,7 +514,7 @@ class _Annotations:
         if not isinstance(node, ast.Subscript) or head not in ("tuple", "Tuple") or depth > 4:
             return self.read(node)
         items = parts_of_tuple(node.slice)
-        alike = len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is ...
+        alike = len(items) == 2 and is_literal(items[1], ...)
         parts = tuple(self.read_result(item, depth + 1) for item in (items[:1] if alike else items))
         return DeclaredParts(parts, alike)
 
@@ -602,7 +602,7 @@ class _Annotations:
             if isinstance(part, ast.Slice):
                 name, value = part.lower, part.upper
                 size = name.value if is_text(name) else None
-            if isinstance(value, ast.Constant) and value.value is ...:
+            if is_literal(value, ...):
                 if spread is not None:
                     return None
                 spread = len(dims)
@@ -622,7 +622,7 @@ class _Annotations:
 
 
 def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return is_literal(node, None)
 
 
 def counted(name: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from torchsleuth.syntax.forms import is_name, is_text, last_word, nodes_in
+from torchsleuth.syntax.forms import first_line, is_name, is_text, last_word, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
@@ -59,7 +59,7 @@ class Analysed:
         if change is None or any(map(_TOLD_BY_COMMENTS.search, change.lines(self._lines, lines))):
             return None
         around = self._around(change)
-        start = min((change.first, *map(_first, around)))
+        start = min((change.first, *map(first_line, around)))
         end = max((change.old_last, *map(_last, around))) + change.shift
         part = "\n" * (start - 1) + "\n".join(lines[start - 1 : end])
         tree, blanked = parse_with_errors(SourceText(self._source.path, part))
@@ -68,7 +68,7 @@ class Analysed:
         if not old and not new:
             return "same"
         broken = any(isinstance(part, ast.Pass) and part.lineno in blanked for part in new)
-        if broken and sum(_first(part) <= change.old_last and _last(part) >= change.first for part in old) < 2:
+        if broken and sum(first_line(part) <= change.old_last and _last(part) >= change.first for part in old) < 2:
             return "broken"
         if self._changes_into_new_word(change, lines) or self._leaves_unbound(around, tree.body):
             return "unbound"
@@ -107,13 +107,13 @@ class Analysed:
     def _around(self, change: _Change) -> list[ast.stmt]:
         """The statements of the module that a change is in, or between: what else it says does not depend on it."""
         body = self._tree.body
-        inside = [part for part in body if _first(part) < change.first and change.old_last < _last(part)]
+        inside = [part for part in body if first_line(part) < change.first and change.old_last < _last(part)]
         if inside:
             return inside
         reached = [
             number
             for number, part in enumerate(body)
-            if _last(part) >= change.first - 1 and _first(part) <= change.old_last + 1
+            if _last(part) >= change.first - 1 and first_line(part) <= change.old_last + 1
         ]
         before = sum(_last(part) < change.first for part in body)
         first, last = min((*reached, before)), max((*reached, before - 1))
@@ -186,12 +186,12 @@ class _Change:
             return False
         if _last(old) < self.first:
             shift = 0
-        elif _first(old) > self.old_last:
+        elif first_line(old) > self.old_last:
             shift = self.shift
         else:
             return False
-        place = _first(old) + shift, old.lineno + shift, old.col_offset, _last(old) + shift, old.end_col_offset
-        return place == (_first(new), new.lineno, new.col_offset, _last(new), new.end_col_offset)
+        place = first_line(old) + shift, old.lineno + shift, old.col_offset, _last(old) + shift, old.end_col_offset
+        return place == (first_line(new), new.lineno, new.col_offset, _last(new), new.end_col_offset)
 
 
 def _changed(old: Sequence[str], new: Sequence[str]) -> _Change | None:
@@ -285,11 +285,6 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 def _says_nothing(statement: ast.stmt) -> bool:
     """A docstring, or a constant that stands alone."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _first(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _last(statement: ast.stmt) -> int:

@@ -6,7 +6,7 @@ A `Size` is a plain int or a `Dim`. Operations normalise, so equal polynomials a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
@@ -165,6 +165,12 @@ def _times(left: Monomial, right: Monomial) -> Monomial:
     for atom, power in right:
         powers[atom] = powers.get(atom, 0) + power
     return tuple(sorted(powers.items(), key=lambda item: item[0].key))
+
+
+def shape_text(shape: Iterable[Size]) -> str:
+    """``(64, 3, H, W)``"""
+    sizes = [text(size) for size in shape]
+    return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
 
 def multiply(left: Size, right: Size) -> Size:

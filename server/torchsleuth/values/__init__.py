@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, is_number
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
@@ -550,12 +551,12 @@ class ClassValue(Ref):
 
     def is_made_plainly(self) -> bool:
         """Whether a call of the class is one of its ``__init__``: no metaclass, no ``__new__``, no unknown base."""
-        own = [base for base in self.mro() if isinstance(base, ClassValue)]
+        own = of_kind(self.mro(), ClassValue)
         return self.has_known_bases() and not any(base.node.keywords or "__new__" in base.slots for base in own)
 
     def has_known_bases(self) -> bool:
         """Whether all of its bases are classes of the user's, of PyTorch or of Python."""
-        natives = [base for base in self.mro() if isinstance(base, Native)]
+        natives = of_kind(self.mro(), Native)
         return not self.opaque and not any(
             base.kind == "external" and not base.path.startswith(_OF_PYTHON) for base in natives
         )
@@ -568,8 +569,12 @@ class ClassValue(Ref):
             for base in self.bases
         )
 
+    def derives_from(self, *paths: str) -> bool:
+        """Whether one of these classes of libraries is among its bases."""
+        return any(isinstance(base, Native) and base.path in paths for base in self.mro())
+
     def native_base(self) -> Native | None:
-        return next((base for base in self.mro() if isinstance(base, Native)), None)
+        return first_of(self.mro(), Native)
 
     def is_module(self) -> bool:
         return any(isinstance(base, Native) and base.kind == "module-class" for base in self.mro())
@@ -608,7 +613,24 @@ class Built:
         return self.part == part and self.model == model
 
 
-class LibraryModule(Ref):
+class Made(Ref):
+    """An object of a class of a library: the class, and the arguments that it was made with."""
+
+    path: str
+    args: tuple[Value, ...]
+    kwargs: dict[str, Value]
+
+    @property
+    def type_name(self) -> str:
+        return self.path.rpartition(".")[2]
+
+    def argument(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
+
+
+class LibraryModule(Made):
     """A module of torch.nn, by its constructor and arguments, or of a model that another package has `built`.
 
     Slots: training, device (None: not known), dtype, requires_grad; containers have `children`, a tuple of (name, module), or UNKNOWN.
@@ -633,10 +655,6 @@ class LibraryModule(Ref):
         self.name: str | None = None
         self.broken = False
         self.built: Built | None = None
-
-    @property
-    def type_name(self) -> str:
-        return self.path.rpartition(".")[2]
 
     @property
     def state(self) -> Slots:
@@ -668,7 +686,7 @@ class LibraryModule(Ref):
         return children if isinstance(children, tuple) else None
 
 
-class LibraryObject(Ref):
+class LibraryObject(Made):
     """An object of any other modelled library class: optimizer, scheduler, dataset, loader, scaler."""
 
     def __init__(self, path: str, args: tuple[Value, ...], kwargs: dict[str, Value], site: Site | None) -> None:
@@ -684,15 +702,6 @@ class LibraryObject(Ref):
         made = LibraryObject(self.path, self.args, self.kwargs, self.site)
         made.slots, made.iterates = self.slots, True
         return made
-
-    @property
-    def type_name(self) -> str:
-        return self.path.rpartition(".")[2]
-
-    def argument(self, position: int, name: str, default: Value = None) -> Value:
-        if name in self.kwargs:
-            return self.kwargs[name]
-        return self.args[position] if position < len(self.args) else default
 
 
 class Globals(Names):
@@ -746,6 +755,16 @@ def is_int(value: Value) -> TypeGuard[Size]:
 def tuple_of(value: Value) -> tuple[Any, ...]:
     """A tuple as it is, and one of any other value alone: a key, or what a function returns, may be one or several."""
     return value if isinstance(value, tuple) else (value,)
+
+
+def is_native(value: Value, *paths: str) -> TypeGuard[Native]:
+    """Whether a value is what libraries have under one of these names."""
+    return isinstance(value, Native) and value.path in paths
+
+
+def is_object(value: Value, *paths: str) -> TypeGuard[LibraryObject]:
+    """Whether a value is an object of one of these classes of libraries."""
+    return isinstance(value, LibraryObject) and value.path in paths
 
 
 def unwrapped(value: Value) -> Value:

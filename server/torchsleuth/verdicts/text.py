@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_attribute, is_literal, is_method_call, names_in, nodes_in, targets_of
 from torchsleuth.training import Module, Place
 from torchsleuth.verdicts.evidence import Evidence
 
@@ -203,7 +203,7 @@ def without_gradients(evidence: Evidence, place: Place, depth: int = _DEPTH) -> 
 def _turns_off(node: ast.AST) -> bool:
     name = name_of(node)
     if name == "set_grad_enabled" and isinstance(node, ast.Call) and node.args:
-        return isinstance(node.args[0], ast.Constant) and node.args[0].value is False
+        return is_literal(node.args[0], False)
     return name in _WITHOUT_GRADIENTS
 
 

@@ -6,7 +6,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model, attribute, method, models
-from torchsleuth.values import UNKNOWN, LibraryModule, LibraryObject, Scalar, Tensor, Value, is_module
+from torchsleuth.values import UNKNOWN, LibraryModule, LibraryObject, Scalar, Tensor, Value, is_module, is_object
 from torchsleuth.values.frames import Frame
 
 _LOADER = "torch.utils.data.DataLoader"
@@ -44,7 +44,7 @@ class Accelerator(Model):
             # Where there are several processes, it is inside of another module from now on, which has attributes of its own.
             state = value.slots if isinstance(value, LibraryModule) else value.state
             self.interp.heap.set(state, "wrapped", True)
-        elif isinstance(value, LibraryObject) and value.path == _LOADER:
+        elif is_object(value, _LOADER):
             self.interp.heap.set(value.slots, "prepared", True)
 
     @method

@@ -301,7 +301,7 @@ def is_subclass(cls: Value, kind: Value) -> bool | None:
     if one is not None and other is not None and not isinstance(kind, ClassValue):
         return issubclass(one, other)
     if isinstance(cls, ClassValue) and isinstance(kind, Native):
-        if any(isinstance(base, Native) and base.path == kind.path for base in cls.mro()):
+        if cls.derives_from(kind.path):
             return True
         return False if not cls.opaque and all_are(cls.mro(), ClassValue) else None
     return None
@@ -319,7 +319,7 @@ _METHODS = {
 def is_abstract_collection(interp: Interpreter, value: Instance, path: str) -> bool | None:
     """``isinstance(value, Iterable)`` of an object of the user's."""
     name = _METHODS.get(path.rpartition(".")[2])
-    if any(isinstance(base, Native) and base.path == path for base in value.cls.mro()):
+    if value.cls.derives_from(path):
         return True
     return None if name is None or value.is_module else interp.class_attribute(value.cls, name) is not MISSING or None
 
@@ -406,7 +406,7 @@ def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Valu
 
 
 def _new(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
-    is_metaclass = any(isinstance(base, Native) and base.path in ("builtins.type", "abc.ABCMeta") for base in cls.mro())
+    is_metaclass = cls.derives_from("builtins.type", "abc.ABCMeta")
     return Builtin("super().__new__", lambda call: _made_by_metaclass(interp, call)) if is_metaclass else special.ABSENT
 
 
@@ -455,7 +455,7 @@ _MAPPINGS = frozenset(
 
 def of_mapping(interp: Interpreter, owner: Instance, name: str) -> Value:
     """The method that a class has from ``collections.abc.Mapping``, whose items are those of its ``__getitem__``."""
-    if name != "get" or not any(isinstance(base, Native) and base.path in _MAPPINGS for base in owner.cls.mro()):
+    if name != "get" or not owner.cls.derives_from(*_MAPPINGS):
         return UNKNOWN
 
     def get(call: Arguments) -> Value:

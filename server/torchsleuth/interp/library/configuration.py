@@ -19,7 +19,7 @@ from torchsleuth.interp.library import dictionaries, files
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.syntax import plain_yaml
 from torchsleuth.syntax.files import Unreadable, read_bytes
-from torchsleuth.values import UNKNOWN, LibraryObject, Scalar, Value, is_unknown
+from torchsleuth.values import UNKNOWN, LibraryObject, Scalar, Value, is_object, is_unknown
 from torchsleuth.values.frames import Frame
 
 FILE = "io.TextIOWrapper"
@@ -100,7 +100,7 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
 def _read(interp: Interpreter, call: Arguments) -> Value:
     given = call.args[0] if call.args and call.exact else None
     text = given if isinstance(given, str) and call.path != "json.load" else None
-    if isinstance(given, LibraryObject) and given.path == FILE and isinstance(given.args[0], str):
+    if is_object(given, FILE) and isinstance(given.args[0], str):
         text = text_of(interp, given.args[0], call)
     elif text is not None and call.path == "toml.load":
         text = text_of(interp, text, call)

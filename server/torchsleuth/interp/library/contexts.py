@@ -8,7 +8,6 @@ from torchsleuth.interp import special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.models import Model, method, models
-from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     Builtin,
@@ -88,7 +87,7 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
 
 def decorates(manager: Instance) -> bool:
     """Whether a context manager of the user's is a decorator, too."""
-    return any(isinstance(base, Native) and base.path == "contextlib.ContextDecorator" for base in manager.cls.mro())
+    return manager.cls.derives_from("contextlib.ContextDecorator")
 
 
 def around(interp: Interpreter, manager: Value, function: Value) -> Value:

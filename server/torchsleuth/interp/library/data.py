@@ -38,6 +38,7 @@ from torchsleuth.values import (
     Value,
     elements_of,
     is_int,
+    is_object,
     is_unknown,
     items_of,
     numbers_of,
@@ -84,7 +85,7 @@ def as_loader(value: Value) -> LibraryObject | None:
     """The loader that a value is, or is derived from."""
     if isinstance(value, Instance):
         value = value.native
-    return value if isinstance(value, LibraryObject) and value.path == LOADER else None
+    return value if is_object(value, LOADER) else None
 
 
 def is_iterable(interp: Interpreter, dataset: Value) -> bool:

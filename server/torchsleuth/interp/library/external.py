@@ -50,6 +50,7 @@ from torchsleuth.values import (
     Unknown,
     Value,
     is_int,
+    is_native,
     is_unknown,
     sizes_of,
 )
@@ -550,7 +551,7 @@ def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Argument
             given = {key: bridge.deep(value) for key, value in option.kwargs.items() if key not in ("type", "help")}
             kind = option.kwargs.get("type")
             if kind is not None:
-                if not isinstance(kind, Native) or kind.path not in _READ_AS:
+                if not is_native(kind, *_READ_AS):
                     raise plain.NotPlain
                 given["type"] = _READ_AS[kind.path]
             if given.get("action", "store") not in _ACTIONS:
@@ -580,7 +581,7 @@ def _default(interp: Interpreter, call: Arguments, optional: bool) -> Value:
     if not isinstance(default, str) or "type" not in call.kwargs:
         return default
     kind = call.kwargs["type"]
-    if isinstance(kind, Native) and kind.path in _READ_AS:
+    if is_native(kind, *_READ_AS):
         return _converted(default, kind)
     return interp.call(kind, replace(call, args=(default,), kwargs={}))
 

@@ -22,6 +22,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_object,
 )
 from torchsleuth.values.frames import Frame
 
@@ -63,7 +64,7 @@ def load(interp: Interpreter, call: Arguments) -> Value:
 
 def joined(left: Value, right: Value) -> Value | None:
     """``path / name``, None for other values."""
-    if isinstance(left, LibraryObject) and left.path == PATH:
+    if is_object(left, PATH):
         return LibraryObject(PATH, (left, right), {}, None)
     return None
 
@@ -114,7 +115,7 @@ def path_attribute(owner: LibraryObject, name: str) -> Value | None:
 
 def path_text(owner: Value) -> str | None:
     """``str(path)``, None where it is not known."""
-    parts = _parts(owner) if isinstance(owner, LibraryObject) and owner.path == PATH else None
+    parts = _parts(owner) if is_object(owner, PATH) else None
     return None if parts is None else str(PurePosixPath(*parts))
 
 
@@ -155,7 +156,7 @@ def _parts(value: Value) -> list[str] | None:
     """The parts of a path that is known."""
     if isinstance(value, str):
         return [value]
-    if not isinstance(value, LibraryObject) or value.path != PATH or not value.args:
+    if not is_object(value, PATH) or not value.args:
         return None
     found = [_parts(part) for part in value.args]
     return None if None in found else [part for parts in found for part in parts or ()]
@@ -193,7 +194,7 @@ def _pickled(value: Value) -> list[LibraryObject]:
 
 
 def _unpickled(value: Value) -> Value:
-    return copies.deep(value.args[0]) if isinstance(value, LibraryObject) and value.path == PICKLED else UNKNOWN
+    return copies.deep(value.args[0]) if is_object(value, PICKLED) else UNKNOWN
 
 
 def _elsewhere(value: Value) -> Value:

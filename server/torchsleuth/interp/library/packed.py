@@ -24,6 +24,7 @@ from torchsleuth.values import (
     Value,
     elements_of,
     is_int,
+    is_object,
     items_of,
 )
 
@@ -45,7 +46,7 @@ def _or_operator(model: FunctionModel) -> FunctionModel:
 
 
 def is_packed(value: Value) -> TypeGuard[LibraryObject]:
-    return isinstance(value, LibraryObject) and value.path == PATH and "batch" in value.slots
+    return is_object(value, PATH) and "batch" in value.slots
 
 
 @models("torch.nn.utils.rnn.PackedSequence")

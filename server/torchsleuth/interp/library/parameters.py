@@ -18,6 +18,7 @@ from torchsleuth.values import (
     Several,
     Tensor,
     Value,
+    is_object,
     is_unknown,
 )
 
@@ -187,7 +188,7 @@ def as_entries(interp: Interpreter, container: Value) -> Value:
 
 
 def _opened(interp: Interpreter, container: Value, changed: bool) -> Value:
-    if isinstance(container, LibraryObject) and container.path == hierarchy.STATE:
+    if is_object(container, hierarchy.STATE):
         held = entries(interp, container, changed)
         return UNKNOWN if held is None else held
     return container

@@ -60,6 +60,8 @@ from torchsleuth.values import (
     Value,
     Wrapped,
     is_int,
+    is_native,
+    is_object,
     is_unknown,
     numbers_of,
     sizes_of,
@@ -566,11 +568,10 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         builtin_base = exceptions.class_of(value)
         if builtin_base is not None and isinstance(kind, Native):
             return exceptions.catches(kind, value)
-        if isinstance(kind, Native) and kind.path == "builtins.object":
+        if is_native(kind, "builtins.object"):
             return True
         return any(
-            base is kind
-            or (isinstance(base, Native) and isinstance(kind, Native) and kind.path in interp.oracle.mro(base.path))
+            base is kind or (isinstance(base, Native) and is_native(kind, *interp.oracle.mro(base.path)))
             for base in value.cls.mro()
         )
     if not isinstance(kind, Native):
@@ -743,7 +744,7 @@ def _iter(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(value, tuple) or (isinstance(value, ListValue) and value.once is None and value.items is not None):
         items = value if isinstance(value, tuple) else value.items
         return misuse.iterator(interp, ListValue(items, "iterator"), call.node, call.frame)
-    return value.iterator() if isinstance(value, LibraryObject) and value.path == LOADER else value
+    return value.iterator() if is_object(value, LOADER) else value
 
 
 def _until(interp: Interpreter, call: Arguments) -> Value:
@@ -1021,24 +1022,24 @@ def expects_error(node: ast.expr) -> bool:
 
 def entered(interp: Interpreter, manager: Value) -> Value:
     """The value that ``as`` binds."""
-    if isinstance(manager, LibraryObject) and manager.path in ("contextlib.nullcontext", "contextlib.closing"):
+    if is_object(manager, "contextlib.nullcontext", "contextlib.closing"):
         return manager.argument(0, "enter_result")
-    if isinstance(manager, LibraryObject) and manager.path == files.FOLDER:
+    if is_object(manager, files.FOLDER):
         return manager.slots["name"]
     return manager if isinstance(manager, LibraryObject) else UNKNOWN
 
 
 def suppressed(manager: Value) -> tuple[Value, ...] | None:
     """The exceptions that ``contextlib.suppress`` takes; None for other managers."""
-    return manager.args if isinstance(manager, LibraryObject) and manager.path == "contextlib.suppress" else None
+    return manager.args if is_object(manager, "contextlib.suppress") else None
 
 
 def left(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
     """The end of the body of a context manager."""
 
-    if isinstance(manager, LibraryObject) and manager.path == contexts.STACK:
+    if is_object(manager, contexts.STACK):
         contexts.unwind(interp, manager, Arguments((), {}, node, frame))
-    if isinstance(manager, LibraryObject) and manager.path == "contextlib.closing" and manager.args:
+    if is_object(manager, "contextlib.closing") and manager.args:
         call = Arguments((), {}, node, frame)
         interp.call(interp.attribute(manager.args[0], "close", node, frame), call)
 

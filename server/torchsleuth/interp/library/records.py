@@ -25,6 +25,7 @@ from torchsleuth.values import (
     NamedResult,
     Ref,
     Value,
+    is_object,
     is_unknown,
     tuple_of,
 )
@@ -38,7 +39,7 @@ NAMED_TUPLE = Native("typing.NamedTuple", "external")
 
 
 def is_named_tuple(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path == NAMED_TUPLE.path for base in cls.mro())
+    return cls.derives_from(NAMED_TUPLE.path)
 
 
 def fields(cls: ClassValue) -> dict[str, ClassValue]:
@@ -92,7 +93,7 @@ def _placed(cls: ClassValue) -> list[str]:
     placed: list[str] = []
     for name, owner in fields(cls).items():
         default = owner.slots.get(name)
-        given = default.kwargs if isinstance(default, LibraryObject) and default.path == _FIELD else {}
+        given = default.kwargs if is_object(default, _FIELD) else {}
         if owner.options.get("kw_only") is True and given.get("kw_only") is not False:
             continue
         if given.get("init") is not False and given.get("kw_only") is not True:
@@ -113,7 +114,7 @@ def _given(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs
         value = values.get(name, MISSING)
         if value is MISSING:
             value = interp.class_attribute(cls, name)
-            if isinstance(value, LibraryObject) and value.path == _FIELD:
+            if is_object(value, _FIELD):
                 value = _default(interp, value)
         found[name] = UNKNOWN if value is MISSING and name in placed else value
     return found
@@ -131,11 +132,7 @@ def _default(interp: Interpreter, field: LibraryObject) -> Value:
 def attributes(owner: Value) -> Value:
     """The attributes of an object as a dict, as ``vars(owner)`` shows them at that moment."""
     # A parser may have been given more arguments than are known.
-    plain = (
-        isinstance(owner, LibraryObject)
-        and owner.path in ("types.SimpleNamespace", "argparse.Namespace")
-        and not owner.slots.get(("open",))
-    )
+    plain = is_object(owner, "types.SimpleNamespace", "argparse.Namespace") and not owner.slots.get(("open",))
     known = (
         isinstance(owner, Instance) and owner.native is None and not owner.state.get("open") and not owner.cls.opaque
     )
@@ -309,12 +306,12 @@ def members(cls: ClassValue) -> dict[str, Instance]:
     """The members of an enum by name, in order, aliases among them; they are made once."""
     if cls.members is None:
         cls.members = {}
-        is_flag = any(isinstance(base, Native) and base.path in _FLAGS for base in cls.mro())
+        is_flag = cls.derives_from(*_FLAGS)
         last: Value = 0
         for name, value in cls.slots.items():
             if not isinstance(name, str) or name.startswith("_") or isinstance(value, Function | Bound | ClassValue):
                 continue
-            if isinstance(value, LibraryObject) and value.path == "enum.auto":
+            if is_object(value, "enum.auto"):
                 value = _following(cls, name, last, is_flag)
             same = [one for one in cls.members.values() if _is_same(one.slots["value"], value)]
             last = value
@@ -327,7 +324,7 @@ _FLAGS = ("enum.Flag", "enum.IntFlag")
 
 def _following(cls: ClassValue, name: str, last: Value, is_flag: bool) -> Value:
     """The value of ``auto()``."""
-    if any(isinstance(base, Native) and base.path == "enum.StrEnum" for base in cls.mro()):
+    if cls.derives_from("enum.StrEnum"):
         return name.lower()
     if not isinstance(last, int) or "_generate_next_value_" in cls.slots:
         return UNKNOWN
@@ -365,7 +362,7 @@ def combined(name: str, left: Value, right: Value) -> Value:
     """``Flag.A | Flag.B`` and its like; ABSENT for other values."""
     if not is_member(left) or not is_member(right) or left.cls is not right.cls:
         return special.ABSENT
-    if not any(isinstance(base, Native) and base.path in _FLAGS for base in left.cls.mro()):
+    if not left.cls.derives_from(*_FLAGS):
         return special.ABSENT
     one, two = left.slots["value"], right.slots["value"]
     if name not in ("or_", "and_", "xor") or not isinstance(one, int) or not isinstance(two, int):

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.uses import argument, is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_literal, nodes_in
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -55,7 +55,7 @@ def is_removed(path: str) -> bool:
 def _symeig(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """With eigenvectors; without, the second result was empty."""
     matrix, vectors = argument(call, 0, "input"), argument(call, 1, "eigenvectors")
-    if is_exact(call) and matrix is not None and isinstance(vectors, ast.Constant) and vectors.value is True:
+    if is_exact(call) and matrix is not None and is_literal(vectors, True):
         name, imported = written(analysis, "torch.linalg.eigh", use)
         yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
 

@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.loaders import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax.forms import is_dotted
-from torchsleuth.values import Function, Instance, LibraryObject, Value
+from torchsleuth.values import Function, Instance, LibraryObject, Value, is_object
 
 CODE = "TS607"
 
@@ -79,7 +79,7 @@ def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:
 
 
 def _is_generator(value: Value) -> bool:
-    return isinstance(value, LibraryObject) and value.path in (*GENERATORS, "random.Random", "torch.Generator")
+    return is_object(value, *GENERATORS, "random.Random", "torch.Generator")
 
 
 def _seeded(

@@ -49,7 +49,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_literal, nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 
 CODE = "TS602"
@@ -274,7 +274,7 @@ def _none(analysis: Analysis, fault: DataFault) -> Finding:
 def _returned_none(method: Function | None) -> ast.Return | None:
     """The first ``return None`` of a method."""
     for part in nodes_in(method.node, ast.Return) if method is not None else ():
-        if part.value is None or (isinstance(part.value, ast.Constant) and part.value.value is None):
+        if part.value is None or is_literal(part.value, None):
             return part
     return None
 

@@ -29,8 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Instance, LibraryObject, Value, is_unknown
+from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
 
 CODE = "TS605"
 
@@ -79,7 +78,7 @@ def _is_given(value: Value) -> bool:
 
 def _is_iterable(dataset: Value) -> bool:
     bases = dataset.cls.mro() if isinstance(dataset, Instance) and not dataset.cls.opaque else []
-    return any(isinstance(base, Native) and base.path == ITERABLE for base in bases)
+    return any(is_native(base, ITERABLE) for base in bases)
 
 
 def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) -> Iterator[Candidate]:

@@ -36,8 +36,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_dotted, last_word
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value
+from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value, is_native
 
 CODE = "TS621"
 _PASSING = frozenset("enumerate zip sorted reversed iter list tuple reader DictReader".split())
@@ -65,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _iter_of(dataset: Instance) -> Function | None:
     """The user's own ``__iter__`` of an IterableDataset."""
     bases = dataset.cls.mro() if not dataset.cls.opaque else []
-    if not any(isinstance(base, Native) and base.path == ITERABLE for base in bases):
+    if not any(is_native(base, ITERABLE) for base in bases):
         return None
     found = next((base.slots["__iter__"] for base in of_kind(bases, ClassValue) if "__iter__" in base.slots), None)
     return found if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) else None

@@ -25,6 +25,7 @@ from torchsleuth.syntax.forms import (
     literal,
     nodes_in,
     stored_in,
+    written_index,
 )
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
@@ -182,7 +183,7 @@ def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> lis
 
 def _entries(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     """The entries of the list that an argument is one of which hold the wanted size: ``hidden[-1]`` for ``hidden[0]``."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or _index(node.slice) is None:
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name) or written_index(node.slice) is None:
         return
     sizes = _local(frame, node.value.id)
     items = items_of(sizes)
@@ -191,15 +192,6 @@ def _entries(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
     for place in (-1, *range(len(items) - 1)):
         if is_int(items[place]) and items[place] == wanted:
             yield f"{node.value.id}[{place}]"
-
-
-def _index(node: ast.expr) -> int | None:
-    """A place in a list, as it is written."""
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, SyntaxError):
-        return None
-    return value if is_number(value) else None
 
 
 def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Iterator[Candidate]:

@@ -20,8 +20,7 @@ def shape_text(spec: TensorSpec) -> str:
     """``(64, 3, H, W)``."""
     if spec.shape is None:
         return "of unknown shape"
-    inner = ", ".join(dims.text(size) for size in spec.shape)
-    return f"({inner},)" if len(spec.shape) == 1 else f"({inner})"
+    return dims.shape_text(spec.shape)
 
 
 def expression_text(node: ast.AST | None, fallback: str) -> str:

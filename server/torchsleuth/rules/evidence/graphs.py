@@ -9,6 +9,7 @@ from dataclasses import replace
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, caller_of, is_alone, place_in, receiver_text, statement_of
+from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
@@ -17,8 +18,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, last_word, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import ListValue, Site, Tensor
+from torchsleuth.values import ListValue, Site, Tensor, is_native
 from torchsleuth.values.graph import AutogradFault, Cut
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
@@ -168,13 +168,8 @@ def in_place_step(source: SourceText, statement: ast.stmt | None) -> str | None:
 def _replaced(
     source: SourceText, node: ast.AST, text: str, safe: bool = True, more: tuple[Edit, ...] = ()
 ) -> Candidate:
-    title = message("fix.replace", old=_short(source.segment(node)), new=_short(text))
+    title = message("fix.replace", old=short(source.segment(node)), new=short(text))
     return Candidate(title, (edits.replace(source, node, text), *more), safe)
-
-
-def _short(text: str, limit: int = 50) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _round_trip(analysis: Analysis, site: Site) -> Iterator[Candidate]:
@@ -304,7 +299,7 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         name = soft.new_text if use is call else source.segment(use)
         changes.append(edits.replace(source, whole, name + at.format(source.segment(number))))
     if len(changes) > (uses != [call]):
-        title = message("fix.replace", old=_short(source.segment(call)), new=_short(soft.new_text))
+        title = message("fix.replace", old=short(source.segment(call)), new=short(soft.new_text))
         yield Candidate(title, tuple(changes), safe=False)
 
 
@@ -553,9 +548,7 @@ def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[S
 def torch_name(site: Site) -> str | None:
     """The name of the module torch where something happens, None where it is not imported."""
     names = site.scene.globals
-    return next(
-        (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
-    )
+    return next((str(name) for name, value in names.items() if is_native(value, "torch")), None)
 
 
 def written_name(analysis: Analysis, fault: AutogradFault) -> str:

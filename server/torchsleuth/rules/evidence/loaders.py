@@ -12,6 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit, Position, Related, Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import first_line
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Instance, LibraryObject, Value
@@ -125,13 +126,13 @@ def with_function(
     path = paths.pop()
     source, tree = analysis.source_of(path), analysis.tree(path)
     first = min((call for _, call in calls), key=lambda call: call.lineno)
-    above = next((part for part in tree.body if _first_line(part) <= first.lineno <= (part.end_lineno or 0)), None)
+    above = next((part for part in tree.body if first_line(part) <= first.lineno <= (part.end_lineno or 0)), None)
     if above is None:
         return ()
     end = edits.line_ending(source)
     text = end.join([f"def {name}({argument}):", *(f"    {line}" for line in body), "", "", ""])
     changes = [_given(source, call, option, name) for _, call in calls]
-    return (*imports, edits.insert(source, Position(_first_line(above), 1), text), *changes)
+    return (*imports, edits.insert(source, Position(first_line(above), 1), text), *changes)
 
 
 def _given(source: SourceText, call: ast.Call, option: str, name: str) -> Edit:
@@ -139,8 +140,3 @@ def _given(source: SourceText, call: ast.Call, option: str, name: str) -> Edit:
     if old is None:
         return edits.add_argument(source, call, f"{option}={name}")
     return edits.replace(source, old.value, name)
-
-
-def _first_line(statement: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
-    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])

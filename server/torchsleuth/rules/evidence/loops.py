@@ -45,6 +45,11 @@ def trained_by(optimizer: Value, module: Value) -> bool:
     return bool(optimizers_of([optimizer], [module]))
 
 
+def is_trained(analysis: Analysis, module: Value) -> bool:
+    """Whether some optimizer was given parameters of the module."""
+    return any(trained_by(optimizer, module) for optimizer in analysis.trace.optimizers)
+
+
 def optimizers_of(optimizers: Iterable[Value], modules: Iterable[Value]) -> set[int]:
     """The identities of those optimizers that were given parameters of one of the modules."""
     known = of_kind(modules, LibraryModule, Instance)

@@ -6,8 +6,7 @@ from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
+from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value, is_native
 
 
 def trainable(module: Value) -> bool:
@@ -29,7 +28,7 @@ def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, .
         parent, rest = ".".join(parts[:count]), parts[count:]
         for scope in (site.scene.names, site.scene.globals):
             for known, value in scope.items():
-                if isinstance(value, Native) and value.path == parent:
+                if is_native(value, parent):
                     return ".".join([str(known), *rest]), ()
     source = analysis.source_of(site.span.path)
     return path, edits.add_import(source, analysis.tree(site.span.path), f"import {parts[0]}")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named
+from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
@@ -161,7 +162,11 @@ def as_loss(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
                     plain = isinstance(scores, ast.Name | ast.Attribute)
                     for end in (")",) if name == "cross_entropy" else (")", ".float())"):
                         made = _loss_of(source, loss, loss if plain else statement, text + end)
-                        title = message("fix.replace", old=_short(source.segment(loss.value)), new=_short(text + end))
+                        title = message(
+                            "fix.replace",
+                            old=short(source.segment(loss.value)),
+                            new=short(text + end),
+                        )
                         yield Candidate(title, (*imports, *made), safe=False)
 
 
@@ -183,17 +188,12 @@ def without_term(analysis: Analysis, backward: Site, dead: Site) -> Iterator[Can
             used = names_in(part.right)
             if _holds(source, part.right, dead) or used & names:
                 text = source.segment(part.left)
-                title = message("fix.remove", text=_short(source.segment(part.right)))
+                title = message("fix.remove", text=short(source.segment(part.right)))
                 yield Candidate(title, (edits.replace(source, part, text),), safe=False)
 
 
 def _holds(source: SourceText, node: ast.expr, site: Site) -> bool:
     return any(isinstance(part, ast.expr) and source.span(part) == site.span for part in ast.walk(node))
-
-
-def _short(text: str, limit: int = 50) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _compared(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
@@ -252,7 +252,7 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
             if kept is not None and source.span(kept) in made:
                 plain = isinstance(kept, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
                 text = source.segment(kept) if plain else f"({source.segment(kept)})"
-                title = message("fix.append", expression=_short(text), suffix=".detach()")
+                title = message("fix.append", expression=short(text), suffix=".detach()")
                 yield Candidate(title, (edits.replace(source, kept, f"{text}.detach()"),), safe=False)
 
 

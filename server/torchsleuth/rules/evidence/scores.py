@@ -11,11 +11,18 @@ from torchsleuth.rules.evidence.constructors import argument_node, change_argume
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
-from torchsleuth.values import Tensor
+from torchsleuth.values import Tensor, Value
 
 _CHOOSES = frozenset("multinomial sample argmax max topk".split())
 _LAYERS = frozenset("Linear Embedding Conv1d Bilinear".split())
 _MAX_STEPS = 60
+
+
+def dim_of(operation: Operation) -> Value:
+    """The `dim` of a softmax, or of another operator that works along one dimension; None where it is not given."""
+    if operation.module is not None:
+        return operation.module.argument(0, "dim")
+    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
 
 
 def scoring(analysis: Analysis, index: Tensor) -> Operation | None:

@@ -8,6 +8,7 @@ from collections import defaultdict
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.syntax.forms import is_literal
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.values import Tensor
 
@@ -103,4 +104,4 @@ def _is_widened_here(tensor: Tensor, operation: Operation) -> bool:
 def _has_none(node: ast.AST) -> bool:
     key = node.slice if isinstance(node, ast.Subscript) else None
     parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
+    return any(is_literal(part, None) for part in parts)

@@ -15,7 +15,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, is_text
-from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value
+from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value, is_object
 
 _INNER = {
     "torch.nn.DataParallel": "module",
@@ -75,7 +75,7 @@ def _state(given: Value) -> LibraryObject | None:
         entries = state.slots.get("entries") if isinstance(state, LibraryObject) else None
         same = given.items is not None and not isinstance(entries, DictValue)
         given = state if same else None
-    return given if isinstance(given, LibraryObject) and given.path == STATE else None
+    return given if is_object(given, STATE) else None
 
 
 def _decides(module: Value) -> bool:

@@ -30,9 +30,10 @@ from torchsleuth.rules.evidence.activations import losses, renamed, short_name, 
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced, source_at
+from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.values import LibraryModule, Tensor, Value
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS319"
 _SOFTMAX = frozenset("softmax log_softmax Softmax LogSoftmax".split())
@@ -55,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for operation in analysis.trace.operations:
         if short_name(operation) not in _SOFTMAX or operation.site.span in seen:
             continue
-        used, dim = operand(operation, 0, "input", "self"), _dim(operation)
+        used, dim = operand(operation, 0, "input", "self"), dim_of(operation)
         rank = used.spec.rank if used is not None else None
         if used is None or rank is None or rank < 2 or type(dim) is not int or not -rank <= dim < rank:
             continue
@@ -70,12 +71,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             seen.add(operation.site.span)
             yield _over_others(analysis, operation, used, "softmax.heads")
     yield from _one_class(analysis)
-
-
-def _dim(operation: Operation) -> Value:
-    if operation.module is not None:
-        return operation.module.kwargs.get("dim", operation.module.args[0] if operation.module.args else None)
-    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
 
 
 def _one_output(analysis: Analysis, tensor: Tensor, axis: int) -> LibraryModule | None:

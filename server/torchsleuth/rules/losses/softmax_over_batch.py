@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
+from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -79,7 +80,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = (operation.site.span.path, start.line, start.column)
         if used is None or used.spec.rank is None or used.spec.rank < 2 or key in seen:
             continue
-        dim = _dim(operation)
+        dim = dim_of(operation)
         if isinstance(dim, int) and dim in (0, -used.spec.rank):
             proof = _proof(analysis, operation, used, uses, losses)
             if proof is not None:
@@ -88,13 +89,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         elif dim is None:
             seen.add(key)
             yield _finding(analysis, operation, used, None)
-
-
-def _dim(operation: Operation) -> Value:
-    """The `dim` argument; None where it is not given."""
-    if operation.module is not None:
-        return operation.module.kwargs.get("dim", operation.module.args[0] if operation.module.args else None)
-    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
 
 
 def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:

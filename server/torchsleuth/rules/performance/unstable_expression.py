@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import is_exact, operand, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.syntax.forms import is_literal
 from torchsleuth.syntax.names import Use
 from torchsleuth.values import Tensor
 
@@ -142,7 +143,7 @@ def _has_dim(applied: _Applied) -> bool:
         if isinstance(part, ast.keyword) and part.arg in ("dtype", "axis"):
             return False
         if not isinstance(part, ast.keyword) or part.arg == "dim":
-            return not (isinstance(value, ast.Constant) and value.value is None)
+            return not is_literal(value, None)
     return False
 
 

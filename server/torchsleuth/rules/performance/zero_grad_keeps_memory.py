@@ -18,14 +18,13 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_literal, is_method_call
 
 CODE = "TS706"
 
@@ -36,11 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if not (is_method_call(node, "zero_grad")):
             continue
         for keyword in node.keywords:
-            if (
-                keyword.arg == "set_to_none"
-                and isinstance(keyword.value, ast.Constant)
-                and keyword.value.value is False
-            ):
+            if keyword.arg == "set_to_none" and is_literal(keyword.value, False):
                 title = message("fix.remove", text=source.segment(keyword))
                 fix = Candidate(title, (edits.remove_keyword(source, node, keyword),), safe=False)
                 yield Finding(source.span(node), message("zero_grad.memory"), (), (fix,))

@@ -293,7 +293,7 @@ def _text(source: SourceText, sighting: DeclaredSighting, wrong: list[int], valu
         "kind": message(f"declared.{declared.kind}"),
         "declared": " ".join(source.text[declared.start : declared.end].strip(" ,").split()),
         "value": value,
-        "shape": _listed(shape),
+        "shape": dims.shape_text(shape),
     }
     aligned, expected = declared.aligned(len(shape)), sighting.expected
     if not wrong and expected is not None and _wrong_dtype(sighting):
@@ -322,11 +322,6 @@ def _value_text(source: SourceText, node: ast.AST) -> str:
             return message("declared.result", name=f"`{node.name}`")
     shown = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "value", None))
     return f"`{short(source.segment(shown))}`" if isinstance(shown, ast.AST) else message("declared.value")
-
-
-def _listed(shape: tuple[Size, ...]) -> str:
-    inner = ", ".join(dims.text(size) for size in shape)
-    return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
 def _corrected(source: SourceText, sighting: DeclaredSighting, wrong: list[int]) -> Iterator[Candidate]:

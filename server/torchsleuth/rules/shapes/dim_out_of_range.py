@@ -29,8 +29,8 @@ from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax.forms import written_index
 from torchsleuth.synthesis.shapes import same_shape
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -69,7 +69,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
         for node in _arguments(site):
             if not isinstance(node, ast.Constant):
                 yield from _where_written(analysis, node, site.scene, high, got)
-        written = [node for node in _arguments(site) if _number(node) == got]
+        written = [node for node in _arguments(site) if written_index(node) == got]
         for node in written:
             for new in (-1, *range(high, low - 1, -1)):
                 if new != got and (new < 0) <= (new == -1):
@@ -105,7 +105,7 @@ def _where_written(analysis: Analysis, node: ast.expr, frame: Scene, high: int, 
     place: tuple[ast.expr, Scene] | None = (node, frame)
     for _ in range(4):
         place = passed_for(*place) if place is not None else None
-        if place is not None and _number(place[0]) == got:
+        if place is not None and written_index(place[0]) == got:
             for new in (-1, high):
                 yield replaced(analysis, place[1].site(place[0]), place[0], str(new), safe=new == -1)
             return
@@ -119,14 +119,6 @@ def _arguments(site: Site) -> list[ast.expr]:
         return []
     found = [*node.args, *(keyword.value for keyword in node.keywords)]
     return [inner for part in found for inner in (part.elts if isinstance(part, ast.Tuple | ast.List) else [part])]
-
-
-def _number(node: ast.expr) -> int | None:
-    try:
-        value = ast.literal_eval(node)
-    except (ValueError, SyntaxError):
-        return None
-    return value if is_number(value) else None
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -45,7 +45,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_literal, is_name, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -213,7 +213,7 @@ def _is_widened(tensor: Tensor) -> bool:
         return True
     key = origin.site.node.slice if isinstance(origin.site.node, ast.Subscript) else None
     parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return any(isinstance(part, ast.Constant) and part.value is None for part in parts)
+    return any(is_literal(part, None) for part in parts)
 
 
 def _finding(

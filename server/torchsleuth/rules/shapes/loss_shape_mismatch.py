@@ -103,18 +103,13 @@ def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, 
         loss=name,
         prediction=prediction.described("the prediction"),
         target=target.described("the target"),
-        wanted=_text(class_indices(prediction.shape) if classes else prediction.shape),
+        wanted=dims.shape_text(class_indices(prediction.shape) if classes else prediction.shape),
     )
     candidates = chain(
         _candidates(analysis, prediction, target, classes),
         _several_labels(analysis, failure.operation, prediction, target),
     )
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
-
-
-def _text(shape: Shape) -> str:
-    inner = ", ".join(dims.text(size) for size in shape)
-    return f"({inner},)" if len(shape) == 1 else f"({inner})"
 
 
 def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
@@ -364,7 +359,9 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
         classes=dims.text(classes),
         weights=dims.text(weights),
     )
-    places = trail(analysis, failure, "weight", _text(given.spec.shape)) if module is not None else plain.related
+    places = (
+        trail(analysis, failure, "weight", dims.shape_text(given.spec.shape)) if module is not None else plain.related
+    )
     return Finding(operation.site.span, text, places, _as_many_classes(analysis, prediction, given, classes, weights))
 
 

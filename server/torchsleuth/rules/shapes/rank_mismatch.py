@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_spread
+from torchsleuth.syntax.forms import is_attribute, is_literal, is_spread
 from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
@@ -176,7 +176,7 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
     if len(whole) == len(used.shape):
         yield replaced(analysis, failure.operation.site, node, source.segment(node.value), safe=False)
     options: list[list[ast.expr]] = []
-    if excess == 1 and not any(isinstance(part, ast.Constant) and part.value is ... for part in parts):
+    if excess == 1 and not any(is_literal(part, ...) for part in parts):
         options += [parts[:index] + parts[index + 1 :] for index in reversed(whole)]
     if parts[: len(parts) - excess] not in options:
         options.append(parts[: len(parts) - excess])
@@ -189,7 +189,7 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
 
 
 def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return is_literal(node, None)
 
 
 def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:

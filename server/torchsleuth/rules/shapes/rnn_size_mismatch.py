@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.describe import expression_text, layer_text, sha
 from torchsleuth.rules.evidence.operands import Operand, fitted, layers_behind, operands, resized, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.synthesis.shapes import Shape, same, squeezed
+from torchsleuth.synthesis.shapes import Shape, same, same_shape, squeezed
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule
@@ -85,7 +85,7 @@ def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iter
 def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand]) -> Finding:
     """A hidden state of another size than layer and input want."""
     wanted = _wanted(failure, module, given[0])
-    state = next((used for used in given[1:] if not _equal(used.shape, wanted)), given[1])
+    state = next((used for used in given[1:] if not same_shape(used.shape, wanted)), given[1])
     text = message(
         "rnn.state",
         state=state.described("the hidden state"),
@@ -98,7 +98,11 @@ def _state(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
 
 
 def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted: Shape) -> Iterator[Candidate]:
-    if len(wanted) == 3 and len(state.shape) == 3 and _equal((state.shape[1], state.shape[0], state.shape[2]), wanted):
+    if (
+        len(wanted) == 3
+        and len(state.shape) == 3
+        and same_shape((state.shape[1], state.shape[0], state.shape[2]), wanted)
+    ):
         yield from suffixed(analysis, state, ".transpose(0, 1)")
     for axis in range(len(wanted)):
         if len(state.shape) == len(wanted) and not same(state.shape[axis], wanted[axis]):
@@ -109,7 +113,7 @@ def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted
         yield from suffixed(analysis, state, ".squeeze(0)")
     if len(state.shape) == len(wanted) + 1:
         yield from suffixed(analysis, state, "[-1]", safe=False)
-    if len(wanted) == 3 and _equal(state.shape[1:], wanted[1:]) and _is_more(state.shape[0], wanted[0]):
+    if len(wanted) == 3 and same_shape(state.shape[1:], wanted[1:]) and _is_more(state.shape[0], wanted[0]):
         yield from suffixed(analysis, state, f"[-{wanted[0]}:]", safe=False)
     if len(state.shape) == len(wanted) - 1:
         yield from suffixed(analysis, state, ".unsqueeze(0)")
@@ -117,10 +121,6 @@ def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted
 
 def _is_more(size: Size, wanted: Size) -> bool:
     return isinstance(size, int) and isinstance(wanted, int) and size > wanted
-
-
-def _equal(left: Shape, right: Shape) -> bool:
-    return len(left) == len(right) and all(same(a, b) for a, b in zip(left, right))
 
 
 def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> Shape:

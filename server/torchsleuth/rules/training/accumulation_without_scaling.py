@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_literal, is_method_call
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Tensor
 from torchsleuth.values.graph import PRODUCTS, GraphNode
@@ -141,7 +141,7 @@ def _weight(analysis: Analysis, node: GraphNode) -> float | None:
 
 def _changes_mean(keyword: ast.keyword) -> bool:
     if keyword.arg == "reduction":
-        return not isinstance(keyword.value, ast.Constant) or keyword.value.value != "mean"
+        return not is_literal(keyword.value, "mean")
     return keyword.arg in ("weight", "size_average")
 
 

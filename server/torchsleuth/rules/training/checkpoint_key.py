@@ -34,7 +34,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
-from torchsleuth.values import DictValue, LibraryObject
+from torchsleuth.values import DictValue, is_object
 
 CODE = "TS531"
 _TRIED = 3
@@ -67,7 +67,7 @@ def _of_modules(analysis: Analysis) -> Iterator[Finding]:
         for call in calls:
             given, node = call.get(0, "state_dict"), call.site.node
             state = given.slots.get("state") if isinstance(given, DictValue) else given
-            of_module = isinstance(state, LibraryObject) and state.path == STATE
+            of_module = is_object(state, STATE)
             if not of_module or not isinstance(node, ast.Call) or not node.args or call.site.span in seen:
                 continue
             seen.add(call.site.span)

@@ -35,7 +35,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_literal, is_method_call, nodes_in, targets_of
 from torchsleuth.syntax.trees import Index
 from torchsleuth.values import LibraryObject
 
@@ -175,7 +175,7 @@ def _is_mean(operation: Operation) -> bool:
 
 def _keeps_mean(keyword: ast.keyword) -> bool:
     if keyword.arg == "reduction":
-        return isinstance(keyword.value, ast.Constant) and keyword.value.value == "mean"
+        return is_literal(keyword.value, "mean")
     return keyword.arg not in (None, "size_average", "reduce")
 
 

@@ -28,7 +28,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import last_word
-from torchsleuth.tensors.spec import Native
+from torchsleuth.values import is_native
 
 CODE = "TS520"
 
@@ -57,9 +57,7 @@ def _is_other(node: ast.Attribute) -> bool:
 
 
 def _seeded(analysis: Analysis, names: Mapping[object, object]) -> Iterator[Candidate]:
-    torch = next(
-        (str(name) for name, value in names.items() if isinstance(value, Native) and value.path == "torch"), None
-    )
+    torch = next((str(name) for name, value in names.items() if is_native(value, "torch")), None)
     tree = analysis.tree(analysis.source.path)
     imports = of_kind(tree.body, ast.Import, ast.ImportFrom)
     if torch is None or not imports:

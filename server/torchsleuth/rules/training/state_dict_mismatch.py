@@ -33,7 +33,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
-from torchsleuth.values import DictValue, Instance, LibraryModule, LibraryObject, Value
+from torchsleuth.values import DictValue, Instance, LibraryModule, Value, is_object
 
 CODE = "TS530"
 _SHOWN = 2
@@ -95,7 +95,7 @@ def _places(analysis: Analysis, fault: StateFault) -> Iterator[Related]:
 
 def _source(given: Value) -> Value:
     """The module that a state is of."""
-    return given.args[0] if isinstance(given, LibraryObject) and given.path == STATE else None
+    return given.args[0] if is_object(given, STATE) else None
 
 
 def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
@@ -105,7 +105,7 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
         return
     held = fault.given.items if isinstance(fault.given, DictValue) else None
     for key, value in (held or {}).items():
-        if isinstance(value, DictValue) or (isinstance(value, LibraryObject) and value.path == STATE):
+        if isinstance(value, DictValue) or is_object(value, STATE):
             edit = edits.insert_after_node(source, call.args[0], f'["{key}"]')
             yield Candidate(message("fix.entry", key=f'["{key}"]'), (edit,), safe=False)
     yield from _built_alike(analysis, fault)

@@ -28,7 +28,7 @@ from itertools import pairwise
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import trained_by
+from torchsleuth.rules.evidence.loops import is_trained
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
@@ -71,13 +71,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             )
             if own is None or new is None or source.span(average.statement) in seen:
                 continue
-            if _is_trained(analysis, new.receiver) and not _is_trained(analysis, own.receiver):
+            if is_trained(analysis, new.receiver) and not is_trained(analysis, own.receiver):
                 seen.add(source.span(average.statement))
                 yield _finding(source, average, kept, loop)
-
-
-def _is_trained(analysis: Analysis, module: Value) -> bool:
-    return any(trained_by(optimizer, module) for optimizer in analysis.trace.optimizers)
 
 
 def _is_of(call: LibraryCall, tensor: ast.expr, loop: ast.For) -> bool:

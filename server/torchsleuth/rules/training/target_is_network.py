@@ -27,13 +27,13 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import STATE, descendants
 from torchsleuth.interp.trace import Alias, LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import blocks_of, is_alone, receiver_text, statement_of, trained_by
+from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_trained, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
-from torchsleuth.values import Instance, LibraryModule, LibraryObject, Value, is_module
+from torchsleuth.values import Instance, LibraryModule, Value, is_module, is_object
 
 CODE = "TS540"
 _LOADED = "torch.nn.Module.load_state_dict"
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     copies = [pair for call in analysis.calls.get(_LOADED, ()) if (pair := _copied(call)) is not None]
     for alias in analysis.trace.aliases:
         call = next((call for call, target, source in copies if _replaces(alias, target, source)), None)
-        if call is not None and alias.site.span not in reported and _is_trained(analysis, alias.value):
+        if call is not None and alias.site.span not in reported and is_trained(analysis, alias.value):
             reported.add(alias.site.span)
             yield _finding(analysis, alias, call)
     for call, target, source in copies:
@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _copied(call: LibraryCall) -> tuple[LibraryCall, Value, Value] | None:
     """A call that copies the weights of one module into another, and these: target and source."""
     given = call.args[0] if call.args else call.kwargs.get("state_dict")
-    if not isinstance(given, LibraryObject) or given.path != STATE or not is_module(call.receiver):
+    if not is_object(given, STATE) or not is_module(call.receiver):
         return None
     return call, call.receiver, given.args[0]
 
@@ -74,10 +74,6 @@ def _alike(one: Value, other: Value) -> bool:
     if isinstance(one, Instance) and isinstance(other, Instance):
         return one.cls is other.cls
     return isinstance(one, LibraryModule) and isinstance(other, LibraryModule) and one.path == other.path
-
-
-def _is_trained(analysis: Analysis, module: Value) -> bool:
-    return any(trained_by(optimizer, module) for optimizer in analysis.trace.optimizers)
 
 
 def _name_given(analysis: Analysis, call: LibraryCall) -> Alias | None:
