@@ -144,3 +144,35 @@ def test_what_a_layer_gives_that_does_not_fit(layer: str) -> None:
     text = f"import torch\nfrom torch import nn\nx = torch.randn{given}\ny = {layer}(x)\n"
     assert len(analyze(text).diagnostics) == 1
     assert [(fact.shape, fact.supposed) for fact in facts(text, "y")] == [(stated, True)]
+
+
+@pytest.mark.parametrize(
+    ("expression", "shape"),
+    [
+        ("F.interpolate(x, scale_factor=scale)", (2, 4, "?", "?")),
+        ("torch.nn.Upsample(scale_factor=scale)(x)", (2, 4, "?", "?")),
+        ("F.dropout(x, scale, flag)", (2, 4, 5, 8)),
+        ("F.scaled_dot_product_attention(x, x, x, is_causal=flag)", (2, 4, 5, 8)),
+        ("torch.arange(0.0, 1.0, scale)", ("?",)),
+    ],
+)
+def test_a_shape_holds_whatever_a_scalar_is_that_is_not_known(expression: str, shape: tuple[object, ...]) -> None:
+    (fact,) = facts(SCALARS + f"y = {expression}\n", "y")
+    assert fact.shape == shape
+
+
+def test_a_switch_that_is_not_known_leaves_the_rank_open() -> None:
+    assert facts(SCALARS + "y = x.sum(0, keepdim=flag)\n", "y") == []
+
+
+def test_a_text_that_is_not_known_is_refused_by_nothing() -> None:
+    assert analyze(SCALARS + "print(F.mse_loss(x, x, reduction=str(os.environ.get('R'))))\n").diagnostics == ()
+
+
+SCALARS = """import os
+import torch
+import torch.nn.functional as F
+
+x = torch.randn(2, 4, 5, 8)
+scale, flag = float(os.environ["S"]), bool(os.environ.get("F"))
+"""

@@ -30,7 +30,13 @@ from torchsleuth.tensors.spec import (
     TensorSpec,
 )
 
-HOLE_WITNESS = {"float": 0.5, "int": 1, "bool": True, "str": "?"}
+HOLE_WITNESSES: dict[str, tuple[Any, ...]] = {
+    "float": (0.5, 0.25, 1.0),
+    "int": (1, 2),
+    "bool": (True, False),
+    "str": ("?", "!"),
+}
+"""Values that stand for a number or a switch of which only the type is known: an answer has to hold with each."""
 
 
 class Unsupported(Exception):
@@ -276,9 +282,9 @@ def plain_argument(value: Any, convert: Any) -> Any:
         case DType():
             return getattr(torch, value.name)
         case Hole():
-            if value.type not in HOLE_WITNESS:
+            if value.type not in HOLE_WITNESSES:
                 raise Unsupported(value.type)
-            return HOLE_WITNESS[value.type]
+            return HOLE_WITNESSES[value.type][0]
         case SliceSpec():
             return slice(convert(value.start), convert(value.stop), convert(value.step))
         case Native():

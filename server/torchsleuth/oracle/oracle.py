@@ -31,6 +31,7 @@ from torchsleuth.oracle import gate, limits, modules, names, options, overloads,
 from torchsleuth.oracle.autocast import casting, moved
 from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, SHORT_WITNESSES, WITNESSES, Witness, common, generalise
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
+from torchsleuth.oracle.holes import filled, whatever
 from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
@@ -206,7 +207,9 @@ class Oracle:
                 outcome = Undecided("it takes too long")
             if outcome is None:
                 setting = (bool(back), grad, cast)
-                outcome = self._evaluate(canonical_target, canonical_args, dict(canonical_kwargs), *setting)
+                asked = (canonical_target, canonical_args, canonical_kwargs)
+                outcomes = [self._evaluate(one, given, dict(named), *setting) for one, given, named in filled(asked)]
+                outcome = whatever(outcomes)
             if len(self.internal_errors) > told:
                 return Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
             self._memo[key] = self._new[key] = outcome

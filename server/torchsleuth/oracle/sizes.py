@@ -101,13 +101,13 @@ def _strides(asked: Any) -> Iterator[Size]:
             yield from _strides(part)
 
 
-def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
-    """A tree of specs with every symbolic size converted."""
+def map_sizes(value: Any, convert: Callable[[Any], Any], kind: type = Dim) -> Any:
+    """A tree of specs with every symbolic size converted, or everything else of a kind."""
+    if isinstance(value, kind):
+        return convert(value)
     match value:
-        case Dim():
-            return convert(value)
         case TensorSpec():
-            if value.shape is None:
+            if value.shape is None or kind is not Dim:
                 return value.with_(device=None)
             shape = tuple(convert(size) if isinstance(size, Dim) else size for size in value.shape)
             strides = value.strides and tuple(
@@ -115,24 +115,24 @@ def map_sizes(value: Any, convert: Callable[[Dim], Size]) -> Any:
             )
             return TensorSpec(shape, value.dtype, None, value.requires_grad, strides)
         case tuple():
-            return tuple(map_sizes(item, convert) for item in value)
+            return tuple(map_sizes(item, convert, kind) for item in value)
         case StructSpec():
-            return StructSpec(value.fields, map_sizes(value.items, convert))
+            return StructSpec(value.fields, map_sizes(value.items, convert, kind))
         case ListSpec():
-            return ListSpec(map_sizes(value.items, convert))
+            return ListSpec(map_sizes(value.items, convert, kind))
         case DictSpec():
-            return DictSpec(map_sizes(value.items, convert))
+            return DictSpec(map_sizes(value.items, convert, kind))
         case SliceSpec():
-            return SliceSpec(*(map_sizes(part, convert) for part in (value.start, value.stop, value.step)))
+            return SliceSpec(*(map_sizes(part, convert, kind) for part in (value.start, value.stop, value.step)))
         case ObjectSpec():
-            return ObjectSpec(value.path, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+            return ObjectSpec(value.path, map_sizes(value.args, convert, kind), map_sizes(value.kwargs, convert, kind))
         case ModuleSpec():
-            given = {name: map_sizes(getattr(value, name), convert) for name in ("args", "kwargs", "changes")}
+            given = {name: map_sizes(getattr(value, name), convert, kind) for name in ("args", "kwargs", "changes")}
             return replace(value, **given)
         case Answers():
-            return Answers(map_sizes(value.items, convert))
+            return Answers(map_sizes(value.items, convert, kind))
         case PartCall():
-            return PartCall(value.part, map_sizes(value.args, convert), map_sizes(value.kwargs, convert))
+            return PartCall(value.part, map_sizes(value.args, convert, kind), map_sizes(value.kwargs, convert, kind))
     return value
 
 

@@ -154,7 +154,7 @@ class Native:
 
 @dataclass(frozen=True)
 class Hole:
-    """A scalar whose type is known and whose value is not and does not matter to shapes."""
+    """A scalar whose type is known and whose value is not."""
 
     type: str
 
