@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import random
 import re
@@ -9,7 +10,8 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from torchsleuth.interp.inferred import InferredContracts, Outcome, Part, Plan, Setting
+from torchsleuth.interp.callers import agreed, names_class
+from torchsleuth.interp.inferred import Call, InferredContracts, Outcome, Part, Plan, Setting
 from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
@@ -56,6 +58,10 @@ _POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
 )
 _OF_LAYERS = re.compile(r"(\w+_)?(kernels?(_size)?|ks|ksize|k|strides?|dilations?|padding|pad|\w*scale\w*)")
 """Names of integers that layers are made with and that are no sizes of tensors."""
+_PAIRS = ((4, 2), (3, 2), (2, 3), (2, 1), (3, 4), (2, 4), (4, 1), (3, 1), (4, 3))
+"""Numbers of dimensions of two inputs that differ."""
+MOST_MIXED = 24
+"""Choices of different numbers of dimensions that are tried."""
 _OTHERS = (1, 2, 0, 3, 4)
 _UNKNOWN = Symbol("?", 0)
 _SMALL = (2, 3, 4, 5, 6, 8)
@@ -118,9 +124,13 @@ class Inference:
 
     def __init__(self, interp: InferredContracts, source: SourceText) -> None:
         self.interp = interp
-        names = Names(__name__=_module_name(source), __file__=source.path)
+        tree = parse(source)
+        names = Names(__name__=_module_name(source, tree), __file__=source.path)
         self.frame = Frame(source, names, names)
-        interp.begin_document(source, parse(source), self.frame)
+        interp.begin_document(source, tree, self.frame)
+        self._entries = interp.entries_of(source)
+        self._calls = interp.calls_seen()
+        self._asked: set[ast.AST] = set()
         self._runs = 0
         self._deadline = 0.0
 
@@ -165,15 +175,12 @@ class Inference:
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
         which was given last."""
-        outcome = self._run(plan)
-        for _ in range(ROUNDS):
-            integers = [name for name in plan.tensors if name in outcome.integers]
-            for name in integers:
-                self.interp.as_integer(plan, name)
-            if not (integers or self._ranked(plan, outcome) or self._numbered(plan, outcome)):
-                break
-            outcome = self._run(plan)
-        lacking = [name for name in plan.tensors if name not in plan.shapes]
+        outcome = self._explored(plan)
+        lacking = _without_rank(plan)
+        if lacking and self._as_called(plan, lacking):
+            again = self._explored(plan)
+            outcome = again if again.works else self._without_callers(plan, lacking, outcome)
+            lacking = _without_rank(plan)
         if lacking:
             yield from self._by_trial(plan, outcome, lacking)
             return
@@ -187,6 +194,65 @@ class Inference:
             plan.settings[path].value = value
             yield _Settled(self._run(plan))
             plan.settings[path].value = fixed[path]
+
+    def _explored(self, plan: Plan) -> Outcome:
+        """The outcome of an entry once nothing more is found out about its inputs by running it."""
+        outcome = self._run(plan)
+        for _ in range(ROUNDS):
+            integers = [name for name in plan.tensors if name in outcome.integers]
+            for name in integers:
+                self.interp.as_integer(plan, name)
+            if not (integers or self._ranked(plan, outcome) or self._numbered(plan, outcome)):
+                break
+            outcome = self._run(plan)
+        return outcome
+
+    @staticmethod
+    def _without_callers(plan: Plan, names: list[str], outcome: Outcome) -> Outcome:
+        """Forget what callers pass: it does not work."""
+        for name in names:
+            plan.shapes.pop(name, None)
+            plan.dtypes.pop(name, None)
+        return outcome
+
+    def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
+        """Plan with the ranks of what calls in the document pass. Whether there are any."""
+        passed = agreed(self._calls, plan.function.node, lacking)
+        if not passed:
+            self._ask_callers(plan)
+            passed = agreed(self._calls, plan.function.node, lacking)
+        for name, part in passed.items():
+            usual = _NAMES.get(len(part.shape or ()), ("?",) * len(part.shape or ()))
+            plan.shapes[name] = tuple(
+                size if size == 1 else self.interp.fresh_size(_plain_name(size, called))
+                for size, called in zip(part.shape or (), usual)
+            )
+            if part.dtype is not None and not part.dtype.startswith(("float", "bfloat")):
+                plan.dtypes.setdefault(name, part.dtype)
+        return bool(passed)
+
+    def _ask_callers(self, plan: Plan) -> None:
+        """Run what uses the class or function, for the calls that it makes."""
+        called = plan.function if plan.owner is None else plan.owner
+        self._asked.add(called.node)
+        for owner, function in self._entries:
+            user = (owner or function).node
+            if user not in self._asked and user is not called.node and names_class(user, called.name):
+                self._asked.add(user)
+                self._calls += self._ask(self.interp.plan(owner, function))
+
+    def _ask(self, plan: Plan) -> list[Call]:
+        """The calls of an entry that is run with the ranks that its inputs have, as far as that is known, or may have."""
+        outcome = self._explored(plan)
+        lacking = _without_rank(plan)
+        if lacking and self._as_called(plan, lacking):
+            outcome, lacking = self._explored(plan), _without_rank(plan)
+        for rank in (2, 3, 4) if lacking else ():
+            plan.shapes.update({name: self._sizes(rank) for name in lacking})
+            tried = self._run(plan)
+            if tried.works and tried.result.whole:
+                return tried.calls
+        return outcome.calls if outcome.returned else []
 
     def _with_defaults(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes with the defaults of integers, which may say what branch is taken: each by itself, and all of them."""
@@ -334,18 +400,24 @@ class Inference:
                 working[rank] = found, names
         for name in lacking:
             plan.shapes.pop(name, None)
-        if not working:
-            mixed = self._mixed(plan, lacking)
-            yield _Settled(mixed or outcome)
-            return
-        spread = None if known else self._spread(plan, lacking, {rank: one for rank, (one, _) in working.items()})
+        spread = (
+            None
+            if known or not working
+            else self._spread(plan, lacking, {rank: one for rank, (one, _) in working.items()})
+        )
         if spread is not None:
             yield spread
         ordered = sorted(working.items(), key=lambda one: (_pins(one[1][0], plan), not _keeps_batch(one[1][0], plan)))
-        for rank, (found, names) in ordered:
+        for rank, (found, names) in (one for one in ordered if _is_natural(one[1][0])):
             plan.shapes.update(names)
             others = {other: dict(one.inputs) for other, (one, _) in sorted(working.items()) if other != rank}
             yield _Settled(found, others=others)
+        odd = [found for found, _ in working.values() if not _is_natural(found)]
+        mixed = itertools.chain(self._mixed(plan, lacking, odd), odd)
+        first = next(mixed, None)
+        if first is not None or not working:
+            yield _Settled(first or outcome)
+        yield from map(_Settled, mixed)
 
     def _spread(self, plan: Plan, lacking: list[str], working: dict[int, Outcome]) -> _Settled | None:
         """The outcome for inputs with any number of dimensions, where all numbers that are tried work alike."""
@@ -405,22 +477,23 @@ class Inference:
         outcome = self._run(replace(found.plan, shapes=known), dict.fromkeys(symbols, _EXTRA[0]) | found.numbers)
         return outcome.works and outcome.result.whole
 
-    def _mixed(self, plan: Plan, lacking: list[str]) -> Outcome | None:
-        """The first that works of inputs with different numbers of dimensions, of which most code takes two."""
-        if len(lacking) != 2 and not plan.shapes:
-            return None
-        for ranks in (
-            ((4, 2), (3, 2), (2, 3), (2, 1), (3, 4), (2, 4)) if len(lacking) == 2 else ((2,), (3,), (1,), (4,))
-        ):
-            if len(ranks) != len(lacking):
-                return None
+    def _mixed(self, plan: Plan, lacking: list[str], odd: list[Outcome]) -> Iterator[Outcome]:
+        """The outcomes that work of inputs with different numbers of dimensions, the likeliest first. `odd`: gets those for
+        which nobody would ask."""
+        usual = _PAIRS if len(lacking) == 2 else ()
+        several = sorted(itertools.product((3, 2, 4, 1), repeat=len(lacking)), key=lambda ranks: len(set(ranks)))
+        for ranks in itertools.islice(dict.fromkeys((*usual, *several)), MOST_MIXED):
+            if self._spent():
+                return
             plan.shapes.update({name: self._sizes(rank) for name, rank in zip(lacking, ranks)})
-            found = self._run(plan)
+            found = self._of_other_kinds(plan, self._run(plan))
             if found.works and found.result.whole:
-                return found
+                if _is_natural(found):
+                    yield found
+                else:
+                    odd.append(found)
         for name in lacking:
             plan.shapes.pop(name, None)
-        return None
 
     # -- with numbers ----------------------------------------------------------------------------------------
 
@@ -519,6 +592,8 @@ class Inference:
                 # Images that are square.
                 square = chance.choice(_SPATIAL)
                 numbers |= {symbol: square for symbol, pool in pools.items() if pool is _SPATIAL}
+            if attempt % 4 == 3:
+                numbers = _aligned(found, numbers)
             if self._allowed(found, numbers):
                 yield numbers
 
@@ -723,8 +798,15 @@ class Inference:
         }
 
 
-def _module_name(source: SourceText) -> str:
-    """The name of a document as a module: what it does as a script says nothing about its classes."""
+def _without_rank(plan: Plan) -> list[str]:
+    return [name for name in plan.tensors if name not in plan.shapes]
+
+
+def _module_name(source: SourceText, tree: ast.Module) -> str:
+    """The name of a document as a module; where it is a script, it is run as one: what it binds, its classes may read."""
+    guards = (node.test for node in tree.body if isinstance(node, ast.If))
+    if any("__name__" in ast.dump(test) for test in guards):
+        return "__main__"
     return re.split(r"[\\/]", source.path)[-1].removesuffix(".py")
 
 
@@ -751,6 +833,25 @@ def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
     chosen = {setting.symbol for setting in plan.settings.values()}
     free = bool(firsts) and dims.symbol(firsts[0]) not in {None, *chosen}
     return free and all(one == firsts[0] for one in (*firsts, *results))
+
+
+def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:
+    """The numbers with one for each dimension of all the inputs, as those of a tensor and its mask are."""
+    first: dict[int, int] = {}
+    aligned: dict[Symbol, int] = {}
+    chosen = {setting.symbol for setting in found.plan.settings.values()}
+    for shape in found.inputs.values():
+        for axis, size in enumerate(shape or ()):
+            symbol = dims.symbol(size)
+            if symbol in numbers and symbol not in chosen:
+                aligned.setdefault(symbol, first.setdefault(axis, numbers[symbol]))
+    return numbers | aligned
+
+
+def _is_natural(outcome: Outcome) -> bool:
+    """Whether no dimension of an input has to be as large as several others together."""
+    sizes = [size for shape in outcome.inputs.values() for size in shape or ()]
+    return all(isinstance(size, int) or len(dims.symbols(size)) < 2 for size in sizes)
 
 
 def _pins(outcome: Outcome, plan: Plan) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -59,12 +59,14 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NO_SIZES = re.compile(
-    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|\w*layer|"
+    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
     r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
 )
 """Names of parameters that are not taken for integers."""
 
 
+MOST_CALLS = 400
+"""Calls of the document's functions that are kept of a run."""
 ASSUMED = "float32"
 """The dtype of inputs of which nothing tells it; no contract states it."""
 
@@ -134,6 +136,14 @@ class Part:
         return self.kind != "unknown" and all(part.whole for part in self.parts)
 
 
+@dataclass(frozen=True)
+class Call:
+    """A call of a function of the document: what is passed for each parameter."""
+
+    function: ast.AST
+    passed: dict[str, Part]
+
+
 @dataclass
 class Outcome:
     """One run of an entry. `failure`: what went wrong. `returned`: whether it came to its end."""
@@ -150,6 +160,8 @@ class Outcome:
     """Inputs that are used as sizes."""
     seen: dict[Place, Sighting] = field(default_factory=dict)
     """The tensor expressions in what was run, but those that some execution gave another kind of value."""
+    calls: list[Call] = field(default_factory=list)
+    """The calls of the document's functions."""
 
     @property
     def works(self) -> bool:
@@ -183,6 +195,8 @@ class InferredContracts(WrittenContracts):
 
     inference: Running | None = None
     document: tuple[ast.Module, Frame] | None = None
+    calls: list[tuple[ast.AST, dict[str, Value]]] | None = None
+    """The calls of the document's functions since the run began."""
 
     @cached_property
     def attributes_read(self) -> dict[str, frozenset[str]]:
@@ -195,8 +209,14 @@ class InferredContracts(WrittenContracts):
         """Run the body of a document, so that its classes and functions are there."""
         self.read_declarations(source, tree)
         self.document = (tree, frame)
+        self.calls = []
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
+
+    def calls_seen(self) -> list[Call]:
+        """The calls since the run began, with everything put in that was found out later."""
+        calls, self.calls = self.calls or [], []
+        return [Call(node, {name: self._part(value) for name, value in passed.items()}) for node, passed in calls]
 
     def entries_of(self, source: SourceText) -> list[tuple[ClassValue | None, Function]]:
         """The modules of a document with a forward of their own, and its functions of tensors, in the order of the text."""
@@ -385,11 +405,12 @@ class InferredContracts(WrittenContracts):
         running = Running(plan, numbers is not None)
 
         def run(given: object) -> None:
-            self.inference = running
+            self.inference, self.calls = running, []
             value, tensors = self._run_entry(plan, frame, numbers or {}, training)
             outcome.result = self._part(value)
             outcome.inputs = {name: self.resolved_spec(tensor.spec).shape for name, tensor in tensors.items()}
             outcome.returned = not running.raised
+            outcome.calls = self.calls_seen()
             for symbol, name in list(plan.aliases.items()):
                 same = dims.symbol(self.resolved(dims.of(symbol)))
                 if same is not None:
@@ -696,6 +717,23 @@ class InferredContracts(WrittenContracts):
         sizes = tuple(rest if size == -1 else self.resolved(size) for size in parts)
         return operation.specs[0].with_(shape=sizes, strides=None)
 
+    def _run(
+        self,
+        function: Function,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        names: dict[str, Value],
+        node: ast.Call | None,
+        caller: Frame,
+        body: Callable[[Value], None] | None,
+    ) -> Value:
+        document = self.document
+        if document is not None and self.calls is not None and len(self.calls) < MOST_CALLS:
+            entry = self.inference is not None and function is self.inference.plan.function
+            if not entry and function.path == document[1].path:
+                self.calls.append((function.node, dict(names)))
+        return super()._run(function, args, kwargs, names, node, caller, body)
+
     def _result(self, frame: Frame, completion: int) -> Value:
         running = self.inference
         if running is not None and completion == _RAISE and not frame.returns and not self.uncertain:
@@ -774,13 +812,17 @@ def _uses(function: ast.AST) -> _Uses:
             parts = [node.value]
         elif isinstance(node, ast.For | ast.comprehension):
             parts = [node.iter]
-        elif isinstance(node, ast.Compare) and any(
-            isinstance(one, ast.Constant) and (isinstance(one.value, str) or one.value is None)
-            for one in node.comparators
-        ):
+        elif isinstance(node, ast.Compare) and any(map(_is_no_number, node.comparators)):
             parts = [node.left]
         other.update(part.id for part in of_kind(parts, ast.Name))
     return _Uses(frozenset(attributes), frozenset(other))
+
+
+def _is_no_number(node: ast.expr) -> bool:
+    """Whether an expression is a text or None, or holds such."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(_is_no_number, node.elts))
+    return isinstance(node, ast.Constant) and (isinstance(node.value, str) or node.value is None)
 
 
 def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
@@ -823,4 +865,4 @@ def _failure(trace: Trace) -> str | None:
     return message("contract.devices") if trace.conflicts else trace.incomplete
 
 
-__all__ = ["InferredContracts", "Learned", "Outcome", "Part", "Plan", "Running", "Setting"]
+__all__ = ["Call", "InferredContracts", "Learned", "Outcome", "Part", "Plan", "Running", "Setting"]

@@ -219,6 +219,13 @@ class Session:
             strides = None
         return TensorSpec(shape, str(tensor.dtype).removeprefix("torch."), None, tensor.requires_grad, strides)
 
+    def compared(self, condition: Any) -> tuple[Size, Size] | None:
+        """The two sizes whose equality is asked for; None for other conditions. Raises Unsupported."""
+        if not isinstance(condition, sympy.Eq | sympy.Ne):
+            return None
+        left, right = self.dim_from(condition.lhs), self.dim_from(condition.rhs)
+        return None if left == right or dims.solve(dims.subtract(left, right)) is None else (left, right)
+
     def facts(self, soft: bool) -> tuple[Equality, ...]:
         """Equalities between sizes that the evaluation required."""
         if self.env is None:

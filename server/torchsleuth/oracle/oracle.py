@@ -76,6 +76,9 @@ _ENGINE_WORDS = (
     "allocate memory", "not enough memory", "bad_alloc", "out of memory",
 )  # fmt: skip
 _CHECKED_ERRORS = (RuntimeError, ValueError, IndexError, AssertionError)
+MOST_NEEDED = 4
+"""Pairs of sizes that an operator may need to be equal, beside those that PyTorch defers."""
+Pair = tuple[Size, Size]
 _HARD_FACTS = frozenset(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul mm bmm addmm baddbmm "
     "cat concat concatenate stack view reshape unflatten embedding layer_norm batch_norm group_norm".split()
@@ -468,6 +471,8 @@ class Oracle:
                 if failure is not None:
                     return failure
                 outcome = self._by_witness(target, args, kwargs, outcome)
+            if isinstance(outcome, Undecided) and symbolic and isinstance(target, str):
+                outcome = self._needing(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
                 return self._by_example(target, args, kwargs, symbolic)
         return outcome
@@ -859,6 +864,60 @@ class Oracle:
         except Unsupported:
             return undecided
 
+    def _needing(
+        self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any], undecided: Undecided
+    ) -> Result | Undecided:
+        """The result of an operator that compares sizes, where they are equal: if it fails wherever one of these pairs differs,
+        that they do not is a fact."""
+        given = (args, tuple(sorted(kwargs.items())))
+        needed: list[Pair] = []
+        outcome: Outcome = undecided
+        while isinstance(outcome, Undecided):
+            pair = self._compared(target, *_equal(given, needed))
+            if pair is None or len(needed) == MOST_NEEDED:
+                return undecided
+            needed.append(pair)
+            args, named = _equal(given, needed)
+            outcome = self._fake(target, args, named, symbolic=True)
+        if not isinstance(outcome, Result):
+            return undecided
+        for pair in needed:
+            args, named = _equal(given, [other for other in needed if other is not pair])
+            fails = {self._fails_with(target, args, named, values) for values in WITNESSES}
+            if True not in fails or False in fails:
+                return undecided
+        soft = _name(target) not in _HARD_FACTS
+        return Result(outcome.value, (*outcome.facts, *(Equality(*pair, soft) for pair in needed)))
+
+    def _compared(self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Pair | None:
+        """The sizes without whose comparison an evaluation does not go on."""
+        session = Session(self._mode, True, self._place)
+        try:
+            with self._mode:
+                fake_args = [session.to_fake(value) for value in args]
+                fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
+                self._function(target)(*fake_args, **fake_kwargs)
+        except GuardOnDataDependentSymNode as error:
+            try:
+                return session.compared(error.cond)
+            except Unsupported:
+                return None
+        except Exception:
+            return None
+        return None
+
+    def _fails_with(
+        self, target: str, args: tuple[Any, ...], kwargs: dict[str, Any], values: tuple[int, ...]
+    ) -> bool | None:
+        """Whether an operator fails with numbers for the symbols, different ones for different symbols; None where these are
+        none for some size."""
+        witness = Witness(values)
+        try:
+            given, named = (map_sizes(part, witness.size) for part in (args, tuple(kwargs.items())))
+        except Unsupported:
+            return None
+        return isinstance(self._fake(target, given, dict(named), symbolic=False), Failure)
+
     @contextlib.contextmanager
     def _quiet(self, path: str) -> Iterator[None]:
         """Fake kernels warn and print tracebacks; none of it is the user's business. What the wall has refused on the way is
@@ -869,6 +928,16 @@ class Oracle:
                 yield
         finally:
             self.internal_errors += [f"{path}: {what} was refused" for what in wall.refusals()]
+
+
+def _equal(given: tuple[Any, Any], pairs: list[Pair]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Arguments with the sizes of each pair made equal."""
+    for left, right in pairs:
+        solution = dims.solve(dims.subtract(left, right))
+        if solution is not None:
+            given = map_sizes(given, partial(dims.substitute, values=dict([solution])))
+    args, kwargs = given
+    return args, dict(kwargs)
 
 
 def _path(target: str | ModuleSpec) -> str:

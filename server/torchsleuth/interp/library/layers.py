@@ -19,11 +19,13 @@ from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is
 @dataclass(frozen=True)
 class FunctionalForm:
     """A function to call with the layer's input and these further arguments. `exact`: they are what the layer has, so
-    that it fails where the function does; otherwise it stands for layers of several sizes."""
+    that it fails where the function does; otherwise it stands for layers of several sizes. `names`: of the parameters of
+    the layer that the arguments are, empty for one that is none."""
 
     path: str
     args: tuple[Any, ...]
     exact: bool = False
+    names: tuple[str, ...] = ()
 
 
 class _Constructor:
@@ -130,6 +132,7 @@ def sequence_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec
     return out.with_(requires_grad=grad), last if isinstance(last, tuple) else last.with_(requires_grad=grad)
 
 
+_OWN = ("weight", "bias")
 Form = Callable[[_Constructor], FunctionalForm]
 _FORMS: dict[str, Form] = {}
 
@@ -148,6 +151,18 @@ def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Siz
         return None
     # What fails with sizes that stand for any numbers fails whatever they are.
     return replace(form, exact=True) if made.sure and interp.is_general() else form
+
+
+def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> TensorSpec | None:
+    """A parameter of a layer that is made with symbols, None for a bias that it has not. Raises LookupError."""
+    make = _FORMS.get(module.path.removeprefix("torch.nn."))
+    if make is None or module.slots["attributes"] or module.slots["tied"]:
+        raise LookupError(module.path)
+    made = _Constructor(interp, module, ())
+    form = make(made)
+    if not made.sure:
+        raise LookupError(name)
+    return dict(zip(form.names, form.args))[name]
 
 
 def _with_weights(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
@@ -174,7 +189,7 @@ def _form(*names: str) -> Callable[[Form], Form]:
 def _linear(made: _Constructor) -> FunctionalForm:
     inputs, outputs = made.size(0, "in_features", -1), made.size(1, "out_features")
     args = (made.weight(outputs, inputs), made.bias(2, outputs))
-    return FunctionalForm("torch.nn.functional.linear", args)
+    return FunctionalForm("torch.nn.functional.linear", args, names=_OWN)
 
 
 @_form("Conv1d", "Conv2d", "Conv3d")
@@ -189,7 +204,7 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     made.sure = made.sure and not grouped
     inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
     args = (made.weight(outputs, inputs, *kernel), made.bias(7, outputs), stride, padding, dilation)
-    return FunctionalForm(f"torch.nn.functional.conv{axes}d", args)
+    return FunctionalForm(f"torch.nn.functional.conv{axes}d", args, names=_OWN)
 
 
 @_form("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
@@ -204,7 +219,7 @@ def _transposed_convolution(made: _Constructor) -> FunctionalForm:
     inputs, outputs = made.size(0, "in_channels", -axes - 1), made.size(1, "out_channels")
     bias = made.weight(outputs) if made.value(7, "bias", True) is not False else None
     args = (made.weight(inputs, outputs, *kernel), bias, stride, padding, more, 1, dilation)
-    return FunctionalForm(f"torch.nn.functional.conv_transpose{axes}d", args)
+    return FunctionalForm(f"torch.nn.functional.conv_transpose{axes}d", args, names=_OWN)
 
 
 @_form("LayerNorm", "RMSNorm")
@@ -215,13 +230,13 @@ def _layer_norm(made: _Constructor) -> FunctionalForm:
         raise LookupError("normalized_shape")
     shape = sizes if isinstance(given, tuple) else (made.size(0, "normalized_shape", -1),)
     name = "layer_norm" if made.module.path.endswith("LayerNorm") else "rms_norm"
-    return FunctionalForm(f"torch.nn.functional.{name}", (shape, made.weight(*shape)))
+    return FunctionalForm(f"torch.nn.functional.{name}", (shape, made.weight(*shape)), names=("", "weight"))
 
 
 @_form("Embedding")
 def _embedding(made: _Constructor) -> FunctionalForm:
     weight = made.weight(made.size(0, "num_embeddings"), made.size(1, "embedding_dim"))
-    return FunctionalForm("torch.nn.functional.embedding", (weight,))
+    return FunctionalForm("torch.nn.functional.embedding", (weight,), names=_OWN)
 
 
 @_form("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")
@@ -229,7 +244,7 @@ def _batch_norm(made: _Constructor) -> FunctionalForm:
     size = made.size(0, "num_features", 1)
     moments = TensorSpec((size,), made.dtype, None, False)
     args = (moments, moments, made.weight(size), made.weight(size))
-    return FunctionalForm("torch.nn.functional.batch_norm", args)
+    return FunctionalForm("torch.nn.functional.batch_norm", args, names=("", "", *_OWN))
 
 
 @_form("GroupNorm")

@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hooks, published, states
+from torchsleuth.interp.library import hooks, layers, published, states
 from torchsleuth.interp.library.hierarchy import (
     PARAMETER_CONTAINERS,
     STATE,
@@ -23,6 +23,7 @@ from torchsleuth.interp.library.hierarchy import (
     parts_of,
     training_of,
 )
+from torchsleuth.interp.library.parameters import of_module
 from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.tensors.device import Device
@@ -587,4 +588,18 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str) -> V
         return module
     if module.built is not None:
         return published.attribute(interp, module, name)
-    return interp.oracle.static_method(module.path, name) or parameter(interp, module, name)
+    found = interp.oracle.static_method(module.path, name) or parameter(interp, module, name)
+    return _of_symbols(interp, module, name) if is_unknown(found) else found
+
+
+def _of_symbols(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    """A parameter of a layer that is made with symbols."""
+    try:
+        spec = layers.own_parameter(interp, module, name)
+    except LookupError:
+        return UNKNOWN
+    if spec is None:
+        return None
+    made = of_module(module, spec)
+    made.member = name
+    return made
