@@ -535,3 +535,129 @@ def test_the_command(form: str, tmp_path: Path) -> None:
     else:
         assert "forward(x: [N, i, H, W]) -> ([N, o, H//2, W//2], [N, o, H, W])" in done.stdout
         assert "where H >= 2, W >= 2" in done.stdout
+
+
+def test_integers_that_have_to_be_equal_are_a_condition() -> None:
+    text = """
+        class Residual(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.conv = nn.Conv2d(i, o, 3, padding=1)
+
+            def forward(self, x):
+                return x + self.conv(x)
+        """
+    found = contracts(text)["Residual"]
+    assert found.conditions == ("i == o",) and not found.open
+
+
+def test_calls_in_the_document_tell_the_ranks_that_the_body_leaves_open() -> None:
+    text = """
+        class Attend(nn.Module):
+            def forward(self, q, k, mask):
+                scores = (q @ k.transpose(-1, -2)).masked_fill(mask, -1e9)
+                return scores.softmax(-1) @ k
+
+        class Layer(nn.Module):
+            def __init__(self, d, h):
+                super().__init__()
+                self.q, self.k, self.h, self.attend = nn.Linear(d, d), nn.Linear(d, d), h, Attend()
+
+            def forward(self, x):
+                b, n, d = x.shape
+                q, k = (part(x).view(b, n, self.h, d // self.h).transpose(1, 2) for part in (self.q, self.k))
+                return self.attend(q, k, torch.ones(b, 1, n, n, dtype=torch.bool))
+        """
+    found = contracts(text)["Attend"]
+    ranks = {one.name: len(one.value.sizes or ()) for one in found.inputs}
+    assert found.sized and ranks == {"q": 4, "k": 4, "mask": 4}
+    assert [one.value.dtype for one in found.inputs] == [None, None, "bool"]
+
+
+def test_a_script_binds_what_its_classes_read() -> None:
+    text = """
+        class Net(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.fc = nn.Linear(width, 2)
+
+            def forward(self, x):
+                return self.fc(x)
+
+        if __name__ == "__main__":
+            width = 7
+            net = Net()
+        """
+    assert contracts(text)["Net"].signature() == "forward(x: [..., 7]) -> [..., 2]"
+
+
+def test_inputs_of_different_ranks_are_found() -> None:
+    text = """
+        class Norm(nn.Module):
+            def __init__(self, features, classes):
+                super().__init__()
+                self.norm, self.features = nn.BatchNorm2d(features, affine=False), features
+                self.table = nn.Embedding(classes, 2 * features)
+
+            def forward(self, x, y):
+                gamma, beta = self.table(y).chunk(2, 1)
+                out = gamma.view(-1, self.features, 1, 1) * self.norm(x)
+                return out + beta.view(-1, self.features, 1, 1)
+        """
+    found = contracts(text)["Norm"]
+    assert found.signature() == "forward(x: [N, features, H, W], y: [N]) -> [N, features, H, W]"
+
+
+def test_parameters_that_are_several_integers_are_told_one_by_one() -> None:
+    text = """
+        class Noise(nn.Module):
+            def __init__(self, latent, shape):
+                super().__init__()
+                channels, self.h, self.w = shape
+                self.fc, self.out = nn.Linear(latent, self.h * self.w), nn.Conv2d(1, channels, 1)
+
+            def forward(self, z):
+                return self.out(self.fc(z).view(z.size(0), 1, self.h, self.w))
+
+        class Stack(nn.Module):
+            def __init__(self, inputs, widths):
+                super().__init__()
+                layers = []
+                for i in range(len(widths)):
+                    before = inputs if i == 0 else widths[i - 1]
+                    layers += [nn.Linear(before, widths[i]), nn.ReLU()]
+                self.net = nn.Sequential(*layers)
+
+            def forward(self, x):
+                return self.net(x)
+        """
+    found = contracts(text)
+    assert found["Noise"].heading() == "class Noise(latent, shape[0], shape[1], shape[2])"
+    assert found["Noise"].signature() == "forward(z: [N, latent]) -> [N, shape[0], shape[1], shape[2]]"
+    assert found["Stack"].heading() == "class Stack(inputs, widths[0], widths[1])"
+    assert found["Stack"].signature() == "forward(x: [..., inputs]) -> [..., widths[1]]"
+
+
+def test_inputs_that_are_several_tensors_are_told_one_by_one() -> None:
+    text = """
+        class Root(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.conv = nn.Conv2d(i, o, 1)
+
+            def forward(self, xs):
+                return self.conv(torch.cat(xs, 1))
+
+        class Two(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.a, self.b = nn.Linear(i, o), nn.Linear(i, o)
+
+            def forward(self, *parts):
+                first, second = parts
+                return self.a(first) + self.b(second)
+        """
+    found = contracts(text)
+    assert [one.name for one in found["Root"].inputs] == ["xs[0]", "xs[1]"]
+    assert found["Root"].result.describe() == "[N, o, H, W]"
+    assert found["Two"].sized and [one.name for one in found["Two"].inputs] == ["parts[0]", "parts[1]"]

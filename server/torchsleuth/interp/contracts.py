@@ -135,8 +135,38 @@ class Inference:
         self._deadline = 0.0
 
     def contract(self, owner: ClassValue | None, function: Function) -> Found:
-        self._runs, self._deadline = 0, time.process_time() + SECONDS
+        end, first = time.process_time() + SECONDS, None
+        for plan in self._plans(owner, function):
+            # Half of what is left for the first, as others may be simpler.
+            now = time.process_time()
+            self._runs, self._deadline = 0, now + (end - now) / (2 if first is None else 1)
+            found = self._found(plan)
+            if found.examples:
+                return found
+            first = first or found
+            if time.process_time() > end:
+                break
+        assert first is not None
+        return first
+
+    def _plans(self, owner: ClassValue | None, function: Function) -> Iterator[Plan]:
+        """The ways to choose what the caller chooses: anything, the defaults of integers, and the other switches."""
         plan = self.interp.plan(owner, function)
+        yield plan
+        usual = self.interp.plan(owner, function)
+        for setting in usual.settings.values():
+            setting.value = setting.default if _is_number(setting.default) else None
+        if any(setting.value is not None for setting in usual.settings.values()):
+            yield usual
+        switched = [
+            name for name, given in plan.given.items() if isinstance(given, ast.Constant) and given.value is False
+        ]
+        if switched:
+            other = self.interp.plan(owner, function)
+            other.given |= {name: ast.copy_location(ast.Constant(True), plan.given[name]) for name in switched}
+            yield other
+
+    def _found(self, plan: Plan) -> Found:
         first: Found | None = None
         working: Found | None = None
         for settled in self._settled(plan):
@@ -608,6 +638,8 @@ class Inference:
             for axis, size in enumerate(shape or ()):
                 if dims.symbol(size) == symbol:
                     if any(setting.symbol == symbol for setting in found.plan.settings.values()):
+                        if len(shape or ()) == 4 and axis >= 2:
+                            return _SPATIAL
                         break
                     if axis == 0 and len(shape or ()) > 1:
                         return _BATCH
@@ -849,9 +881,10 @@ def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:
 
 
 def _is_natural(outcome: Outcome) -> bool:
-    """Whether no dimension of an input has to be as large as several others together."""
+    """Whether no dimension of an input has to be as large as a product of others."""
     sizes = [size for shape in outcome.inputs.values() for size in shape or ()]
-    return all(isinstance(size, int) or len(dims.symbols(size)) < 2 for size in sizes)
+    products = (monomial for size in sizes if isinstance(size, Dim) for monomial, _ in size.terms)
+    return not any(sum(power for _, power in monomial) > 1 for monomial in products)
 
 
 def _pins(outcome: Outcome, plan: Plan) -> bool:

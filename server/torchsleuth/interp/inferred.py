@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from torchsleuth.interp import passed
+from torchsleuth.interp import passed, sequences
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
@@ -67,6 +67,8 @@ _NO_SIZES = re.compile(
 
 MOST_CALLS = 400
 """Calls of the document's functions that are kept of a run."""
+_SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
+"""Names of inputs that are the sizes of an image."""
 ASSUMED = "float32"
 """The dtype of inputs of which nothing tells it; no contract states it."""
 
@@ -98,6 +100,8 @@ class Plan:
     function: Function
     settings: dict[str, Setting] = field(default_factory=dict)
     configurations: dict[str, tuple[ClassValue | None, tuple[str, ...]]] = field(default_factory=dict)
+    sequences: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Parameters that are several integers or tensors: the paths of those."""
     tensors: dict[str, ast.arg] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
@@ -260,6 +264,7 @@ class InferredContracts(WrittenContracts):
     def plan(self, owner: ClassValue | None, function: Function) -> Plan:
         """The first arguments of an entry, before anything is known of it."""
         plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
+        self._plan_sequences(plan)
         if owner is not None:
             made = self.class_attribute(owner, "__init__")
             if isinstance(made, Function):
@@ -269,19 +274,53 @@ class InferredContracts(WrittenContracts):
         self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
 
+    def _plan_sequences(self, plan: Plan) -> None:
+        """Inputs that are several tensors, or the height and the width."""
+        function = plan.function
+        some = list(parameters_of(function, 0 if plan.owner is None else function.bound_parameters))
+        some += [(function.node.args.vararg, False)] if function.node.args.vararg is not None else []
+        for argument, has_default in some if plan.owner is not None else ():
+            name, tensor = argument.arg, argument.arg in plan.tensors
+            sizes = sequences.integers(function.node, argument, True) if tensor and _SIZES.fullmatch(name) else None
+            if sizes is not None:
+                del plan.tensors[name]
+                self._add_settings(plan, name, sizes)
+                for path in plan.sequences[name]:
+                    plan.settings[path].called = True
+                continue
+            parts = sequences.tensors(function.node, argument) if not has_default else None
+            if parts is not None:
+                plan.tensors.pop(name, None)
+                plan.sequences[name] = tuple(f"{name}[{index}]" for index in range(len(parts.names)))
+                for index, path in enumerate(plan.sequences[name]):
+                    # Each has a place of its own, by which what is asked of it is known.
+                    place = ast.copy_location(ast.arg(path), argument)
+                    place.col_offset += index
+                    plan.tensors[path] = place
+        plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
+
+    def _add_settings(self, plan: Plan, name: str, sizes: sequences.Sequence) -> None:
+        paths = tuple(f"{name}[{index}]" for index in range(len(sizes.names)))
+        plan.sequences[name] = paths
+        for path, called in zip(paths, sizes.names):
+            plan.settings[path] = Setting(path, self.fresh_symbol(called or name))
+
     def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
         uses = _uses(function.node)
         constructor = function is not plan.function
         before = set(plan.settings)
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
-            if name in (plan.floats if constructor else plan.tensors):
+            if name in (plan.floats if constructor else plan.tensors) or name in plan.sequences:
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
             integer = is_number(default)
             cls = self._class_named(annotation, function)
-            if cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
+            several = sequences.integers(function.node, argument) if constructor and not has_default else None
+            if several is not None:
+                self._add_settings(plan, name, several)
+            elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
                 self._plan_configuration(plan, name, cls, tuple(sorted(_attributes_of(function, name, plan))))
             elif has_default and not integer:
                 continue
@@ -303,20 +342,29 @@ class InferredContracts(WrittenContracts):
         known |= {path.partition(".")[0] for path in plan.settings}
         parameters = list(parameters_of(made, 1))
         lacking = {one.arg for one, has_default in parameters if not has_default and one.arg not in known}
-        known |= {path.partition(".")[0] for path in plan.given}
-        if self.document is None or plan.owner is None or not lacking or made.path != plan.function.path:
+        if not lacking or plan.owner is None:
             return
+        told = self._told_by_a_call(plan, made, lacking)
+        if told is None:
+            switched = self._switches(plan)
+            told = {name: switched[name] for name in lacking - plan.sequences.keys() if name in switched}
+        for name in told.keys() & plan.sequences.keys():
+            for path in plan.sequences.pop(name):
+                del plan.settings[path]
+        plan.given |= told
+
+    def _told_by_a_call(self, plan: Plan, made: Function, lacking: set[str]) -> dict[str, ast.expr] | None:
+        """The arguments of the first call in the document that passes all of these in a way that can be told."""
+        if self.document is None or plan.owner is None or made.path != plan.function.path:
+            return None
         tree, frame = self.document
         for call, around in calls(tree).get(plan.owner.name, ()):
-            given = arguments(call, [one.arg for one, _ in parameters])
+            given = arguments(call, [one.arg for one, _ in parameters_of(made, 1)])
             meant = {name: settled(given[name], around, frame.names) for name in given if name in lacking}
             told = {name: value for name, value in meant.items() if value is not None}
             if told.keys() == lacking:
-                plan.given |= told
-                return
-        switched = self._switches(plan)
-        if lacking <= switched.keys():
-            plan.given |= {name: switched[name] for name in lacking}
+                return told
+        return None
 
     def as_integer(self, plan: Plan, name: str) -> None:
         """Take an input for an integer that whoever calls chooses."""
@@ -460,8 +508,20 @@ class InferredContracts(WrittenContracts):
             tensor = Tensor(TensorSpec(shape, dtype, None, None))
             tensor.argument = (plan.function.path, *key(argument))
             self.arguments.append(tensor)
-            values[name] = tensors[name] = tensor
-        return self.call_function(plan.function, receiver, values, None, frame), tensors
+            tensors[name] = tensor
+        within = {path for paths in plan.sequences.values() for path in paths}
+        values |= {name: tensor for name, tensor in tensors.items() if name not in within}
+        rest: tuple[Value, ...] = ()
+        for name, paths in plan.sequences.items():
+            parts = tuple(tensors[path] for path in paths if path in tensors)
+            if parts and plan.function.node.args.vararg is not None and plan.function.node.args.vararg.arg == name:
+                rest = parts
+            elif parts:
+                values[name] = ListValue(parts)
+        if rest:
+            positional = [argument.arg for argument in plan.function.node.args.args[len(receiver) :]]
+            rest = (*(values.pop(name, UNKNOWN) for name in positional), *rest)
+        return self.call_function(plan.function, (*receiver, *rest), values, None, frame), tensors
 
     def _given(
         self, plan: Plan, function: Function, skip: int, numbers: Mapping[Symbol, int], frame: Frame
@@ -475,6 +535,10 @@ class InferredContracts(WrittenContracts):
                 values[name] = self._configuration(plan, name, numbers, frame)
             elif name in plan.settings:
                 values[name] = self._number(plan.settings[name], numbers)
+            elif name in plan.sequences and plan.sequences[name][0] in plan.settings:
+                sizes = tuple(self._number(plan.settings[path], numbers) for path in plan.sequences[name])
+                unpacked = plan.settings[plan.sequences[name][0]].symbol.name != name
+                values[name] = sizes if unpacked else ListValue(sizes)
             elif name in plan.given and function is not plan.function:
                 values[name] = self.eval(plan.given[name], frame)
             elif not has_default:
@@ -551,12 +615,24 @@ class InferredContracts(WrittenContracts):
 
     def _settled(self, running: Running) -> list[Condition]:
         """The conditions of a run, with everything put in that was found out later."""
+        chosen = {setting.symbol for setting in running.plan.settings.values()}
+
+        def known(size: Size) -> Size:
+            """The size with what was found out, but for what the caller chooses: that two of these are equal is a condition."""
+            if isinstance(size, int):
+                return size
+            return dims.rebuild(size, lambda one: dims.of(one) if one in chosen else self._kept(one, known))
+
         found: dict[str, Condition] = {}
         for operator, left, right in running.required:
-            condition = required(operator, self.resolved(left), self.resolved(right))
+            condition = required(operator, known(left), known(right))
             if condition is not None:
                 found.setdefault(condition.text, condition)
         return list(found.values())
+
+    def _kept(self, symbol: Symbol, known: Callable[[Size], Size]) -> Size:
+        value = self.substitution.get(symbol)
+        return dims.of(symbol) if value is None else known(value)
 
     def learn(self, fact: Equality, site: Site | None = None) -> None:
         running = self.inference

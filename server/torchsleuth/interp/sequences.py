@@ -1,0 +1,165 @@
+"""Parameters that are several integers or several tensors, as what a function does with them tells."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+FEW = 2
+"""Elements of a sequence of which nothing tells how many it has."""
+MOST = 8
+_INTEGERS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[(int|int, \.\.\.)\]", re.IGNORECASE)
+_TENSORS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[([\w., ]*tensor[\w., ]*)\]", re.IGNORECASE)
+_JOINING = frozenset("cat concat stack hstack vstack".split())
+_OVER = frozenset("enumerate zip reversed".split())
+_KEEPING = frozenset("append extend insert ModuleList Sequential add_module list tuple isinstance print".split())
+"""Functions to which nobody has to give an integer."""
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """`names`: of the elements, empty for those that nothing names."""
+
+    names: tuple[str, ...]
+
+
+@dataclass
+class _Uses:
+    """The uses of a parameter in a function. `elements`: variables that are its elements, one after the other."""
+
+    unpacked: tuple[str, ...] = ()
+    least: int = 0
+    elements: set[str] = field(default_factory=set)
+    over: bool = False
+    joined: bool = False
+    counted: bool = False
+    other: bool = False
+
+    @property
+    def count(self) -> int:
+        return len(self.unpacked) or min(max(self.least, FEW), MOST)
+
+    def sequence(self) -> Sequence:
+        return Sequence(self.unpacked or ("",) * self.count)
+
+
+def integers(function: ast.AST, parameter: ast.arg, likely: bool = False) -> Sequence | None:
+    """The elements of a parameter that is several integers; None where nothing tells that it is. `likely`: it is called as
+    several sizes are, so that to unpack it is enough."""
+    uses = _uses(function, parameter.arg)
+    if likely and uses.unpacked:
+        return uses.sequence()
+    if parameter.annotation is not None:
+        return uses.sequence() if _INTEGERS.fullmatch(ast.unparse(parameter.annotation)) else None
+    if uses.other or uses.joined or not (uses.unpacked or uses.least or uses.elements or uses.counted):
+        return None
+    return uses.sequence() if uses.unpacked or _as_integers(function, parameter.arg, uses) else None
+
+
+def tensors(function: ast.AST, parameter: ast.arg) -> Sequence | None:
+    """The elements of a parameter that is several tensors; None where nothing tells that it is."""
+    uses = _uses(function, parameter.arg)
+    if parameter.annotation is not None:
+        written = _TENSORS.fullmatch(ast.unparse(parameter.annotation).strip("'\""))
+        count = written[3].lower().count("tensor") if written and "tuple" in written[2].lower() else 0
+        if written and count > 1 and not uses.unpacked:
+            return Sequence(("",) * count)
+        return uses.sequence() if written else None
+    if uses.other or not (uses.joined or uses.over or uses.unpacked or uses.least > 1):
+        return None
+    return uses.sequence()
+
+
+def _uses(function: ast.AST, name: str) -> _Uses:
+    uses = _Uses()
+    known: set[ast.AST] = set()
+    for node in ast.walk(function):
+        for part in _looked_at(node, name, uses):
+            known.add(part)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node not in known:
+            uses.other = True
+    return uses
+
+
+def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
+    """The mentions of a name in what a sequence may be used for, noted."""
+
+    def is_it(part: ast.AST | None) -> bool:
+        return isinstance(part, ast.Name) and part.id == name
+
+    match node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value) if is_it(value):
+            labels = tuple(_label(target) for target in targets)
+            if all(labels):
+                uses.unpacked = uses.unpacked or labels
+                yield value
+        case ast.Assign(targets=[ast.Attribute()], value=value) if is_it(value):
+            yield value
+        case ast.Subscript(value=value, slice=ast.Constant(value=int(index))) if is_it(value):
+            uses.least = max(uses.least, index + 1)
+            yield value
+        case ast.Subscript(value=value, slice=ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(index)))):
+            if is_it(value):
+                uses.least = max(uses.least, index)
+                yield value
+        case ast.Subscript(value=value, slice=ast.Slice() | ast.Name() | ast.BinOp()) if is_it(value):
+            uses.counted = True
+            yield value
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if is_it(value):
+            uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            yield value
+        case (
+            ast.For(target=target, iter=ast.Call(func=ast.Name(id=function), args=args))
+            | ast.comprehension(target=target, iter=ast.Call(func=ast.Name(id=function), args=args))
+        ) if function in _OVER and any(map(is_it, args)):
+            uses.over = True
+            uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            yield from filter(is_it, args)
+        case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
+            uses.counted = True
+            yield value
+        case ast.Call(func=ast.Attribute(attr=function) | ast.Name(id=function), args=[value, *_]) if (
+            function in _JOINING and is_it(value)
+        ):
+            uses.joined = True
+            yield value
+        case ast.Starred(value=value) if is_it(value):
+            uses.over = True
+            yield value
+
+
+def _label(target: ast.AST) -> str:
+    return target.id if isinstance(target, ast.Name) else target.attr if isinstance(target, ast.Attribute) else ""
+
+
+def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
+    """Whether elements are computed with, or passed to what takes a number; none is called, or asked for an attribute."""
+
+    def is_element(part: ast.AST) -> bool:
+        if isinstance(part, ast.IfExp):
+            return is_element(part.body) or is_element(part.orelse)
+        if isinstance(part, ast.Subscript):
+            return isinstance(part.value, ast.Name) and part.value.id == name
+        return isinstance(part, ast.Name) and part.id in uses.elements
+
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_element(node.value):
+            uses.elements.add(node.targets[0].id)
+    computed = False
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(func=called) if is_element(called):
+                return False
+            case ast.Attribute(value=value) if is_element(value):
+                return False
+            case ast.Call(args=args, keywords=keywords) if _label(node.func) not in _KEEPING:
+                computed = computed or any(is_element(one) for one in (*args, *(word.value for word in keywords)))
+            case ast.BinOp(left=left, right=right):
+                computed = computed or is_element(left) or is_element(right)
+    return computed
+
+
+__all__ = ["FEW", "Sequence", "integers", "tensors"]
