@@ -155,7 +155,7 @@ class Inference:
         yield plan
         usual = self.interp.plan(owner, function)
         for setting in usual.settings.values():
-            setting.value = setting.default if _is_number(setting.default) else None
+            setting.value = setting.default if is_number(setting.default) else None
         if any(setting.value is not None for setting in usual.settings.values()):
             yield usual
         switched = [
