@@ -118,7 +118,8 @@ def stored_in(*trees: ast.AST) -> set[str]:
 
 def first_line(statement: ast.stmt) -> int:
     """The line that a statement begins on, with its decorators."""
-    return min([statement.lineno, *(decorator.lineno for decorator in getattr(statement, "decorator_list", ()))])
+    decorators: list[ast.expr] = getattr(statement, "decorator_list", [])
+    return min([statement.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def is_read(node: object) -> TypeGuard[ast.Attribute]:
