@@ -12,10 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.runtime import places
+from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.places import Places
 
 MAX_LOADERS = 24
+MAX_MADE = 200
 MAX_HASHED = 20_000
 MAX_BATCHES_HASHED = 200
 HASHED_ELEMENTS = 64
@@ -56,18 +58,20 @@ def _length(dataset: Any) -> int | None:
 class DataWatch:
     """`on_phase` is told when the script begins to wait for a batch, and when it has it."""
 
-    def __init__(self, own: Places, constructor: Callable[[Any], Any]) -> None:
+    def __init__(self, own: Places, constructor: Callable[[Any], Any], attention: Attention) -> None:
         self._own = own
+        self._attention = attention
         self._constructor = constructor
         self._loaders: dict[int, _Loader] = {}
         self._iterator_of_last: Callable[[], Any] = lambda: None
         self._last: _Loader | None = None
         """The loader of the iterator that gave the last batch."""
-        self._made: list[weakref.ref[Any]] = []
+        self._made: dict[int, weakref.ref[Any]] = {}
+        """Loaders by identity."""
         self._iterator: Any = None
         self._began = 0.0
         self._current: _Loader | None = None
-        self.on_phase: Callable[[str], None] = lambda kind: None
+        self.on_phase: Callable[[str], object] = lambda kind: None
         self._train: dict[int, None] = {}
         self._evaluated: dict[Any, dict[int, None]] = {}
         self._train_key: places.Key | None = None
@@ -107,7 +111,8 @@ class DataWatch:
         """A batch is asked for."""
         try:
             self._began = time.perf_counter()
-            self.on_phase("data")
+            if self._attention.closely:
+                self.on_phase("data")
         except Exception as error:
             if is_of_script(error):
                 raise
@@ -116,7 +121,8 @@ class DataWatch:
     def _got(self, iterator: Any, count: int) -> None:
         try:
             self._count(iterator, count)
-            self.on_phase("forward")
+            if self._attention.closely:
+                self.on_phase("forward")
         except Exception as error:
             if is_of_script(error):
                 raise
@@ -126,7 +132,10 @@ class DataWatch:
         loader = self._loader(iterator)
         if loader is None:
             return
-        loader.rounds += count == 1
+        if count == 1:
+            loader.rounds += 1
+            if loader is not self._current:
+                self._attention.wake()
         loader.batches += 1
         loader.waiting += 1
         if self._began:
@@ -173,7 +182,7 @@ class DataWatch:
     def _owner(self, iterator: Any) -> Any:
         """The loader that an iterator belongs to."""
         sampler = iterator.__dict__.get("_index_sampler")
-        for reference in self._made:
+        for reference in self._made.values():
             loader = reference()
             if loader is not None and sampler is not None:
                 held = loader.__dict__
@@ -183,8 +192,10 @@ class DataWatch:
 
     def remember(self, loader: Any) -> None:
         """A loader is being constructed."""
-        if len(self._made) < 200:
-            self._made.append(weakref.ref(loader))
+        if len(self._made) >= MAX_MADE:
+            self._made = {key: known for key, known in self._made.items() if known() is not None}
+        if len(self._made) < MAX_MADE:
+            self._made[id(loader)] = weakref.ref(loader)
 
     def stepped(self) -> None:
         """An optimizer made a step."""
@@ -217,7 +228,7 @@ class DataWatch:
             self._loader_of.setdefault("train", self._current)
             kept = self._train
         else:
-            self._loader_of.setdefault(key[:2], self._current)
+            self._loader_of.setdefault(places.at(key), self._current)
             kept = self._evaluated.setdefault(key, {})
         if len(kept) < MAX_HASHED:
             kept.update(dict.fromkeys(found))
@@ -227,7 +238,7 @@ class DataWatch:
         overlaps = []
         for key, found in self._evaluated.items():
             if len(found) >= 8 and len(self._train) >= 8:
-                train, other = self._loader_of.get("train"), self._loader_of.get(key[:2])
+                train, other = self._loader_of.get("train"), self._loader_of.get(places.at(key))
                 overlaps.append(
                     {
                         "train": places.to_json(self._train_key),

@@ -16,6 +16,8 @@ from torchsleuth.runtime.places import Places
 
 MAX_REFERENCES = 600
 MAX_OLD = 400
+EVERY = 16
+"""Steps between two that are watched, at most."""
 OLD_STEPS = 2
 """Steps after which a tensor with a graph is expected to be gone."""
 
@@ -28,16 +30,20 @@ class KeptGraphs:
         self.torch: Any = None
         self.watching = True
         self._step = 1
+        self._due = EVERY
         self._boundary = 0
         self._seen: list[tuple[int, int, weakref.ref[Any]]] = []
         self._alive: dict[int, dict[str, Any]] = {}
         self._old: dict[int, list[tuple[int, int]]] = {}
         self._per_site: dict[int, int] = {}
 
-    def begin(self, step: int, boundary: int, watching: bool) -> None:
-        """A step begins; functions made from now on have at least the sequence number `boundary`."""
+    def begin(self, step: int, boundary: int, *, certainly: bool, closely: bool) -> None:
+        """A step begins; functions made from now on have at least the sequence number `boundary`. `certainly`: it is to be
+        watched, `closely`: it may be."""
         self._step, self._boundary = step, boundary
-        self.watching = watching or step & 15 == 0
+        self.watching = certainly or closely and step >= self._due
+        if self.watching:
+            self._due = step + EVERY
         self._per_site.clear()
 
     def see(self, site: int, value: Any) -> None:

@@ -136,6 +136,7 @@ class Launch:
 
     def _forked(self) -> None:
         """In a forked child: nothing is recorded, but its crashes are reported."""
+        self.recorder.rest(True)
         set_record(unrecorded)
         self.recorder.slots = page.private()
         self._ended = True
@@ -151,7 +152,10 @@ class Launch:
     def compile(self, source: bytes, path: str, plain: types.CodeType) -> types.CodeType:
         """The rewritten code of a module of the user's."""
         self.loaded(path, source)
-        return silently(lambda: rewrite(source, path, self.sites))
+        code = silently(lambda: rewrite(source, path, self.sites))
+        if self.recorder.resting:
+            self.recorder.rest(True)
+        return code
 
     def imported(self) -> None:
         """Called after import statements."""
@@ -173,7 +177,9 @@ class Launch:
             self.watch.install(torch, sys.modules["torch.optim.optimizer"])
             self._record_training(torch)
         self._recording = "shapes" not in without
-        if self._recording and "values" not in without:
+        if not self._recording:
+            self.recorder.rest(True)
+        elif "values" not in without:
             self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
         # Behind the recorder of the training, which counts batches in the same way.
         self.progress.install(torch, sys.modules["torch.optim.optimizer"], compare=isinstance(self.stream, ChildStream))
@@ -196,14 +202,27 @@ class Launch:
 
     def _record_for_probe(self, record: Callable[[int, Any], Any]) -> None:
         self._probes_record = record
+        self.recorder.rest(False)
         set_record(record)
 
     def _record_training(self, torch: Any) -> None:
         self.registry.on_made = self.training.made
         self.registry.on_compile = self.training.compiles
         self.training.site_place = self._place_of_site
+        self.training.on_loss = self.watch.note_loss
+        self.training.on_exchange = self._losses_are_seen
+        self.training.attention.on_whole = self._tell
         self.training.install(torch, sys.modules["torch.optim.optimizer"])
         self.recorder.training = self.training
+
+    def _losses_are_seen(self, seen: bool) -> None:
+        """Rewritten code need not tell of losses where each backward() is seen."""
+        told = functools.partial(_NOTHING.get, None) if seen else functools.partial(self._see_loss)
+        vars(builtins)[LOSS].__setstate__((told.func, told.args, {}, None))
+
+    def _tell(self, whole: bool) -> None:
+        """Whether rewritten code is to tell of the structure of the loop."""
+        vars(builtins)[CALLED].__setstate__((self.training.told if whole else _NOTHING.get, (), {}, None))
 
     def _place_of_site(self, number: int) -> dict[str, Any] | None:
         if not 0 <= number < len(self.sites):
@@ -221,6 +240,7 @@ class Launch:
         """Whether shapes are recorded from now on."""
         if self.limits is None or "shapes" not in self.limits.without:
             self._recording = recording
+            self.recorder.rest(not recording)
             self._choose_record()
 
     def _choose_record(self) -> None:
@@ -228,9 +248,7 @@ class Launch:
         if self._probes_record is not None and not self.suspended:
             set_record(self._probes_record)
         elif self._watched and not self.suspended and not self._recording:
-            nothing: Any = {}
-            self.recorder.blind = True
-            set_record(nothing.get)
+            set_record(_NOTHING.get)
         elif self._watched and not self.suspended:
             careful = self._careful or not sys.modules.keys().isdisjoint(_TRACERS_OF_TORCH)
             set_record(self.recorder.make_record(sys.modules["torch"], careful=careful))
@@ -250,16 +268,15 @@ class Launch:
         """Nothing of ours runs any more, because a debugger, tracer or profiler would see it. Rewritten code calls functions
         in C that give back what they get."""
         self.suspended = True
-        self.recorder.close_gates()
-        nothing: Any = {}
-        set_record(nothing.get)
-        vars(builtins)[LOSS].__setstate__((nothing.get, (None,), {}, None))
-        vars(builtins)[CALLED].__setstate__((nothing.get, (), {}, None))
+        self.recorder.rest(True)
+        set_record(_NOTHING.get)
         vars(builtins)[IMPORTED] = dict
         self.imports.remove()
         self.registry.remove()
         self.watch.remove()
         self.training.remove()
+        self._losses_are_seen(True)
+        self._tell(False)
         self.progress.remove()
         self.recorder.samples.remove()
 
@@ -280,11 +297,10 @@ class Launch:
 
     def _outlive_builtins(self) -> None:
         """Objects that are deleted when the interpreter ends may still run rewritten code, after the builtins of ours are gone."""
-        nothing: Any = {}
         names: dict[str, Any] = {
-            RECORDER: nothing.get,
-            LOSS: functools.partial(nothing.get, None),
-            CALLED: nothing.get,
+            RECORDER: _NOTHING.get,
+            LOSS: functools.partial(_NOTHING.get, None),
+            CALLED: _NOTHING.get,
             IMPORTED: dict,
             LEAVE: dict,
         }
@@ -344,6 +360,8 @@ def _runs_compiled() -> bool:
     return bool(traced or (recursive is not None and recursive.concrete_type_store.type_store))
 
 
+_NOTHING: Any = {}
+"""An empty dictionary: its ``get`` is a function in C that gives back the second of two arguments."""
 _RECORD: Any = functools.partial(unrecorded)
 """The function that rewritten code calls: in C, so that no profiler sees it, and exchanged by its state, so that a call whose arguments are
 being evaluated is changed too."""

@@ -7,12 +7,13 @@ first, whether it is traced, is exchanged.
 from __future__ import annotations
 
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterator
-from types import CodeType
 from typing import Any
 
 from torchsleuth.runtime import places
+from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.values import is_a
@@ -66,7 +67,7 @@ class Known:
         self.reference = weakref.ref(module)
         self.type = type(module).__name__
         self.calls = self.training = self.grad = 0
-        self.sites: dict[tuple[CodeType, int], Site] = {}
+        self.sites: dict[places.At, Site] = {}
         self.name = ""
         self.root: bool | None = None
         self.place: dict[str, Any] | None = None
@@ -79,10 +80,14 @@ class Known:
 
 
 class Modules:
-    """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made."""
+    """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made. Calls with a gradient
+    are followed in the steps that are looked at closely, the others in all."""
 
-    def __init__(self, own: Places, made: Callable[[], list[Any]], constructor: Callable[[Any], Any]) -> None:
+    def __init__(
+        self, own: Places, made: Callable[[], list[Any]], constructor: Callable[[Any], Any], attention: Attention
+    ) -> None:
         self._own = own
+        self._attention = attention
         self._made = made
         self._constructor = constructor
         self.known: dict[int, Known] = {}
@@ -92,6 +97,7 @@ class Modules:
         """Modules with parameters and tensors that stand in plain attributes of a module, by the identities of their parameters."""
         self._torch: Any = None
         self._original: Any = None
+        self._number: Callable[[], int] = lambda: 0
         self.step = 0
         self.pending: list[tuple[Site, int, bool]] = []
         """Calls since the last backward(), with the sequence number of autograd at that time, and whether it records."""
@@ -108,15 +114,15 @@ class Modules:
         original = self._original = torch._C._get_tracing_state
         code = torch.nn.Module._call_impl.__code__
         frame_of, called, compiling = sys._getframe, self.called, torch.compiler.is_compiling
-        grad = torch.is_grad_enabled
-        number = torch.autograd._get_sequence_nr
+        grad, attention = torch.is_grad_enabled, self._attention
+        self._number = torch.autograd._get_sequence_nr
 
         def _get_tracing_state() -> Any:
             state = original()
-            if state is None and not compiling():
+            if state is None and (attention.closely or not grad()) and not compiling():
                 frame = frame_of(1)
                 if frame.f_code is code:
-                    called(frame, grad(), number)
+                    called(frame, grad())
             return state
 
         torch._C._get_tracing_state = _get_tracing_state
@@ -126,24 +132,13 @@ class Modules:
             self._torch._get_tracing_state = self._original
             self._original = None
 
-    def called(self, frame: Any, grad: bool, number: Callable[[], int]) -> None:
+    def called(self, frame: Any, grad: bool) -> None:
+        """A module is called: `frame` is that of its ``_call_impl``."""
         try:
-            held = frame.f_locals
-            module = held["self"]
-            known = self.known.get(id(module))
-            if known is None or known.reference() is not module:
-                if len(self.known) >= MAX_MODULES:
-                    return
-                known = self.known[id(module)] = Known(module)
-            training = module.__dict__.get("training", True)
-            known.calls += 1
-            known.training += training
-            known.grad += grad
-            if known.sequential and training and len(known.shapes) < MAX_SHAPES and held.get("args"):
-                known.shapes.append(tuple(int(size) for size in getattr(held["args"][0], "shape", ())))
-            caller = frame.f_back and frame.f_back.f_back
-            if caller is not None and self._own.is_own(caller.f_code):
-                self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, number)
+            self._attention.wake()
+            began = time.perf_counter()
+            self._see(frame, grad)
+            self._attention.spent(time.perf_counter() - began)
         except RecursionError:
             self.on_error()
         except Exception as error:
@@ -151,17 +146,36 @@ class Modules:
                 raise
             self.on_error()
 
+    def _see(self, frame: Any, grad: bool) -> None:
+        held = frame.f_locals
+        module = held["self"]
+        known = self.known.get(id(module))
+        if known is None or known.reference() is not module:
+            if len(self.known) >= MAX_MODULES:
+                return
+            known = self.known[id(module)] = Known(module)
+        training = module.__dict__.get("training", True)
+        weight = self._attention.weight if grad else 1
+        known.calls += weight
+        known.training += weight * training
+        known.grad += weight * grad
+        if known.sequential and training and len(known.shapes) < MAX_SHAPES and held.get("args"):
+            known.shapes.append(tuple(int(size) for size in getattr(held["args"][0], "shape", ())))
+        caller = frame.f_back and frame.f_back.f_back
+        if caller is not None and self._own.is_own(caller.f_code):
+            self._from_user(known, (caller.f_code, caller.f_lasti, caller.f_lineno), held, training, grad, weight)
+
     def _from_user(
-        self, known: Known, key: places.Key, held: dict[str, Any], training: bool, grad: bool, number: Callable[[], int]
+        self, known: Known, key: places.Key, held: dict[str, Any], training: bool, grad: bool, weight: int
     ) -> None:
-        site = known.sites.get(key[:2])
+        site = known.sites.get(places.at(key))
         if site is None:
             if len(known.sites) >= MAX_SITES:
                 return
-            site = known.sites[key[:2]] = Site(key, self.step)
-        site.calls += 1
-        site.training += training
-        site.grad += grad
+            site = known.sites[places.at(key)] = Site(key, self.step)
+        site.calls += weight
+        site.training += weight * training
+        site.grad += weight * grad
         site.run += 1
         if site.run > site.streak:
             site.streak = site.run
@@ -169,14 +183,14 @@ class Modules:
         if known.root is False:
             return
         if len(self.pending) < MAX_PENDING:
-            self.pending.append((site, number(), grad))
+            self.pending.append((site, self._number(), grad))
         first = held["args"][0] if held.get("args") else None
         if grad and not training and isinstance(first, self._torch.TensorBase) and first.requires_grad:
-            site.input_grad += 1
+            site.input_grad += weight
         if not grad or not training:
             last = site.last_input
             if last is not None and last() is first:
-                site.same_input += 1
+                site.same_input += weight
             elif first is not None:
                 try:
                     site.last_input = weakref.ref(first)

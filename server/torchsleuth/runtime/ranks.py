@@ -41,6 +41,7 @@ class Progress:
         self._untouchable: Any = None
         self._hook: Any = None
         self._rank: int | None = None
+        self._compare = False
         self._world = 1
         self._steps = 0
         self._place: dict[str, Any] | None = None
@@ -56,7 +57,7 @@ class Progress:
 
     def install(self, torch: Any, optimizers: Any, *, compare: bool) -> None:
         """`optimizers` is the module torch.optim.optimizer; `compare`: this process may be a rank."""
-        self._torch, self._untouchable = torch, untouchable_in(torch)
+        self._torch, self._untouchable, self._compare = torch, untouchable_in(torch), compare
         self._hook = optimizers.register_optimizer_step_post_hook(self._stepped)
         if compare:
             loaders = sys.modules.get("torch.utils.data.dataloader")
@@ -113,12 +114,8 @@ class Progress:
             return
         self._steps += 1
         self._slots()[STEPS] = self._steps
-        now = time.perf_counter()
-        if self._last is not None:
-            self._times.append(now - self._last)
-            if self._forward is not None and self._forward > self._last:
-                self._local.append(self._forward - self._last)
-        self._last, self._forward = now, None
+        if self._compare or self._rank is not None:
+            self._time_step()
         if _compared(self._steps) and self.rank() is not None:
             try:
                 if self._place is None:
@@ -127,6 +124,14 @@ class Progress:
                 self.tell()
             except Exception:
                 return
+
+    def _time_step(self) -> None:
+        now = time.perf_counter()
+        if self._last is not None:
+            self._times.append(now - self._last)
+            if self._forward is not None and self._forward > self._last:
+                self._local.append(self._forward - self._last)
+        self._last, self._forward = now, None
 
     def _sum(self, optimizer: Any) -> None:
         """Sum and norm of each parameter. None where parts of the parameters are kept elsewhere, as with FSDP."""

@@ -80,6 +80,23 @@ def untouchable_in(torch: Any) -> Callable[[Any], bool]:
     return untouchable
 
 
+def occupied_in(torch: Any) -> Callable[[], bool]:
+    """Whether no operator may be called now, because something would see it: a compiler, a mode, a trace, a profiler, a capture."""
+    compiling, profiling, cuda = torch.compiler.is_compiling, torch.autograd._profiler_enabled, torch.cuda
+    dispatching, tracing = torch._C._len_torch_dispatch_stack, torch._C._get_tracing_state
+
+    def occupied() -> bool:
+        return bool(
+            compiling()
+            or dispatching()
+            or tracing() is not None
+            or profiling()
+            or (cuda.is_initialized() and cuda.is_current_stream_capturing())
+        )
+
+    return occupied
+
+
 class Recorder:
     """Sites and what was seen there. No thread of its own: a fork of the script must not meet one."""
 
@@ -99,9 +116,13 @@ class Recorder:
         self._parents: dict[int, int] = {}
         self._indexed = 0
         """Sites whose gates are known in these two."""
+        self.resting = False
+        """Whether everything runs as written for now."""
         self.blind = False
         """Whether something ran that was not seen: what was not reached is unknown then."""
         self._pending: set[int] = set()
+        self._latest = -1
+        """The place of the last new fact that has not been sent: while it is reached, it is asked whether to send."""
         self._quiet: dict[int, int] = {}
         """Values without a tensor behind each gate that nothing has decided about."""
         self._with_tensors: set[int] = set()
@@ -128,15 +149,24 @@ class Recorder:
         """
         tensor, parameter = torch.Tensor, torch.nn.Parameter
         plain, is_plain = _plain_types(torch)
-        last, pending, note = self._last, self._pending, self._note
+        last, note = self._last, self._note
         judged, count, reached, slots = self._judged, self.count, self._reached.add, self.slots
         modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
-        compiling = torch.compiler.is_compiling
+        compiling, grad = torch.compiler.is_compiling, torch.is_grad_enabled
         without_modes = torch._C.DisableTorchFunction
         untouchable = untouchable_in(torch)
         training = self.training
         told = training.sites if training is not None else None
         kept: Any = training.kept if training is not None else None
+
+        def aside(site: int, value: Any) -> Any:
+            """A tensor that is traced, under a mode, or has symbols for sizes."""
+            reached(site)
+            if tracing() is None and modes():
+                with without_modes():
+                    if not untouchable(value):
+                        note(site, value, value.shape)
+            return value
 
         def record(site: int, value: Any) -> Any:
             if careful and compiling():
@@ -147,17 +177,9 @@ class Recorder:
                     count(site)
                 return value
             try:
-                reached(site)
                 slots[SITE] = site + 1
-                if tracing() is not None:
-                    return value
-                if modes():
-                    with without_modes():
-                        if not untouchable(value):
-                            note(site, value, value.shape)
-                    return value
-                if careful and value._has_symbolic_sizes_strides:
-                    return value
+                if tracing() is not None or modes() or careful and value._has_symbolic_sizes_strides:
+                    return aside(site, value)
                 shape = value.shape
                 if told is not None:
                     function = value.grad_fn
@@ -165,16 +187,18 @@ class Recorder:
                         told.append((function._sequence_nr(), site))
                         if kept.watching:
                             kept.see(site, value)
-                    elif not shape:
+                    elif not shape and not grad():
                         training.scalar(site, value)
                 if last.get(site) != shape:
+                    reached(site)
                     if not untouchable(value):
                         note(site, value, shape)
-                elif pending:
+                elif site == self._latest:
                     self._flush_soon()
             except RecursionError:  # there is no room to look at it
                 return value
             except Exception as error:
+                reached(site)
                 # A nested tensor has no shape; whatever else there is, the script shall not meet it.
                 if is_of_script(error):
                     raise
@@ -219,10 +243,11 @@ class Recorder:
                 part = gate
         self._indexed = len(self.sites)
 
-    def close_gates(self) -> None:
-        """Everything runs as written from now on."""
-        self.blind = True
-        switch_gates({gate for site in self.sites for gate in site.gates}, False)
+    def rest(self, resting: bool) -> None:
+        """Let everything run as written, or be recorded again. What is reached is not known any more."""
+        self.blind, self.resting = True, resting
+        self._index()
+        switch_gates(self._open_parts.keys() if resting else self._open_parts.keys() - self._closed, not resting)
 
     def _note(self, site: int, value: Any, shape: Any) -> None:
         sizes = list(shape)
@@ -237,10 +262,13 @@ class Recorder:
         self._last[site] = self._shapes[site] = shape
         self.samples.take(site, value)
         self._pending.add(site)
+        self._latest = site
         self._flush_soon()
 
     def last_seen(self, path: str, span: tuple[int, int, int, int]) -> dict[str, Any] | None:
-        """The latest value of the expression at a span of a file, for the crash report."""
+        """The latest value of the expression at a span of a file, for the crash report; None while that may be another one."""
+        if self.resting:
+            return None
         for number, site in enumerate(self.sites):
             if site.span == span and site.path == path and number in self._facts:
                 return {**self._facts[number], "shape": [int(size) for size in self._shapes[number]]}
@@ -271,4 +299,5 @@ class Recorder:
             facts[-1]["values"] = self.samples.of(number)
         if facts and self._stream.send("facts", facts=facts):
             self._pending.difference_update(numbers)
+            self._latest = -1
             self._sent = time.monotonic()

@@ -65,7 +65,8 @@ class ConstructorRegistry:
         self._known: dict[int, tuple[weakref.ref[Any], _Construction]] = {}
         self._torch: Any = None
         self._original: Any = None
-        self._built: Counter[tuple[CodeType, int]] = Counter()
+        self._built: Counter[tuple[int, int]] = Counter()
+        """How often each place has built something: by the identity of its code, and its instruction."""
         self.on_made: Callable[[str, Any], None] | None = None
         """Called with an optimizer or a loader and the name of that kind."""
         self.on_compile: Callable[[], None] | None = None
@@ -85,9 +86,10 @@ class ConstructorRegistry:
                     if frame.f_code is code:
                         remember(frame.f_locals["self"], frame.f_back)
                 elif event in _MADE and frame.f_code.co_name == "__init__":
-                    remember(frame.f_locals["self"], frame)
+                    made = frame.f_locals["self"]
+                    remember(made, frame, sizes=False)
                     if self.on_made is not None:
-                        self.on_made(event, frame.f_locals["self"])
+                        self.on_made(event, made)
                 elif event in _COMPILERS and self.on_compile is not None:
                     self.on_compile()
             original(event)
@@ -99,8 +101,9 @@ class ConstructorRegistry:
             self._torch._log_api_usage_once = self._original
             self._torch = None
 
-    def _remember(self, module: Any, frame: FrameType | None) -> None:
-        """Skips the module's own constructors, the user's included: wanted is the call that made it."""
+    def _remember(self, module: Any, frame: FrameType | None, *, sizes: bool = True) -> None:
+        """Skips the module's own constructors, the user's included: wanted is the call that made it. `sizes`: whether it has some
+        that may come from integers around it."""
         frames: list[tuple[CodeType, int, int]] = []
         names: dict[str, int] = {}
         direct, own = True, True
@@ -109,14 +112,14 @@ class ConstructorRegistry:
             own = own and _constructs(frame, module)
             if not own:
                 if self._owns(code.co_filename):
-                    if not frames:
+                    if not frames and sizes:
                         names = _integers(frame)
                     frames.append((code, frame.f_lasti, frame.f_lineno))
                 elif not frames:
                     direct = False
             frame = frame.f_back
         if frames:
-            self._built[frames[0][:2]] += 1
+            self._built[_at(frames)] += 1
             self._known[id(module)] = (weakref.ref(module), _Construction(frames, direct, names))
 
     def alive(self) -> list[Any]:
@@ -131,7 +134,7 @@ class ConstructorRegistry:
             return None
         return {
             "direct": construction.direct,
-            "count": self._built[construction.frames[0][:2]],
+            "count": self._built[_at(construction.frames)],
             "names": construction.names,
             "frames": [
                 {
@@ -144,6 +147,11 @@ class ConstructorRegistry:
                 for code, instruction, line in construction.frames
             ],
         }
+
+
+def _at(frames: list[tuple[CodeType, int, int]]) -> tuple[int, int]:
+    code, instruction, _ = frames[0]
+    return id(code), instruction
 
 
 def _constructs(frame: FrameType, module: Any) -> bool:

@@ -195,10 +195,15 @@ class Rewriter(ast.NodeTransformer):
         if isinstance(node.func, ast.Name) and node.func.id in _NEVER_TENSORS:
             return self.generic_visit(node)
         wrapped = self._wrapped(node)
-        self._see_loss(node)
+        self._tell(node)
         return wrapped
 
-    def _see_loss(self, node: ast.Call) -> None:
+    def _tell(self, node: ast.Call) -> None:
+        """Tell of a call that shows the structure of a training loop; also where it stands as written, behind a closed gate."""
+        for call in (node, self._twins[id(node)]):
+            self._tell_of(call)
+
+    def _tell_of(self, node: ast.Call) -> None:
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "backward":
             function.value = self._told(LOSS, [], function.value, node)
@@ -234,7 +239,7 @@ class Rewriter(ast.NodeTransformer):
         if not isinstance(node.value, ast.Call):
             return self.generic_visit(node)
         self.generic_visit(node.value)
-        self._see_loss(node.value)
+        self._tell(node.value)
         return node
 
     def visit_Import(self, node: Any) -> Any:
@@ -383,7 +388,7 @@ _STAND_ONCE = (ast.Global, ast.Nonlocal)
 
 
 def _may_run_as_written(body: list[ast.stmt]) -> bool:
-    """Whether a body may stand there twice and, where nothing in it makes a tensor, run as it is written: nothing is told of in it."""
+    """Whether a body may stand there twice, and is one that may turn out to make no tensors."""
     alone = (*_HAVE_GATES_OF_THEIR_OWN, *_STAND_ONCE, ast.Import, ast.ImportFrom)
     return not any(isinstance(part, alone) or _is_told(part) for statement in body for part in ast.walk(statement))
 

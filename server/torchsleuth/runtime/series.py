@@ -107,16 +107,22 @@ def thinned(samples: list[Any], most: int) -> None:
 
 
 class Pace:
-    """Lets work through as often as it costs no more than one part in `PACE_SHARE` of the time; at first, always."""
+    """Lets work through in each so many steps at most, and, after the first times, as often as it costs no more than one part in
+    `PACE_SHARE` of the time."""
 
-    __slots__ = ("_free", "_next")
+    __slots__ = ("_every", "_step", "_free", "_next")
 
-    def __init__(self) -> None:
+    def __init__(self, every: int) -> None:
+        self._every = every
+        self._step = 0
         self._free = PACE_FREE
         self._next = 0.0
 
-    def keep(self, work: Callable[[], None]) -> None:
+    def keep(self, step: int, work: Callable[[], None]) -> None:
         """Do it, unless that would be too much."""
+        if step < self._step:
+            return
+        self._step = step + self._every
         began = time.perf_counter()
         if self._free or began >= self._next:
             self._free = max(0, self._free - 1)

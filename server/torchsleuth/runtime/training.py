@@ -2,8 +2,9 @@
 
 The structure of the loop is found from what happens: backward(), the hooks of the optimizers, the calls of modules, the
 batches of loaders, and the methods that rewritten code tells of. Numbers are looked at in rounds: the steps 1, 2, 4, 8, … of
-the optimizer that leads, and then as often as they cost no more than one part in `SHARE` of the time. `to_json` gives the
-record in the form of `torchsleuth.training.Training`.
+the optimizer that leads, and then as often as they cost no more than one part in `SHARE` of the time. What is cheap is done in
+each step: the loss, the order of backward(), zero_grad() and step(); the calls of modules are followed in some steps only where
+these are short (`Modules.closely`). `to_json` gives the record in the form of `torchsleuth.training.Training`.
 
 Nothing of the script's is kept alive for it but numbers, slices of parameters, and losses on an accelerator until the next
 round. Random numbers are not drawn; modes, transforms, fake and traced tensors are left alone.
@@ -20,11 +21,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchsleuth.runtime import flops, graphs, places, statistics
+from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
 from torchsleuth.runtime.places import Places
-from torchsleuth.runtime.recorder import untouchable_in
+from torchsleuth.runtime.recorder import occupied_in, untouchable_in
 from torchsleuth.runtime.relation import Pairs
 from torchsleuth.runtime.series import Pace, Series, thinned
 from torchsleuth.runtime.values import is_a
@@ -93,6 +95,17 @@ class _Optimizer:
         self.first_parameter: Any = None
         self.before: list[tuple[Any, Any]] = []
         self.stepping = False
+        self.faults: tuple[str, ...] = ()
+        """The counts that the last step belongs to which was looked at."""
+
+
+def _faults(state: _Optimizer, has_gradients: bool) -> tuple[str, ...]:
+    """What is wrong with the step that an optimizer is about to make."""
+    if not has_gradients:
+        return ("without_gradients", "cleared_after_backward") if state.cleared_late else ("without_gradients",)
+    if state.cleared_late:
+        return ("cleared_after_backward",)
+    return ("uncleared",) if state.steps and not state.cleared and state.since else ()
 
 
 class TrainingRecorder:
@@ -103,11 +116,15 @@ class TrainingRecorder:
         self._constructor = constructor
         self._torch: Any = None
         self._untouchable: Any = None
-        self._tracing: Any = None
-        self.modules = Modules(own, made, constructor)
+        self._occupied: Callable[[], bool] = lambda: True
+        self._optimizer_type: type = type(None)
+        self._sequence_number: Callable[[], int] = lambda: 0
+        self.attention = Attention()
+        self.attention.on_wake = self._woken
+        self.modules = Modules(own, made, constructor, self.attention)
         self.modules.on_call = self._module_called
         self.modules.on_error = self._failed
-        self.data = DataWatch(own, constructor)
+        self.data = DataWatch(own, constructor, self.attention)
         self.data.on_phase = self._phase
         self.kept = KeptGraphs(own)
         self.sites: deque[tuple[int, int]] = deque(maxlen=MAX_SITES_KEPT)
@@ -137,7 +154,7 @@ class TrainingRecorder:
         self._entered: list[places.Key] = []
         """Where modules were called, of which the inputs were looked at in this round."""
         self._norms, self._scale, self._step_seconds = Series(), Series(), Series()
-        self._norm_pace, self._memory_pace = Pace(), Pace()
+        self._norm_pace, self._memory_pace = Pace(EVERY), Pace(EVERY)
         self._memory, self._device_memory = Series(), Series()
         self._norms_waiting: list[tuple[int, Any]] = []
         self._seconds = dict.fromkeys(_KINDS, 0.0)
@@ -146,17 +163,24 @@ class TrainingRecorder:
         self._phased = False
         self._since = self._began = self._last_step = 0.0
         self._this_step = dict.fromkeys(_KINDS, 0.0)
+        """Seconds by phase since the last step that was looked at closely."""
+        self._typical = dict.fromkeys(_KINDS, 0.0)
+        """Seconds of those that were."""
+        self._steps_in_it = 0
         self._last_event = ""
         self._unscaled = self._clipped_scaled = self._zeroed = False
         self._metrics: dict[int, Series] = {}
         self._backward_key: places.Key | None = None
+        self.on_loss: Callable[[Any, float | None], None] = lambda loss, value: None
+        """Called with what backward() is called on, and its value where that was read."""
+        self.on_exchange: Callable[[bool], None] = lambda exchanged: None
+        """Called when the functions are exchanged or given back by which each backward() is seen, whoever calls it."""
         self._last_input = 0
         self._pairs = Pairs()
         self._scaler_key: places.Key | None = None
         self._bad: dict[str, Any] | None = None
         self._device = "cpu"
         self._seeded: bool | None = None
-        self._last_boundary = 0
         self.site_place: Callable[[int], dict[str, Any] | None] = lambda site: None
 
     # start and end
@@ -165,7 +189,9 @@ class TrainingRecorder:
         """`optimizers` is the module torch.optim.optimizer."""
         self._torch = torch
         self._untouchable = untouchable_in(torch)
-        self._tracing = torch._C._get_tracing_state
+        self._occupied = occupied_in(torch)
+        self._optimizer_type = optimizers.Optimizer
+        self._sequence_number = torch.autograd._get_sequence_nr
         self._began = self._since = time.perf_counter()
         self._seeded = torch.initial_seed() if hasattr(torch, "initial_seed") else None
         self._hooks = [
@@ -211,8 +237,11 @@ class TrainingRecorder:
             torch._C._are_functorch_transforms_active = original
 
         self._restore = [restore, self.modules.remove]
+        self.on_exchange(True)
 
     def _give_back(self) -> None:
+        if self._restore:
+            self.on_exchange(False)
         for restore in self._restore:
             restore()
         self._restore = []
@@ -234,67 +263,70 @@ class TrainingRecorder:
             self._round = False
 
     def _silent(self) -> bool:
-        """Whether nothing may be done now: it is traced, compiled, profiled, captured, or under a mode."""
-        torch = self._torch
-        return (
-            torch is None
-            or self._errors > MAX_ERRORS
-            or torch.compiler.is_compiling()
-            or torch._C._len_torch_dispatch_stack() > 0
-            or self._tracing() is not None
-            or torch.autograd._profiler_enabled()
-            or (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
-        )
+        """Whether nothing may be done now."""
+        return self._torch is None or self._errors > MAX_ERRORS or self._occupied()
 
     # time
 
-    def _phase(self, kind: str) -> None:
+    def _phase(self, kind: str) -> float:
+        """Another one begins; the time of now."""
         now = time.perf_counter()
         if self._phased:
             self._this_step[self._now_in] += now - self._since
         self._phased = True
         self._since, self._now_in = now, kind
+        return now
+
+    def _woken(self) -> None:
+        """The time since steps were looked at last went as it goes in those that are."""
+        now, known = time.perf_counter(), sum(self._typical.values())
+        if known:
+            for kind, seconds in self._typical.items():
+                self._this_step[kind] += (now - self._since) * seconds / known
+        self._since, self._now_in = now, "other"
 
     def _close_step_times(self) -> None:
-        step = self._this_step
+        step, steps = self._this_step, max(1, self._steps_in_it)
+        whole = self.attention.whole
         for kind, seconds in step.items():
             self._seconds[kind] += seconds
-            self._phase_series[kind].add(self._steps, seconds)
+            self._phase_series[kind].add(self._steps, seconds / steps)
+            if whole and kind != "evaluation":
+                self._typical[kind] += seconds
             step[kind] = 0.0
+        self._steps_in_it = 0
 
     # what rewritten code tells
 
     def told(self, name: str, value: Any) -> Any:
         """One of the methods of `rewrite.TELLING` is about to be called on a value."""
         try:
-            if not self._silent():
-                self._told(name, value, self._own.here())
+            of_optimizer = issubclass(type(value), self._optimizer_type)
+            if (name != "step" or not of_optimizer) and not self._silent():  # optimizers have hooks for their steps
+                self._told(name, value, of_optimizer)
         except Exception:
             self._failed()
         return value
 
-    def _told(self, name: str, value: Any, key: places.Key | None) -> None:
+    def _told(self, name: str, value: Any, of_optimizer: bool) -> None:
         if name == "zero_grad":
-            self._cleared(value, key)
+            known = self._state(value) if of_optimizer else None
+            self._cleared(list(self._optimizers.values()) if known is None else [known])
         elif name.startswith("clip_grad"):
-            self._clipped(key)
+            self._clipped(self._own.here(2))
         elif name == "unscale_":
             self._unscaled = True
         elif is_a(value, "LRScheduler", "ReduceLROnPlateau"):
-            self._scheduled(value, key)
+            self._scheduled(value, self._own.here(2))
         elif is_a(value, "GradScaler"):
-            self._scaler_steps(value, key)
+            self._scaler_steps(value, self._own.here(2))
 
-    def _cleared(self, value: Any, key: places.Key | None) -> None:
+    def _cleared(self, states: list[_Optimizer]) -> None:
         self._zeroed = self._last_event == "step"
-        known = self._state(value) if is_a(value, "Optimizer") else None
-        every = known is None
-        for state in self._optimizers.values() if every else [known]:
-            if state is None:
-                continue
+        for state in states:
             state.cleared = True
-            state.clear_key = key
             state.cleared_late = state.since > 0
+            state.clear_key = self._own.here(3)
 
     def _clipped(self, key: places.Key | None) -> None:
         kind = "clip"
@@ -347,7 +379,7 @@ class TrainingRecorder:
         return found
 
     def _count(self, kind: str, key: places.Key | None, **details: Any) -> None:
-        name = (kind, None if key is None else key[:2])
+        name = (kind, key and places.at(key))
         found = self._events.get(name)
         if found is None:
             if len(self._events) >= MAX_EVENTS:
@@ -372,8 +404,11 @@ class TrainingRecorder:
         try:
             tensors = frame.f_locals.get("tensors")
             value = tensors[0] if type(tensors) in (tuple, list) and tensors else tensors
-            if self._may_read(value) and not self._silent():
-                self._backward(value, self._own.of(frame))
+            if self._may_read(value):
+                if self._silent():
+                    self.on_loss(value, None)
+                else:
+                    self._backward(value, self._own.of(frame))
         except Exception:
             self._failed()
 
@@ -386,20 +421,41 @@ class TrainingRecorder:
 
     def _backward(self, value: Any, key: places.Key | None) -> None:
         torch = self._torch
-        self._phase("backward")
         self._backwards += 1
-        self._last_event = "backward"
-        self._backward_key = key
-        self._zeroed = False
-        step = self._steps + 1
-        loss = self._losses.get(key and key[:2])
+        if self.attention.closely:
+            self._phase("backward")
+        step, began = self._steps + 1, time.perf_counter()
+        loss = self._losses.get(key and places.at(key))
         if loss is None:
             if len(self._losses) >= MAX_LOSSES:
                 return
-            loss = self._losses[key and key[:2]] = _Loss(key)
+            loss = self._losses[key and places.at(key)] = _Loss(key)
         if not self._steps and self._backwards & (self._backwards - 1) == 0:  # without steps, there are no other rounds
             loss.in_round = 0
             self._note_what_lives()
+        if self.attention.whole:
+            self._backward_in_step(loss, key)
+        numbers = None
+        with torch._C.DisableTorchFunction():
+            finite = self._loss_value(loss, step, value)
+            leaf = value.grad_fn is None
+            loss.leaf += leaf
+            if not leaf and (not finite and self._bad is None or self._round and loss.in_round < MAX_GRAPHS):
+                loss.in_round += 1
+                began = time.perf_counter()
+                with torch.no_grad():
+                    numbers = self._look_at_graph(loss, value, finite, step)
+                self._spent(began)
+        self.modules.backward(numbers)
+        loss.last_number = self._sequence_number()
+        if not self._round:
+            self.attention.spent(time.perf_counter() - began)
+
+    def _backward_in_step(self, loss: _Loss, key: places.Key | None) -> None:
+        """What a backward() means for the step that it belongs to."""
+        self._last_event = "backward"
+        self._backward_key = key
+        self._zeroed = False
         loss.in_step += 1
         if loss.in_step > 1 and loss.input == self._last_input:
             loss.in_step = 1  # another loss of the same batch
@@ -409,27 +465,16 @@ class TrainingRecorder:
             state.since += 1
             state.backwards += 1
             state.cleared_late = False
-        with torch._C.DisableTorchFunction(), torch.no_grad():
-            finite = self._loss_value(loss, step, value)
-            began = time.perf_counter()
-            numbers = None
-            loss.leaf += value.grad_fn is None
-            if value.grad_fn is not None and (
-                not finite and self._bad is None or self._round and loss.in_round < MAX_GRAPHS
-            ):
-                loss.in_round += 1
-                numbers = self._look_at_graph(loss, value, finite, step)
-                self._spent(began)
-        self.modules.backward(numbers)
-        loss.last_number = torch.autograd._get_sequence_nr()
 
     def _loss_value(self, loss: _Loss, step: int, value: Any) -> bool:
         """Whether it is finite; on an accelerator, that is known later."""
-        value = value.detach()
-        if value.device.type == "cpu":
-            number = float(value if value.dim() == 0 else value.float().mean())
+        if value.is_cpu:
+            number: float = value.item() if value.dim() == 0 else value.detach().float().mean().item()
             loss.values.add(step, number)
+            self.on_loss(value, number)
             return math.isfinite(number)
+        self.on_loss(value, None)
+        value = value.detach()
         self._device = value.device.type
         self._waiting.append((loss, step, value.mean() if value.dim() else value))
         if len(self._waiting) >= MAX_PENDING:
@@ -532,7 +577,7 @@ class TrainingRecorder:
         self._look_for_softmax_over_batch(graph)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
-                self._batch(role, value, step, (role, loss.key and loss.key[:2], node.name), place, kind, target)
+                self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)
 
     def _look_for_broadcast(self, predicted: Any, target: Any, place: Any) -> None:
         """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
@@ -692,11 +737,11 @@ class TrainingRecorder:
 
     def _module_called(self, known: Known, site: Site, first: Any, training: bool, grad: bool) -> None:
         """The user's code calls a module that is part of no other one, as far as is known."""
-        if not grad:
-            if self._now_in in ("other", "forward"):
-                self._phase("evaluation")
-        elif self._now_in in ("other", "evaluation"):
-            self._phase("forward")
+        if grad:
+            if self._now_in in ("other", "evaluation"):
+                self._phase("forward")
+        elif self._now_in in ("other", "forward"):
+            self._phase("evaluation")
         if self._silent() or known.root is not True or not self._may_look_at(first):
             return
         self._last_input = first.data_ptr()
@@ -710,7 +755,7 @@ class TrainingRecorder:
                 began = time.perf_counter()
                 self._inputs += 1
                 self._entered.append(site.key)
-                self._batch("input", first, self._steps + 1, ("input", site.key[:2]), places.to_json(site.key))
+                self._batch("input", first, self._steps + 1, ("input", places.at(site.key)), places.to_json(site.key))
                 self._spent(began)
 
     def _may_look_at(self, value: Any) -> bool:
@@ -751,17 +796,17 @@ class TrainingRecorder:
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Before a step of any optimizer."""
         try:
-            if self._silent():
+            if not self.attention.closely or self._silent():
                 return
+            began = self._phase("optimizer")
             state = self._state(optimizer)
-            if state is None or state.stepping:
+            if state is None or state.stepping or not self.attention.whole:
                 return
-            self._phase("optimizer")
             state.step_key = self._own.here() or state.step_key
             state.closure = state.closure or len(args) > 1 or bool(kwargs.get("closure"))
-            torch = self._torch
-            with torch._C.DisableTorchFunction(), torch.no_grad():
+            with self._torch._C.DisableTorchFunction():
                 self._look_before(state, optimizer)
+            self.attention.spent(time.perf_counter() - began)
         except Exception:
             self._failed()
 
@@ -775,20 +820,14 @@ class TrainingRecorder:
                 (one for group in optimizer.param_groups for one in group["params"] if one.grad is not None), None
             )
             state.probe = weakref.ref(probe) if probe is not None else None
-        if not state.closure:
-            if probe is None:
-                state.without_gradients += 1
-                state.cleared_after_backward += state.cleared_late
-            elif state.cleared_late:
-                state.cleared_after_backward += 1
-            elif state.steps and not state.cleared and state.since:
-                state.uncleared += 1
+        state.faults = () if state.closure else _faults(state, probe is not None)
         if self._round:
             began = time.perf_counter()
-            self._look_at_parameters(state, optimizer)
+            with self._torch.no_grad():
+                self._look_at_parameters(state, optimizer)
             self._spent(began)
-        elif self._steps % EVERY == 0:
-            self._norm_pace.keep(lambda: self._look_at_norm(optimizer))
+        else:
+            self._norm_pace.keep(self._steps, lambda: self._look_at_norm(optimizer))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """After a step of any optimizer."""
@@ -797,24 +836,38 @@ class TrainingRecorder:
                 return
             state = self._optimizers.get(id(optimizer))
             if state is None or state.reference() is not optimizer:
+                state = None if self.attention.closely else self._state(optimizer)
+                if state is None:
+                    return
+            now = time.perf_counter()
+            self._count_step(state)
+            if not self.attention.closely and now < self.attention.due and not self._begins_round(state, now):
+                self.attention.pass_step()
                 return
-            state.stepping = False
-            torch = self._torch
-            with torch._C.DisableTorchFunction(), torch.no_grad():
-                self._look_after(state, optimizer)
+            with self._torch._C.DisableTorchFunction():
+                self._look_after(state, optimizer, now)
         except Exception:
             self._failed()
 
-    def _look_after(self, state: _Optimizer, optimizer: Any) -> None:
+    def _count_step(self, state: _Optimizer) -> None:
+        """A step that was not looked at has the faults of the last one that was."""
+        self._steps += 1
+        self._steps_in_it += 1
+        self.data.stepped()
+        state.steps += 1
+        for fault in state.faults:
+            setattr(state, fault, getattr(state, fault) + 1)
+        self.sites.clear()
+
+    def _look_after(self, state: _Optimizer, optimizer: Any, now: float) -> None:
+        if not self.attention.closely:
+            self._woken()
         for loss in self._losses.values():
             if loss.in_step:
                 low, high = loss.per_step or (loss.in_step, loss.in_step)
                 loss.per_step = (min(low, loss.in_step), max(high, loss.in_step))
                 loss.in_step = 0
-        self._steps += 1
-        self.modules.step = self._steps
-        self.data.stepped()
-        state.steps += 1
+        state.stepping = False
         state.since = 0
         state.cleared = state.cleared_late = False
         probe = state.probe() if state.probe is not None else None
@@ -831,46 +884,47 @@ class TrainingRecorder:
                 state.rates[number].add(self._steps, float(rate))
         if state.before:
             began = time.perf_counter()
-            self._compare(state)
+            with self._torch.no_grad():
+                self._compare(state)
             self._spent(began)
-        now = time.perf_counter()
         if self._last_step:
-            self._step_seconds.add(self._steps, now - self._last_step)
+            self._step_seconds.add(self._steps, (now - self._last_step) / self._steps_in_it)
         self._last_step = now
         self._phase("other")
         self._close_step_times()
         if self._round:
             self._look_at_memory()
-        elif self._steps % EVERY == 0:
-            self._memory_pace.keep(self._look_at_memory)
-        self._choose_round(state, now)
-        self.sites.clear()
+        else:
+            self._memory_pace.keep(self._steps, self._look_at_memory)
+            self.attention.spent(time.perf_counter() - now)
+        leads = self._leads(state)
+        if leads:
+            self._choose_round(state, now)
+        self.modules.step = self._steps
         self._exchange()
+        self.attention.begin_step(self._steps, now, self._round)
+        if leads:
+            whole = self.attention.whole
+            self.kept.begin(self._steps + 1, self._sequence_number(), certainly=self._round, closely=whole)
+        elif not self.attention.whole:
+            self.kept.watching = False
+
+    def _leads(self, state: _Optimizer) -> bool:
+        """Whether an optimizer is the one whose steps the rounds are among."""
+        if self._leader is None or self._leader.reference() is None or self._others > 50:
+            self._leader = state
+        self._others = 0 if state is self._leader else self._others + 1
+        return state is self._leader
 
     def _choose_round(self, state: _Optimizer, now: float) -> None:
         """Whether the next step is one that is looked at."""
-        if self._leader is None or self._leader.reference() is None or self._others > 50:
-            self._leader = state
-        if state is not self._leader:
-            self._others += 1
-            return
-        self._others = 0
         if self._round:
-            self._rounds.append(self._steps)
-            thinned(self._rounds, 200)
-            self.kept.look(self._steps)
-            self._describe()
-            if state.steps == 2:  # a script that trains in a function lets go of its scheduler before it ends
-                self._look_for_schedulers(state)
-            if self._waiting:
-                self._read_losses()
-            self._read_norms()
+            with self._torch.no_grad():
+                self._end_round(state)
             self._next = now + max(INTERVAL_SECONDS, SHARE * self._cost)
             self._cost = 0.0
         following = state.steps + 1
-        self._round = self._errors <= MAX_ERRORS and (following & (following - 1) == 0 or now >= self._next)
-        self._last_boundary = self._torch.autograd._get_sequence_nr()
-        self.kept.begin(self._steps + 1, self._last_boundary, self._round)
+        self._round = self._errors <= MAX_ERRORS and self._begins_round(state, now)
         if self._round:
             self._inputs = 0
             self._entered.clear()
@@ -878,6 +932,22 @@ class TrainingRecorder:
                 loss.in_round = 0
             if following < 8 or following & (following - 1) == 0:
                 self.modules.index()
+
+    def _begins_round(self, state: _Optimizer, now: float) -> bool:
+        """Whether the step after this one is due to be one that is looked at."""
+        following = state.steps + 1
+        return following & (following - 1) == 0 or now >= self._next
+
+    def _end_round(self, state: _Optimizer) -> None:
+        self._rounds.append(self._steps)
+        thinned(self._rounds, 200)
+        self.kept.look(self._steps)
+        self._describe()
+        if state.steps == 2:  # a script that trains in a function lets go of its scheduler before it ends
+            self._look_for_schedulers(state)
+        if self._waiting:
+            self._read_losses()
+        self._read_norms()
 
     def _spent(self, began: float) -> None:
         spent = time.perf_counter() - began
@@ -951,6 +1021,10 @@ class TrainingRecorder:
     def _look_at_norm(self, optimizer: Any) -> None:
         """The norm of all gradients, to be read later."""
         torch = self._torch
+        with torch.no_grad():
+            self._take_norm(torch, optimizer)
+
+    def _take_norm(self, torch: Any, optimizer: Any) -> None:
         gradients = [
             one.grad
             for group in optimizer.param_groups

@@ -11,7 +11,7 @@ import math
 import weakref
 from typing import Any
 
-from torchsleuth.runtime.recorder import untouchable_in
+from torchsleuth.runtime.recorder import occupied_in, untouchable_in
 
 MAX_WATCHED = 2_000_000
 """Elements of parameters that are compared with what they were before a step."""
@@ -25,8 +25,10 @@ class TrainingWatch:
     def __init__(self) -> None:
         self._torch: Any = None
         self._untouchable: Any = None
+        self._occupied: Any = None
         self._hooks: list[Any] = []
-        self._losses: list[tuple[Any, ...]] = []
+        self._losses: list[float | tuple[Any, ...]] = []
+        """The first and the last one: numbers, or where to find them."""
         self._steps = 0
         self._before: list[tuple[weakref.ref[Any], Any]] = []
         self._change: float | None = None
@@ -34,7 +36,7 @@ class TrainingWatch:
     def install(self, torch: Any, optimizers: Any) -> None:
         """`optimizers` is the module torch.optim.optimizer, which torch.optim hides behind a function."""
         self._torch = torch
-        self._untouchable = untouchable_in(torch)
+        self._untouchable, self._occupied = untouchable_in(torch), occupied_in(torch)
         self._hooks = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),
@@ -52,10 +54,20 @@ class TrainingWatch:
                         storage = value.untyped_storage()
                         if storage.nbytes() <= MAX_LOSS_BYTES:
                             place = (value.storage_offset(), tuple(value.shape), value.stride())
-                            self._losses[1 if self._losses else 0 :] = [(storage, value.dtype, *place)]
+                            self._keep((storage, value.dtype, *place))
         except Exception:  # what cannot be read is not watched
             return value
         return value
+
+    def note_loss(self, value: Any, number: float | None) -> None:
+        """A loss, and its number where that is known."""
+        if number is None:
+            self.see_loss(value)
+        else:
+            self._keep(number)
+
+    def _keep(self, loss: float | tuple[Any, ...]) -> None:
+        self._losses[1 if self._losses else 0 :] = [loss]
 
     def _before_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """Copies parameters before the steps 1, 2, 4, 8, … until one has changed them."""
@@ -63,7 +75,7 @@ class TrainingWatch:
         if self._change or torch.compiler.is_compiling():
             return
         try:
-            if self._would_be_seen():
+            if self._occupied():
                 return
             self._steps += 1
             self._before = []
@@ -83,7 +95,7 @@ class TrainingWatch:
         if self._torch.compiler.is_compiling() or not self._before:
             return
         try:
-            if not self._would_be_seen():
+            if not self._occupied():
                 with self._torch._C.DisableTorchFunction(), self._torch.no_grad():
                     self._compare()
         except Exception:
@@ -106,16 +118,6 @@ class TrainingWatch:
             hook.remove()
         self._hooks = []
 
-    def _would_be_seen(self) -> bool:
-        """Whether something watches which operators are called, or records them."""
-        torch = self._torch
-        return bool(
-            torch._C._len_torch_dispatch_stack()
-            or torch._C._get_tracing_state() is not None
-            or torch.autograd._profiler_enabled()
-            or (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
-        )
-
     def result(self) -> dict[str, Any] | None:
         """First and last loss (None if not finite), and the largest change of a parameter by the first step that made one
         (0 if none did, None without a step). None if the script did not train."""
@@ -124,7 +126,11 @@ class TrainingWatch:
         torch = self._torch
         losses = []
         with torch._C.DisableTorchFunction(), torch.no_grad():
-            for storage, dtype, offset, shape, stride in self._losses:
+            for kept in self._losses:
+                if isinstance(kept, float):
+                    losses.append(kept)
+                    continue
+                storage, dtype, offset, shape, stride = kept
                 loss = torch.empty(0, dtype=dtype, device=storage.device).set_(storage, offset, shape, stride)
                 losses.append(float(loss.float().mean()))
         change = self._change if self._change is not None or not self._steps else 0.0

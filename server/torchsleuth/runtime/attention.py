@@ -1,0 +1,58 @@
+"""Which steps of a training are looked at closely.
+
+At first that is each step; later, where steps are short, as many as cost no more than one part in `SHARE` of the time. Of the others only
+the loss is read, and they count as what the last one was that was looked at. Something new, such as an evaluation, is looked
+at in any step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+SHARE = 50
+FREE = 64
+"""Steps that are looked at whatever that costs."""
+
+
+class Attention:
+    """`closely`: what happens now is looked at. `whole`: it has been since the step began, so that the order of things in it is
+    known. `weight`: the steps that this one stands for."""
+
+    def __init__(self) -> None:
+        self.closely = self.whole = True
+        self.weight = 1
+        self.due = 0.0
+        """When the next step is to be looked at."""
+        self.on_wake: Callable[[], None] = lambda: None
+        self.on_whole: Callable[[bool], None] = lambda whole: None
+        """Called with the new `whole` when it changes."""
+        self._passed = 1
+        self._cost = 0.0
+
+    def spent(self, seconds: float) -> None:
+        self._cost += seconds
+
+    def begin_step(self, step: int, now: float, certainly: bool) -> None:
+        """The step after `step` begins. `certainly`: it has to be looked at."""
+        if self.closely:
+            self.due = now + SHARE * self._cost
+            self._cost = 0.0
+            self._passed = 0
+        self._passed += 1
+        before = self.whole
+        self.closely = self.whole = certainly or step < FREE or now >= self.due
+        if self.closely:
+            self.weight = self._passed
+        if self.whole is not before:
+            self.on_whole(self.whole)
+
+    def pass_step(self) -> None:
+        """A step has ended that was not looked at, and the next one is not, either."""
+        self._passed += 1
+
+    def wake(self) -> None:
+        """Something happens that is looked at in any step."""
+        if not self.closely:
+            self.closely = True
+            self.weight = self._passed
+            self.on_wake()
