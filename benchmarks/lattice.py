@@ -69,6 +69,7 @@ MUTANTS = (
     Mutant("an entry that one side lacks", "join.py", "value if certain else Maybe(value)", "value"),
     Mutant("a choice of the first", "join.py", "return Choice(tuple(kept)) if", "return kept[0] if"),
     Mutant("the kind of one list", "join.py", '("list", value.type_name)', '("list",)'),
+    Mutant("the kind of one dict", "join.py", '("dict", value.type_name, id(', '("dict", id('),
     Mutant("a fact of one branch", "heap.py", "found[0] if agreed else MISSING", "found[0]"),
     Mutant(
         "what was before a branch is forgotten",

@@ -191,9 +191,9 @@ def covers(whole: Value, part: Value, bound: Bindings) -> bool:
         bounds = whole.slots["bounds"]
         return bounds in (None, part.slots["bounds"]) and covers_spec(whole.spec, part.spec, bound)
     if isinstance(whole, ListValue):
-        return covers_elements(whole.elements, part.elements, bound)
+        return whole.type_name == part.type_name and covers_elements(whole.elements, part.elements, bound)
     if isinstance(whole, DictValue):
-        return covers_entries(whole.entries, part.entries, bound)
+        return whole.type_name == part.type_name and covers_entries(whole.entries, part.entries, bound)
     return repr(whole) == repr(part)
 
 
@@ -239,7 +239,7 @@ def facts(value: Value) -> frozenset[Any]:
         found |= {("positive",)} if is_fresh(value).positive else set()  # type: ignore[union-attr]
     elif isinstance(value, str | Scalar):
         found |= {("value", value)} if isinstance(value, str) else set()
-        if kind_of(value) == "str":
+        if kind_of(value) == ("str",):
             found |= {(name, str(size)) for name, size in zip(("length", "words"), _text(value)) if size is not None}
     elif isinstance(value, bool | float):
         found.add(("value", repr(value)))
