@@ -513,19 +513,35 @@ def test_joins_by_example(left: Value, right: Value, joined: Callable[[Value], b
     assert joined(heap().join_values(left, right))
 
 
-def test_a_device_is_the_accelerator_where_its_condition_holds() -> None:
+def split(bound: Iterable[tuple[bool, Value]]) -> tuple[Heap, Condition, Value]:
+    """What a name is bound to after two branches, by whether a condition holds in them."""
     own, condition = heap(), Condition("truth", (Same(object()),))
     mark, names, deltas = own.mark(), {}, []
-    for text, holds in (("cpu", True), ("cuda", False)):
-        own.set(names, "device", text)
+    for holds, value in bound:
+        own.set(names, "name", value)
         own.set(own.conditions.assumed, condition, holds)
         deltas.append(own.rollback(mark))
     own.join(deltas)
-    assert names["device"] == Device("cuda", symbolic=True, when=Fact(condition, False))
-    own.set(own.conditions.assumed, condition, True)
-    assert own.conditions.place(names["device"]) == CPU
-    own.set(own.conditions.assumed, condition, False)
-    assert own.conditions.place(names["device"]) == Device("cuda")
+    return own, condition, names["name"]
+
+
+@LAW
+@given(pairs, st.booleans())
+def test_a_branch_is_known_again_under_its_condition(pair: tuple[Value, Value], first: bool) -> None:
+    own, condition, joined = split(zip((first, not first), pair))
+    for holds, value in zip((first, not first), pair):
+        own.set(own.conditions.assumed, condition, holds)
+        assert covers(own.conditions.under(joined), value, {})
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_device_is_the_accelerator_where_its_condition_holds(first: bool) -> None:
+    devices = {first: "cpu", not first: "cuda"}
+    own, condition, device = split(devices.items())
+    assert device == Device("cuda", symbolic=True, when=Fact(condition, not first))
+    for holds, text in devices.items():
+        own.set(own.conditions.assumed, condition, holds)
+        assert own.conditions.place(device) == Device(text)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.what)
