@@ -228,6 +228,7 @@ _ALL = (
     Fault("TS623", "loader-of-whole", "warning"),
     Fault("TS624", "sample-changed-in-place", "warning"),
     Fault("TS625", "distributed-without-sampler", "warning"),
+    Fault("TS626", "rows-in-other-order", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

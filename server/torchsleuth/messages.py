@@ -1636,6 +1636,8 @@ ENGLISH: dict[str, str] = {
     "explain.no_kernel": "this PyTorch was not built for the GPU here: install one for its compute capability",
     "explain.not_deterministic": "{g1} has no deterministic form: pass warn_only=True, or use another operation",
     # data
+    "order.passes": "{one} and {other} come from two passes over a loader that shuffles: their rows are in different orders",
+    "order.stored": "{one} comes from a loader that shuffles, {other} is in the order of its data set: their rows do not fit",
     "data.loader": "the loader is made here",
     "data.getitem": "the samples are made here",
     "data.iterated": "the batches are made here",

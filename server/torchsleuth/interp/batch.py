@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import first_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import ListValue, SliceValue, Tags, Tensor, Value, items_of
+from torchsleuth.values import LibraryObject, ListValue, SliceValue, Tags, Tensor, Value, items_of
 
 
 @dataclass(frozen=True)
@@ -18,6 +19,17 @@ class Batch:
     axis: int
 
 
+@dataclass(frozen=True)
+class Rows:
+    """A tag: along this dimension, the samples of a loader stand in the random order of one of its passes. `number`: which
+    pass; each draws another order."""
+
+    loader: LibraryObject
+    number: int
+    axis: int
+
+
+_JOINS = frozenset("cat concat concatenate vstack row_stack".split())
 _LOST = frozenset("flip roll sort argsort cumsum cumprod outer tensordot kron rot90 scatter index_select".split())
 """Operators whose result may have the shape of the input and still other samples, or that are not followed."""
 _REDUCTIONS = frozenset(
@@ -34,9 +46,34 @@ def batch_of(tensor: Tensor) -> int | None:
     return None
 
 
+def rows_of(tensor: Tensor) -> Rows | None:
+    """In which order of a pass over a loader the rows of a tensor are, None where that is not known."""
+    return first_of(tensor.tags, Rows)
+
+
 def plain(tags: Tags) -> Tags:
-    """The tags of the values, without the dimension of the samples."""
-    return frozenset(tag for tag in tags if not isinstance(tag, Batch))
+    """The tags of the values, without those of dimensions."""
+    return frozenset(tag for tag in tags if not isinstance(tag, Batch | Rows))
+
+
+def ordered(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ...] | None, position: int) -> Tags:
+    """The order of the rows of a result of an operation, if all operands with an order have the same."""
+    orders = {(rows.loader, rows.number) for tensor in tensors if (rows := rows_of(tensor)) is not None}
+    if len(orders) != 1 or shape is None:
+        return frozenset()
+    tensor = next(one for one in tensors if rows_of(one) is not None)
+    rows, before = (
+        rows_of(tensor),
+        next((spec.shape for spec, one in zip(operation.specs, tensors) if one is tensor), None),
+    )
+    if rows is None or before is None:
+        return frozenset()
+    name = operation.target.rpartition(".")[2]
+    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else 0)
+    joined = name in _JOINS and rows.axis == dim == 0
+    whole = all((other := rows_of(one)) is not None and other.axis == 0 for one in tensors)
+    axis = (0 if whole else None) if joined else follow(operation, rows.axis, before, shape, position)
+    return frozenset() if axis is None else frozenset({replace(rows, axis=axis)})
 
 
 def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ...] | None, position: int) -> int | None:

@@ -316,6 +316,7 @@ class TensorOperations(Questions):
                 spec = spec.with_(dtype=None)
             axis = batch.after(operation, tensors, spec.shape, len(made))
             layout = frozenset() if axis is None else frozenset({Batch(axis)})
+            layout |= batch.ordered(operation, tensors, spec.shape, len(made))
             tensor = Tensor(spec, origin, tags | layout, history if requires_grad is not False else frozenset())
             made.append(tensor)
             self.connect([tensor], operation, tensors)

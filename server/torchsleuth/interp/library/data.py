@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.batch import Rows, batch_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library.collate import MAX_LISTED, Collation, convert
@@ -41,6 +42,7 @@ from torchsleuth.values import (
     is_object,
     is_unknown,
     items_of,
+    new_identity,
     numbers_of,
     sizes_of,
 )
@@ -212,7 +214,20 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     full = _batch(interp, loader, found, sizes.full, site)
     interp.heap.set(loader.slots, "sample", next((value for value in found.values if value is not None), UNKNOWN))
     last = None if sizes.last is None else _batch(interp, loader, found, sizes.last, site)
+    if _draws_order(loader):
+        number = new_identity()
+        for tensor in tensors_in((full, last)):
+            if batch_of(tensor) == 0:
+                interp.heap.set(tensor.slots, "tags", tensor.tags | {Rows(loader, number, 0)})
     return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count, loader=loader)
+
+
+def _draws_order(loader: LibraryObject) -> bool:
+    """Whether each pass over a loader has another order."""
+    sampler = option(loader, "sampler")
+    if isinstance(sampler, LibraryObject):
+        return sampler.type_name in ("RandomSampler", "SubsetRandomSampler")
+    return sampler is None and option(loader, "shuffle") is True and option(loader, "batch_sampler") is None
 
 
 def _stream(interp: Interpreter, loader: LibraryObject, node: ast.AST, frame: Frame) -> Examples | None:
