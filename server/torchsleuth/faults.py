@@ -141,6 +141,7 @@ _ALL = (
     Fault("TS321", "overlap-of-logits", "warning"),
     Fault("TS322", "index-for-value", "warning"),
     Fault("TS323", "argmax-over-batch", "warning"),
+    Fault("TS324", "mask-after-softmax", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

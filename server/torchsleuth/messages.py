@@ -469,6 +469,8 @@ ENGLISH: dict[str, str] = {
     "overlap.logits": "{tensor} is the raw output of {layer}: an overlap is a ratio of probabilities, take the sigmoid or softmax first",
     "index.value": "{choice} gives the number of the best action here, and {loss} compares it with a value: take the maximum itself",
     "index.loss": "values are compared with it here",
+    "loss.weights.whole": "{reduction} over all of {shape} is one number, and {weights} weighs nothing in it: give {reduction} a dim",
+    "loss.weights.product": "the weights, or the mask, are multiplied by it here",
     "loss.weights.mean": "the mean is taken here",
     "loss.signs": "{target} is 0 or 1, but {loss} wants 1 and -1: nothing is learnt where it is 0",
     "loss.exchanged": (
@@ -932,6 +934,8 @@ ENGLISH: dict[str, str] = {
     "train.missing": "{module} is trained in evaluation mode: nothing calls train() after the eval() of line {line}",
     "train.missing.any": "dropout or batch norm",
     "train.missing.eval": "evaluation mode is switched on here",
+    "softmax.masked": "the weights are masked after the softmax: the others no longer sum to 1; mask the scores with -inf before it",
+    "softmax.normalised": "this softmax counts what is masked later",
     "argmax.samples": "{choice} picks a sample for each class: of {shape}, dimension {samples} holds the samples, {classes} the classes",
     "argmax.compared": "the result is compared with the labels of the batch here",
     "mixture.orders": "`{labels}` is in another random order than the samples that are mixed: draw one order for both",

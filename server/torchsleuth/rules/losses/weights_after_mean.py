@@ -2,7 +2,8 @@
 
 What it finds
     The mean or the sum of `criterion(x, y) * weights`, where the criterion gives one number for the batch and there is a
-    weight for each sample of it.
+    weight for each sample of it. Also a sum or a mean over all of a tensor, without `dim`, that is multiplied with a weight, or
+    a mask, for each of its rows.
 Why it hurts
     All weights are multiplied by the same number: the loss is scaled by their mean, and no sample counts more than another.
     Nothing is raised.
@@ -26,8 +27,9 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import source_at
+from torchsleuth.rules.evidence.operands import lineage, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -52,22 +54,72 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if origin is None or _name(origin.operator) not in _PRODUCTS or len(origin.sources) != 2:
             continue
         for loss, weights in (origin.sources, origin.sources[::-1]):
-            made = _mean_of(loss, weights)
-            if made is not None and origin.site.span not in seen:
+            if origin.site.span in seen or not _is_one_weight_each(loss, weights):
+                continue
+            made, whole = _mean_of(loss, weights), _sum_of(analysis, loss, weights)
+            if made is not None or whole is not None:
                 seen.add(origin.site.span)
+            if made is not None:
                 yield _finding(analysis, origin, made, weights)
+            elif whole is not None:
+                yield _summed(analysis, origin, whole, weights)
 
 
 def _name(operator: str) -> str:
     return operator.rpartition(".")[2].strip("_")
 
 
+def _is_one_weight_each(loss: Tensor, weights: Tensor) -> bool:
+    """Whether these may be one number, and weights of several samples that nothing trains."""
+    constant = not weights.parameter and weights.spec.requires_grad is False
+    return loss.spec.shape == () and bool(weights.spec.shape) and constant
+
+
+def _sum_of(analysis: Analysis, loss: Tensor, weights: Tensor) -> Operation | None:
+    """The sum, or the mean, over all of a tensor that has a row for each weight, and more in each row."""
+    sizes = weights.spec.shape or ()
+    for tensor, operation in lineage(analysis, loss):
+        name = short_name(operation)
+        if name in _REDUCTIONS:
+            shape = operation.specs[0].shape if len(operation.specs) == 1 else None
+            given = len(operation.args) + len(operation.kwargs)
+            fits = shape is not None and len(shape) > len(sizes) and sizes[0] != 1
+            # The samples are as many for certain, lengths of padded sequences may be.
+            equal = [dims.equal(one, other) for one, other in zip(shape or (), sizes)]
+            alike = fits and equal[0] is True and False not in equal
+            return operation if alike and given == 1 and operation.operands[0].spec.requires_grad is True else None
+        if name not in ("mul", "div", "truediv", "neg") or len(operation.operands) != 1 or tensor.spec.shape != ():
+            return None
+    return None
+
+
+def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tensor) -> Finding:
+    """A sum over everything where one over the rows is meant."""
+    shape, sizes = whole.specs[0].shape or (), weights.spec.shape or ()
+    text = message(
+        "loss.weights.whole",
+        reduction=short_name(whole),
+        shape=shape_text(whole.specs[0]),
+        weights=shape_text(weights.spec),
+    )
+    source = source_at(analysis, whole.site)
+    places = (
+        related(source, product.site.node, message("loss.weights.product")),
+        *call_trail(whole.site.scene, limit=1),
+    )
+    left = ", ".join(str(axis) for axis in range(len(sizes) - len(shape), 0))
+    argument = f"dim={left}" if "," not in left else f"dim=({left})"
+    candidates = []
+    if whole.site.call is not None:
+        edit = edits.add_argument(source, whole.site.call, argument)
+        candidates.append(Candidate(message("fix.add_argument", argument=argument), (edit,), safe=False))
+    return Finding(whole.site.span, text, places, candidates)
+
+
 def _mean_of(loss: Tensor, weights: Tensor) -> Origin | None:
     """Where a loss was computed, if it is one number for as many samples as there are weights."""
     origin, sizes = loss.origin, weights.spec.shape
-    if origin is None or _name(origin.operator) not in _LOSSES or loss.spec.shape != ():
-        return None
-    if not sizes or weights.parameter or weights.spec.requires_grad is not False:
+    if origin is None or _name(origin.operator) not in _LOSSES or not sizes:
         return None
     shapes = [source.spec.shape for source in origin.sources]
     fits = all(shape and dims.equal(shape[0], sizes[0]) is True for shape in shapes) and len(shapes) == 2
