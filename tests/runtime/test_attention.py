@@ -49,23 +49,35 @@ def test_looks_cost_no_more_than_their_share() -> None:
         if attention.closely:
             attention.spent(cost)
             looked.append((step, attention.weight))
-        attention.begin_step(step, now, False)
+        attention.begin_step(step, now)
     assert [step for step, _ in looked[:FREE]] == list(range(1, FREE + 1))
     late = [(step, weight) for step, weight in looked if step > FREE]
     assert 0.9 * SHARE * cost <= second * (late[-1][0] - FREE) / len(late) <= 1.5 * SHARE * cost
     assert sum(weight for _, weight in looked) == looked[-1][0]
 
 
+def test_two_steps_in_a_row_where_optimizers_take_turns() -> None:
+    attention, looked = Attention(), []
+    for step in range(1, 400):
+        if attention.whole:
+            attention.spent(1e-4)
+            looked.append(step)
+        attention.begin_step(step, step / 1000, pairs=True)
+    late = [step for step in looked if step > FREE + 1]
+    assert len(late) > 20 and all(step - 1 in looked or step + 1 in looked for step in late)
+    assert attention.gap in range(390, 400)
+
+
 def test_what_wakes_it_is_no_whole_step() -> None:
     attention, changes, woken = Attention(), [], []
     attention.on_whole, attention.on_wake = changes.append, lambda: woken.append(True)
     attention.spent(1.0)
-    attention.begin_step(FREE, 0.0, False)
+    attention.begin_step(FREE, 0.0)
     assert not attention.closely and not attention.whole and changes == [False]
     attention.wake()
     attention.wake()
     assert attention.closely and not attention.whole and woken == [True]
-    attention.begin_step(FREE + 1, 0.0, True)
+    attention.begin_step(FREE + 1, 0.0, certainly=True)
     assert attention.closely and attention.whole and changes == [False, True]
 
 

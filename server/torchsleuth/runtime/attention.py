@@ -2,7 +2,7 @@
 
 At first that is each step; later, where steps are short, as many as cost no more than one part in `SHARE` of the time. Of the others only
 the loss is read, and they count as what the last one was that was looked at. Something new, such as an evaluation, is looked
-at in any step.
+at in any step. Where several optimizers take turns, a step is one of the optimizer that leads, with all that the others do before it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ FREE = 64
 
 class Attention:
     """`closely`: what happens now is looked at. `whole`: it has been since the step began, so that the order of things in it is
-    known. `weight`: the steps that this one stands for."""
+    known. `weight`: the steps that this one stands for. `gap`: the last step that was not looked at from its beginning to its end."""
 
     def __init__(self) -> None:
         self.closely = self.whole = True
         self.weight = 1
+        self.gap = 0
         self.due = 0.0
         """When the next step is to be looked at."""
         self.on_wake: Callable[[], None] = lambda: None
@@ -28,19 +29,25 @@ class Attention:
         """Called with the new `whole` when it changes."""
         self._passed = 1
         self._cost = 0.0
+        self._in_pair = False
 
     def spent(self, seconds: float) -> None:
         self._cost += seconds
 
-    def begin_step(self, step: int, now: float, certainly: bool) -> None:
-        """The step after `step` begins. `certainly`: it has to be looked at."""
-        if self.closely:
-            self.due = now + SHARE * self._cost
-            self._cost = 0.0
-            self._passed = 0
-        self._passed += 1
+    def begin_step(self, step: int, now: float, *, certainly: bool = False, pairs: bool = False) -> None:
+        """The step after `step` begins. `certainly`: it has to be looked at. `pairs`: two are looked at in a row, since some optimizers'
+        own steps begin in the one before."""
         before = self.whole
-        self.closely = self.whole = certainly or step < FREE or now >= self.due
+        if not before:
+            self.gap = step
+        self._in_pair = pairs and before and not self._in_pair
+        if self.closely:
+            self._passed = 0
+            if not self._in_pair:
+                self.due = now + SHARE * self._cost
+                self._cost = 0.0
+        self._passed += 1
+        self.closely = self.whole = certainly or self._in_pair or step < FREE or now >= self.due
         if self.closely:
             self.weight = self._passed
         if self.whole is not before:

@@ -95,6 +95,8 @@ class _Optimizer:
         self.first_parameter: Any = None
         self.before: list[tuple[Any, Any]] = []
         self.stepping = False
+        self.ended = 0
+        """The number of its last step among those of all optimizers."""
         self.faults: tuple[str, ...] = ()
         """The counts that the last step belongs to which was looked at."""
 
@@ -820,7 +822,8 @@ class TrainingRecorder:
                 (one for group in optimizer.param_groups for one in group["params"] if one.grad is not None), None
             )
             state.probe = weakref.ref(probe) if probe is not None else None
-        state.faults = () if state.closure else _faults(state, probe is not None)
+        if state.ended >= self.attention.gap:
+            state.faults = () if state.closure else _faults(state, probe is not None)
         if self._round:
             began = time.perf_counter()
             with self._torch.no_grad():
@@ -841,11 +844,18 @@ class TrainingRecorder:
                     return
             now = time.perf_counter()
             self._count_step(state)
-            if not self.attention.closely and now < self.attention.due and not self._begins_round(state, now):
-                self.attention.pass_step()
-                return
+            leads = self._leads(state)
+            if not self.attention.closely:
+                if not leads:
+                    return
+                if now < self.attention.due and not self._begins_round(state, now):
+                    self.attention.pass_step()
+                    return
+                self._woken()
             with self._torch._C.DisableTorchFunction():
                 self._look_after(state, optimizer, now)
+                if leads:
+                    self._begin_step(state, now)
         except Exception:
             self._failed()
 
@@ -855,13 +865,12 @@ class TrainingRecorder:
         self._steps_in_it += 1
         self.data.stepped()
         state.steps += 1
+        state.ended = self._steps
         for fault in state.faults:
             setattr(state, fault, getattr(state, fault) + 1)
         self.sites.clear()
 
     def _look_after(self, state: _Optimizer, optimizer: Any, now: float) -> None:
-        if not self.attention.closely:
-            self._woken()
         for loss in self._losses.values():
             if loss.in_step:
                 low, high = loss.per_step or (loss.in_step, loss.in_step)
@@ -897,17 +906,21 @@ class TrainingRecorder:
         else:
             self._memory_pace.keep(self._steps, self._look_at_memory)
             self.attention.spent(time.perf_counter() - now)
-        leads = self._leads(state)
-        if leads:
-            self._choose_round(state, now)
         self.modules.step = self._steps
         self._exchange()
-        self.attention.begin_step(self._steps, now, self._round)
-        if leads:
-            whole = self.attention.whole
-            self.kept.begin(self._steps + 1, self._sequence_number(), certainly=self._round, closely=whole)
-        elif not self.attention.whole:
-            self.kept.watching = False
+
+    def _begin_step(self, state: _Optimizer, now: float) -> None:
+        """Behind a step of the optimizer that leads. Where it was not looked at as a whole, the order of things is not known."""
+        if not self.attention.whole:
+            for other in self._optimizers.values():
+                other.since = 0
+                other.cleared = other.cleared_late = other.stepping = False
+                other.state = other.state if other is state else None
+        self._choose_round(state, now)
+        several = len(self._optimizers) > 1
+        self.attention.begin_step(self._steps, now, certainly=self._round, pairs=several)
+        whole = self.attention.whole
+        self.kept.begin(self._steps + 1, self._sequence_number(), certainly=self._round, closely=whole)
 
     def _leads(self, state: _Optimizer) -> bool:
         """Whether an optimizer is the one whose steps the rounds are among."""
