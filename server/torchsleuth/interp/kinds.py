@@ -247,12 +247,16 @@ def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, no
 
 
 def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Arguments) -> None:
-    """Texts for what has to be a number: ``lr=args.lr`` of an option without a type."""
+    """Texts for what has to be a number: ``lr=args.lr`` of an option without a type, or an entry of ``**config["optimizer"]``."""
     node = call.node
     if not isinstance(node, ast.Call) or is_spread(node.args):
         return
     given = [(one.name, part, value) for one, part, value in zip(parameters, node.args, call.args)]
     given += [(part.arg or "", part.value, call.kwargs.get(part.arg or "")) for part in node.keywords]
+    written = {part.arg for part in node.keywords}
+    spread = [part.value for part in node.keywords if part.arg is None]
+    if len(spread) == 1:
+        given += [(name, spread[0], value) for name, value in call.kwargs.items() if name not in written]
     for name, part, value in given:
         if name == "range" and kind_of(interp, value) == "float":
             _report(interp, "whole", ("float", value), part, call.frame)

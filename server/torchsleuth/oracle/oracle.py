@@ -117,6 +117,8 @@ _SHAPE_WORDS = (
     "is not valid", "cannot be converted to Scalar", "to Python scalars", "value of Tensor with", "cannot sample n_sample", "number of categories",
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
+_CAST = "can't be cast to the desired output type"
+"""What is said of dtypes, whatever the sizes are."""
 
 MAX_REMEMBERED = 10_000
 """Answers that are kept in memory between two requests."""
@@ -949,12 +951,12 @@ def _name(target: str | ModuleSpec) -> str:
 
 
 def _agreed_failure(errors: list[BaseException], symbolic: bool) -> Outcome:
-    """The error that PyTorch raises whatever the data is, if it speaks of shapes."""
+    """The error that PyTorch raises whatever the data is, if it speaks of shapes or dtypes."""
     first = errors[0]
     agreed = all(type(error) is type(first) and str(error) == str(first) for error in errors)
-    if symbolic or not agreed or not isinstance(first, _CHECKED_ERRORS) or _is_internal(first):
+    if not agreed or not isinstance(first, _CHECKED_ERRORS) or _is_internal(first):
         return Undecided(f"{type(first).__name__}: {first}"[:200])
-    if not any(words in str(first) for words in _SHAPE_WORDS):
+    if _CAST not in str(first) and (symbolic or not any(words in str(first) for words in _SHAPE_WORDS)):
         return Undecided(f"{type(first).__name__}: {first}"[:200])
     return Failure(type(first).__name__, str(first), confirmed=True)
 

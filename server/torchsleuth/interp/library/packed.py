@@ -8,6 +8,7 @@ from typing import Any, TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import torch_calls
 from torchsleuth.interp.models import FunctionModel, Result, method, models
 from torchsleuth.sifting import all_are, of_kind
@@ -27,6 +28,7 @@ from torchsleuth.values import (
     is_object,
     items_of,
 )
+from torchsleuth.values.frames import Frame
 
 PATH = "torch.nn.utils.rnn.PackedSequence"
 _OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm Conv1d Embedding BatchNorm1d".split())
@@ -62,6 +64,13 @@ class PackedSequence(Result):
         if not isinstance(data, Tensor):
             return UNKNOWN
         return _packed(self.interp, data, held["batch"], held["longest"], call)
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        """It is a tuple: of the elements, how many sequences go on at each step, and the orders, which may be None."""
+        held = self.value.slots
+        if not is_packed(self.value):
+            return super().iterate(node, frame)
+        return Iteration((held["data"], held["batch_sizes"], UNKNOWN, UNKNOWN), exact=True)
 
     def other(self, call: Arguments) -> Value:
         return UNKNOWN if is_packed(self.value) else super().other(call)

@@ -30,7 +30,20 @@ from torchsleuth.values import (
 )
 
 _JOINS = frozenset("torch.stack torch.cat torch.concat torch.concatenate torch.hstack torch.vstack".split())
-_CONVERTERS = frozenset("torch.tensor torch.as_tensor torch.LongTensor torch.Tensor torch.FloatTensor".split())
+LEGACY = {
+    "torch.Tensor": "float32",
+    "torch.FloatTensor": "float32",
+    "torch.DoubleTensor": "float64",
+    "torch.HalfTensor": "float16",
+    "torch.LongTensor": "int64",
+    "torch.IntTensor": "int32",
+    "torch.ShortTensor": "int16",
+    "torch.CharTensor": "int8",
+    "torch.ByteTensor": "uint8",
+    "torch.BoolTensor": "bool",
+}
+"""Constructors from before torch.tensor, and the dtype of what they make."""
+_CONVERTERS = frozenset({"torch.tensor", "torch.as_tensor", *LEGACY})
 
 
 def of_tensors(path: str, call: Arguments) -> Arguments:
@@ -210,7 +223,7 @@ def _listed(interp: Interpreter, path: str, value: Value, call: Arguments) -> Te
         return None
     plain = not _has_arrays(value)
     dtype = "float32" if plain and array.spec.dtype == "float64" else array.spec.dtype
-    dtype = {"torch.LongTensor": "int64", "torch.Tensor": "float32", "torch.FloatTensor": "float32"}.get(path, dtype)
+    dtype = LEGACY.get(path, dtype)
     made = arrays.to_tensor(interp, array, asked.name if isinstance(asked, DType) else dtype)
     return made.spec
 

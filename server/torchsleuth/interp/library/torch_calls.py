@@ -417,13 +417,13 @@ def _parameter(interp: Interpreter, call: Arguments) -> Value:
     return made
 
 
-@models("torch.Tensor", "torch.FloatTensor", "torch.LongTensor")
+@models(*sequences.LEGACY)
 def _legacy(interp: Interpreter, call: Arguments) -> Value:
     """``torch.Tensor(2, 3)``"""
     converted = _of_values(interp, call)
     if converted is not None:
         return converted
-    dtype = "int64" if call.name == "LongTensor" else "float32"
+    dtype = sequences.LEGACY[call.path]
     sizes = sizes_of(map(interp.resolved, call.args))
     if sizes:
         return Tensor(TensorSpec(sizes, dtype, CPU, False))

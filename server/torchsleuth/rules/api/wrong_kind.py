@@ -279,6 +279,12 @@ def _of_number(place: _Place) -> Iterator[Finding]:
     text = " ".join(source.segment(node).split())
     kind = "int" if re.fullmatch(r"-?\d+", value.strip()) else "float"
     fixes: list[Candidate] = []
+    around = analysis.index(source.path).parents.get(node)
+    if isinstance(around, ast.keyword) and around.arg is None:
+        entry = f'{text}["{name}"]'
+        new = f'{{**{text}, "{name}": {kind}({entry})}}'
+        yield place.found(message("kind.number", text=entry, value=value, name=name), _replaced(source, node, new))
+        return
     if isinstance(node, ast.Constant):
         fixes.append(_replaced(source, node, value.strip()))
     elif isinstance(node, ast.Attribute):

@@ -65,6 +65,8 @@ _RANK = {
 """How likely an operand is the one to convert, where float32 (not listed) is none; lower is likelier."""
 
 
+_BOUNDED = frozenset(f"Tensor.{name}_" for name in "clamp clamp_min clamp_max clip".split())
+"""Methods that keep a tensor between bounds, which are what is to be converted."""
 _WEIGHTED = tuple(f"torch.nn.{name}" for name in ("CrossEntropyLoss", "NLLLoss"))
 """Losses that want the weights of the classes in the dtype of the scores."""
 
@@ -221,6 +223,9 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
         wanted = module.slots["dtype"] or module.kwargs.get("dtype") or "float32"
         wanted = wanted if isinstance(wanted, str) else str(wanted).removeprefix("torch.")
         return next((used for used in given if used.spec.dtype != wanted), given[0]), wanted
+    bounds = [used for used in given[1:] if used.spec.dtype != given[0].spec.dtype]
+    if bounds and failure.operation.target in _BOUNDED and given[0].spec.dtype is not None:
+        return bounds[0], given[0].spec.dtype
     odd = min(given, key=lambda used: _RANK.get(used.spec.dtype or "", 6))
     others = [used.spec.dtype for used in given if used is not odd and used.spec.dtype != odd.spec.dtype]
     fitting = [dtype for dtype in others if dtype and dtype.startswith(("float", "bfloat"))]
