@@ -13,7 +13,7 @@ from tests.check import analyze, check
 IMPORTS = (
     "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
     "from torch.func import functional_call, grad, grad_and_value, hessian, jacrev, jvp, stack_module_state, vjp, vmap\n"
-    "from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence\n"
+    "from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence, pad_packed_sequence, unpack_sequence, unpad_sequence\n"
     "from torch.utils.checkpoint import checkpoint, checkpoint_sequential\n"
     "net = nn.Sequential(nn.Linear(4, 5), nn.BatchNorm1d(5))\nx = torch.randn(8, 4)\n"
 )
@@ -67,6 +67,8 @@ TEXTS = {
     "data = packed.data\n",
     "packed sequences of known lengths": "packed = pack_sequence([torch.randn(4, 3), torch.randn(2, 3)])\n"
     "out, h = nn.GRU(3, 7)(packed)\ny, z = pad_packed_sequence(out)\ndata = out.data\n",
+    "packed sequences, one by one": "packed = pack_sequence([torch.randn(4, 3), torch.randn(2, 3)])\nparts = unpack_sequence(packed)\ny, z = parts[0], parts[1] * 2\n",
+    "padded sequences, one by one": "padded = torch.randn(2, 5, 3)\ny = unpad_sequence(padded, torch.tensor([5, 2]), batch_first=True)[1] * 2\n",
     "state_dict()": "state = net.state_dict()\ny = state['0.weight']\nz = state['1.num_batches_tracked']\n"
     "copied = {k: v.clone() for k, v in state.items()}\np = copied['1.running_mean']\n",
     "wrappers": "y = nn.DataParallel(net).module(x)\nz = torch.optim.swa_utils.AveragedModel(net)(x)\n",

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     UNKNOWN,
     LibraryModule,
     LibraryObject,
+    ListValue,
     Several,
     Tensor,
     Value,
@@ -35,6 +36,8 @@ _OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm
 """Layers that take a tensor alone."""
 _RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 LONGEST_NAME = 20
+MAX_SEQUENCES = 64
+"""Sequences of a batch that are told apart."""
 
 
 def _or_operator(model: FunctionModel) -> FunctionModel:
@@ -169,6 +172,40 @@ def _unpack(interp: Interpreter, call: Arguments) -> Value:
     shape = (batch, longest) if first else (longest, batch)
     lengths = Tensor(TensorSpec((batch,), "int64", CPU, False))
     return _data(interp, data, (*shape, *data.spec.shape[1:])), lengths
+
+
+@models("torch.nn.utils.rnn.unpack_sequence")
+@_or_operator
+def _unpack_all(interp: Interpreter, call: Arguments) -> Value:
+    """The sequences of a packed batch, one by one."""
+    sequence = call.get(0, "packed_sequences")
+    if not is_packed(sequence):
+        return None
+    data, batch, _ = _parts(interp, sequence)
+    return None if data.spec.shape is None else _sequences(interp, data, batch, data.spec.shape[1:])
+
+
+@models("torch.nn.utils.rnn.unpad_sequence")
+@_or_operator
+def _unpad(interp: Interpreter, call: Arguments) -> Value:
+    """The sequences of a padded batch. Without `batch_first`, the operator transposes what it is given, in place."""
+    padded = call.get(0, "padded_sequences")
+    shape = interp.resolved_spec(padded.spec).shape if isinstance(padded, Tensor) else None
+    if (
+        not isinstance(padded, Tensor)
+        or shape is None
+        or len(shape) < 2
+        or call.get(2, "batch_first", False) is not True
+    ):
+        return None
+    return _sequences(interp, padded, shape[0], shape[2:])
+
+
+def _sequences(interp: Interpreter, source: Tensor, batch: Size, rest: tuple[Size, ...]) -> ListValue:
+    """As many sequences as there are samples, of lengths that are not known."""
+    count = batch if isinstance(batch, int) and batch <= MAX_SEQUENCES else 1
+    parts = tuple(_data(interp, source, (interp.fresh_size("length"), *rest)) for _ in range(count))
+    return ListValue(parts if len(parts) == batch else Several.counted(parts, batch))
 
 
 def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
