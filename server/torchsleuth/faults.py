@@ -251,6 +251,7 @@ _ALL = (
     Fault("TS813", "pair-as-tensor", "error"),
     Fault("TS814", "param-groups-index", "error"),
     Fault("TS815", "argument-of-wrong-kind", "error"),
+    Fault("TS816", "tensor-of-tensor", "hint"),
     Fault("TS820", "arguments-do-not-fit", "error"),
     Fault("TS821", "misspelt-name", "error"),
     Fault("TS822", "not-a-module", "error"),

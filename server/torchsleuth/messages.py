@@ -1140,6 +1140,7 @@ ENGLISH: dict[str, str] = {
     "to_tensor.deprecated": "v2.ToTensor is deprecated: use v2.Compose([v2.ToImage(), v2.ToDtype(torch.float32, scale=True)])",
     "private.use": "{old} is not public and may change: use {new}",
     "torchvision.import": "write from torchvision import {name}",
+    "tensor.of_tensor": "{call} copies a tensor and leaves its graph, and PyTorch warns: write {tensor}.detach().clone()",
     "legacy.constructor": "{old} is a legacy constructor, of sizes or of data as the argument happens to be: use {new}",
     # fixes
     "fix.argument": "Change {argument} of {layer} from {old} to {new}",
