@@ -13,7 +13,7 @@ from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.forms import called, keyword_of, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -25,7 +25,7 @@ def _told_option(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     name, text = found[1], f"{found[1]}={found[2]}"
     takes = [call for call in case.crash["calls"] if call["function"] == called(node) and name in call["inputs"]]
-    given = next((item for item in node.keywords if item.arg == name), None)
+    given = keyword_of(node, name)
     if takes and given is None:
         yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
     elif takes and given is not None and case.frame.text(given.value) != found[2]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
-from torchsleuth.syntax.forms import is_spread, last_word, nodes_in
+from torchsleuth.syntax.forms import argument_of, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -123,7 +123,7 @@ class CrashFrame:
 
     def argument(self, position: int, *names: str) -> ast.expr | None:
         """An argument of the failing call by position or name."""
-        return written_argument(self.call, position, *names) if self.call is not None else None
+        return argument_of(self.call, position, *names) if self.call is not None else None
 
     @property
     def call(self) -> ast.Call | None:
@@ -283,17 +283,6 @@ def shape_text(tensor: Json) -> str:
 
 def node_span(node: Any) -> tuple[int, int, int, int]:
     return (node.lineno, node.col_offset, node.end_lineno, node.end_col_offset)
-
-
-def written_argument(call: ast.Call, position: int, *names: str) -> ast.expr | None:
-    """The expression of an argument as written, by name or by position before any ``*args``."""
-    for keyword in call.keywords:
-        if keyword.arg in names:
-            return keyword.value
-    before = call.args[: position + 1]
-    if position >= 0 and len(before) == position + 1 and not is_spread(before):
-        return before[position]
-    return None
 
 
 def enclosing_function(tree: ast.Module, line: int) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
-from torchsleuth.errors.case import Case, enclosing_function, node_span, written_argument
+from torchsleuth.errors.case import Case, enclosing_function, node_span
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, last_word, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -105,7 +105,7 @@ def change_argument(case: Case, wanted: Any, *names: str) -> Iterator[Fix]:
     position = (
         module["parameters"].index(name) if name in module["parameters"] else 0 if not module["parameters"] else -1
     )
-    node = written_argument(call, position, *names)
+    node = argument_of(call, position, *names)
     if node is None:
         return
     outer = list(_passed_from(case, node, wanted))
@@ -136,7 +136,7 @@ def _passed_from(case: Case, node: ast.expr, wanted: Any) -> Iterator[Fix]:
             return
         position, default = place
         call = caller.call(None)
-        passed = written_argument(call, position, node.id) if call is not None else None
+        passed = argument_of(call, position, node.id) if call is not None else None
         if passed is None:
             if default is not None:
                 yield _fix(case, site.source, default, node.id, wanted)

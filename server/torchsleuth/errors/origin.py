@@ -10,11 +10,20 @@ import ast
 from collections.abc import Iterator
 from itertools import islice, zip_longest
 
-from torchsleuth.errors.case import Case, CrashFrame, shape_text, written_argument
+from torchsleuth.errors.case import Case, CrashFrame, shape_text
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
 from torchsleuth.syntax.edits import enclosing_statement
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, names_in, nodes_in, targets_of
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_name,
+    names_in,
+    nodes_in,
+    targets_of,
+)
 from torchsleuth.syntax.text import SourceText
 
 MAX_ORIGINS = 5
@@ -177,7 +186,7 @@ class _Followed:
             return None
         method = names[:1] in (["self"], ["cls"])
         position = names.index(name) - method if name in names else -1
-        return written_argument(call, position, name)
+        return argument_of(call, position, name)
 
     def samples(self, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """Samples of the datasets in the user's files: a framework that calls a function of the user's does it with these."""
@@ -216,7 +225,7 @@ class _Followed:
             for other in {item.path: item for item in (frame, *self.frames)}.values() if parameters else ():
                 calls = list(nodes_in(other.tree, ast.Call))
                 call = next((node for node in calls if around is not None and _calls_class(node, around.name)), None)
-                given = written_argument(call, names.index(parameters[0]) - 1, parameters[0]) if call else None
+                given = argument_of(call, names.index(parameters[0]) - 1, parameters[0]) if call else None
                 if given is not None:
                     yield other.source, given
                     if isinstance(given, ast.Name):
@@ -235,7 +244,7 @@ class _Followed:
                 yield from ((frame.source, node) for node in _results(defined))
                 return
             yield from self._name(function, depth)
-        collate = next((keyword.value for keyword in call.keywords if keyword.arg == "collate_fn"), None)
+        collate = argument_of(call, None, "collate_fn")
         for argument in [*([collate] if collate is not None else []), *call.args[:1]]:
             named = _defined(frame.tree, argument.id) if isinstance(argument, ast.Name) else None
             if named is not None:

@@ -7,13 +7,13 @@ import math
 from collections.abc import Iterator
 from itertools import islice
 
-from torchsleuth.errors.case import Case, written_argument
+from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -180,7 +180,7 @@ def _cat_fixes(case: Case) -> Iterator[Fix]:
     differing = [dim for dim, sizes in enumerate(zip(*shapes)) if len(set(sizes)) > 1]
     if len(differing) != 1:
         return
-    written = written_argument(call, 1, "dim", "axis")
+    written = argument_of(call, 1, "dim", "axis")
     if written is not None:
         yield replace(frame, written, str(differing[0]))
     else:

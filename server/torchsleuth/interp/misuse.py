@@ -13,7 +13,7 @@ from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, first_of
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 from torchsleuth.values import (
@@ -260,7 +260,7 @@ def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: i
         return
     if signatures.misfit(signatures.of(function, isinstance(callee, Bound)), len(given), ()) is not None:
         written = call.expression.args[place] if place < len(call.expression.args) else None
-        written = written or next((one.value for one in call.expression.keywords if one.arg == name), None)
+        written = written or argument_of(call.expression, None, name)
         if written is not None and not isinstance(written, ast.Starred):
             report(
                 interp,

@@ -78,6 +78,19 @@ def is_spread(parts: Iterable[ast.AST]) -> bool:
     return any(isinstance(part, ast.Starred) for part in parts)
 
 
+def keyword_of(call: ast.Call, name: str) -> ast.keyword | None:
+    """A keyword argument as it is written."""
+    return next((part for part in call.keywords if part.arg == name), None)
+
+
+def argument_of(call: ast.Call, position: int | None, *names: str) -> ast.expr | None:
+    """An argument as it is written, by one of its names or by its position, if it has one; None where ``*more`` may hold it."""
+    named = next((part.value for part in call.keywords if part.arg in names), None)
+    if named is not None or position is None or not 0 <= position < len(call.args):
+        return named
+    return None if is_spread(call.args[: position + 1]) else call.args[position]
+
+
 def last_word(node: object) -> str:
     """The last word of a name, dotted or not: ``c`` of ``a.b.c``; empty for everything else."""
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""

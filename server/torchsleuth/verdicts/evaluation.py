@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.training import Call, Metric, Module
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
 from torchsleuth.verdicts.text import calls, function_around, is_held_out, loops_over, name_of, place_of
@@ -147,7 +147,7 @@ def _drops_always(call: ast.Call) -> bool:
         return False
     if name_of(call.func.value) not in ("F", "functional"):
         return False
-    given = next((keyword.value for keyword in call.keywords if keyword.arg == "training"), None)
+    given = argument_of(call, None, "training")
     given = given or (call.args[2] if len(call.args) > 2 else None)
     return given is None
 

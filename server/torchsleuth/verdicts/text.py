@@ -7,7 +7,15 @@ import re
 from collections.abc import Callable, Iterator
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_literal, is_method_call, names_in, nodes_in, targets_of
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_attribute,
+    is_literal,
+    is_method_call,
+    names_in,
+    nodes_in,
+    targets_of,
+)
 from torchsleuth.training import Module, Place
 from torchsleuth.verdicts.evidence import Evidence
 
@@ -233,7 +241,7 @@ def _re_entered(evidence: Evidence, module: Module) -> Place | None:
             if {name_of(part) for part in ast.walk(loop.iter)} & names:
                 names |= names_in(loop.target)
         for call in calls(tree, "checkpoint"):
-            option = next((item.value for item in call.keywords if item.arg == "use_reentrant"), None)
+            option = argument_of(call, None, "use_reentrant")
             re_enters = option is None or getattr(option, "value", None) is not False
             if re_enters and call.args and {name_of(part) for part in ast.walk(call.args[0])} & names:
                 return place_of(path, call)

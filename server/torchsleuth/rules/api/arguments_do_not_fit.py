@@ -34,6 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
@@ -113,7 +114,7 @@ def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee:
     name = _name(callee)
     written = f"`{' '.join(source.segment(call.func).split())}`"
     subject = f"{written} ({name})" if isinstance(callee, LibraryModule | Instance) and name not in written else written
-    keyword = next((one for one in call.keywords if one.arg == found.name), None)
+    keyword = keyword_of(call, found.name)
     near, safe = _meant(found, {one.arg for one in call.keywords})
     fixes: list[Candidate] = []
     if found.kind == "unexpected" and keyword is not None and near:

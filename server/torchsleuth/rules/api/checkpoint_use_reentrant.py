@@ -21,9 +21,10 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.uses import argument, calls, text
+from torchsleuth.rules.evidence.uses import calls, text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of
 
 CODE = "TS804"
 _FUNCTIONS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.checkpoint_sequential")
@@ -31,7 +32,7 @@ _FUNCTIONS = ("torch.utils.checkpoint.checkpoint", "torch.utils.checkpoint.check
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for use, call in calls(analysis, *_FUNCTIONS):
-        if argument(call, None, "use_reentrant") is not None:
+        if argument_of(call, None, "use_reentrant") is not None:
             continue
         words, span = message("checkpoint.reentrant", call=text(analysis, use.node)), analysis.source.span(call)
         # What `**options` holds may be just this.

@@ -28,10 +28,10 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import Old, outdated_imports, outdated_uses, replaced
-from torchsleuth.rules.evidence.uses import argument, is_exact, operand, renamed, text, written
+from torchsleuth.rules.evidence.uses import is_exact, operand, renamed, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import literal
+from torchsleuth.syntax.forms import argument_of, literal
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.dims import is_number
 
@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _qr(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """``some=False`` is the mode "complete"."""
-    matrix, some = argument(call, 0, "input"), argument(call, 1, "some")
+    matrix, some = argument_of(call, 0, "input"), argument_of(call, 1, "some")
     if matrix is None or not is_exact(call) or not (some is None or isinstance(some, ast.Constant)):
         return
     name, imported = written(analysis, "torch.linalg.qr", use)
@@ -54,7 +54,7 @@ def _qr(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
 
 
 def _cholesky(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
-    matrix, upper = argument(call, 0, "input"), argument(call, 1, "upper")
+    matrix, upper = argument_of(call, 0, "input"), argument_of(call, 1, "upper")
     if matrix is None or not is_exact(call) or not (upper is None or isinstance(upper, ast.Constant)):
         return
     name, imported = written(analysis, "torch.linalg.cholesky", use)
@@ -75,14 +75,14 @@ def _range(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """arange leaves its end out: one step more. Of integers it makes integers, where range made floats."""
     if not is_exact(call) or len(call.args) > 3:
         return
-    end = argument(call, None, "end") or (call.args[min(len(call.args), 2) - 1] if call.args else None)
-    given = argument(call, 2, "step")
+    end = argument_of(call, None, "end") or (call.args[min(len(call.args), 2) - 1] if call.args else None)
+    given = argument_of(call, 2, "step")
     step = 1 if given is None else _integer(given)
     if end is None or step is None or step == 0:
         return
     change = edits.replace(analysis.source, end, _one_step_more(analysis, end, step))
     title = message("fix.replace", old=text(analysis, use.node), new="torch.arange")
-    typed = argument(call, None, "dtype") is not None
+    typed = argument_of(call, None, "dtype") is not None
     yield Candidate(title, (*renamed(analysis, use, "torch.arange"), change), safe=typed)
 
 
@@ -105,9 +105,9 @@ def _one_step_more(analysis: Analysis, end: ast.expr, step: int) -> str:
 
 def _norm(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """A norm of numbers is vector_norm, whose order has another name; 2 for "fro"."""
-    order = argument(call, 1, "p")
+    order = argument_of(call, 1, "p")
     known = order is None or _integer(order) is not None
-    if not is_exact(call) or not (known or _is_frobenius(order)) or argument(call, None, "out") is not None:
+    if not is_exact(call) or not (known or _is_frobenius(order)) or argument_of(call, None, "out") is not None:
         return
     changes = list(renamed(analysis, use, "torch.linalg.vector_norm"))
     for keyword in call.keywords:

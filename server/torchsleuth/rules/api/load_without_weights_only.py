@@ -25,10 +25,11 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.uses import argument, calls, is_exact, text
+from torchsleuth.rules.evidence.uses import calls, is_exact, text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of, keyword_of
 
 CODE = "TS803"
 _DEFAULT_SINCE = (2, 6)
@@ -38,14 +39,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     refused = {misuse.site.span for misuse in analysis.misuses(misuses.PICKLED)}
     for use, call in calls(analysis, "torch.load"):
         if analysis.source.span(call) in refused and (
-            analysis.torch >= _DEFAULT_SINCE or argument(call, None, "weights_only")
+            analysis.torch >= _DEFAULT_SINCE or argument_of(call, None, "weights_only")
         ):
             yield _of_object(analysis, use.node, call)
             continue
-        if argument(call, None, "weights_only") is not None:
+        if argument_of(call, None, "weights_only") is not None:
             continue
         name, span = text(analysis, use.node), analysis.source.span(call)
-        if argument(call, 2, "pickle_module") is not None:
+        if argument_of(call, 2, "pickle_module") is not None:
             yield Finding(span, message("load.pickle_module", call=name), (), _restricted(analysis, call))
             continue
         # What `**options` holds may be just this.
@@ -58,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_object(analysis: Analysis, function: ast.AST, call: ast.Call) -> Finding:
     """A file that holds a whole module: it is read with ``weights_only=False``, or not at all."""
-    given = next((word for word in call.keywords if word.arg == "weights_only"), None)
+    given = keyword_of(call, "weights_only")
     new = "weights_only=False"
     edit = edits.replace(analysis.source, given, new) if given else edits.add_argument(analysis.source, call, new)
     title = message("fix.add_argument", argument=new)
@@ -70,7 +71,7 @@ def _of_object(analysis: Analysis, function: ast.AST, call: ast.Call) -> Finding
 
 def _restricted(analysis: Analysis, call: ast.Call) -> Iterator[Candidate]:
     """``weights_only=True`` in the place of the pickle module: the two exclude each other."""
-    given = next((word for word in call.keywords if word.arg == "pickle_module"), None)
+    given = keyword_of(call, "pickle_module")
     if given is not None:
         title = message("fix.replace", old=text(analysis, given), new="weights_only=True")
         yield Candidate(title, (edits.replace(analysis.source, given, "weights_only=True"),), safe=False)

@@ -24,11 +24,11 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operators import failures
 from torchsleuth.rules.evidence.replacements import Old, Rewrite, outdated_imports, outdated_uses, replaced
-from torchsleuth.rules.evidence.uses import argument, is_exact, text, written
+from torchsleuth.rules.evidence.uses import is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, nodes_in
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -54,7 +54,7 @@ def is_removed(path: str) -> bool:
 
 def _symeig(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
     """With eigenvectors; without, the second result was empty."""
-    matrix, vectors = argument(call, 0, "input"), argument(call, 1, "eigenvectors")
+    matrix, vectors = argument_of(call, 0, "input"), argument_of(call, 1, "eigenvectors")
     if is_exact(call) and matrix is not None and is_literal(vectors, True):
         name, imported = written(analysis, "torch.linalg.eigh", use)
         yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
@@ -64,7 +64,7 @@ def _moved(new: str) -> Rewrite:
     """A function with another name and the same one argument."""
 
     def rewrite(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
-        matrix = argument(call, 0, "input")
+        matrix = argument_of(call, 0, "input")
         if is_exact(call) and matrix is not None and len(call.args) + len(call.keywords) == 1:
             name, imported = written(analysis, new, use)
             yield replaced(analysis, call, f"{name}({text(analysis, matrix)})", imported)
@@ -76,7 +76,7 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
     """``X, LU = torch.solve(B, A)``, where only the first of the two results is used."""
 
     def rewrite(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
-        right, left = argument(call, 0, "input"), argument(call, 1, "A")
+        right, left = argument_of(call, 0, "input"), argument_of(call, 1, "A")
         if not is_exact(call) or right is None or left is None or len(call.args) + len(call.keywords) != 2:
             return
         name, imported = written(analysis, new, use)

@@ -23,11 +23,11 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.torchvision_weights import backbone_weights_of, model_of, weights_of
-from torchsleuth.rules.evidence.uses import argument, text, written
+from torchsleuth.rules.evidence.uses import text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Severity
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import literal
+from torchsleuth.syntax.forms import argument_of, literal
 from torchsleuth.syntax.names import Use
 
 CODE = "TS806"
@@ -40,8 +40,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if use.call is None or model is None:
             continue
         given = {
-            "pretrained": argument(use.call, 0, "pretrained"),
-            "pretrained_backbone": argument(use.call, None, "pretrained_backbone"),
+            "pretrained": argument_of(use.call, 0, "pretrained"),
+            "pretrained_backbone": argument_of(use.call, None, "pretrained_backbone"),
         }
         old = [name for name, value in given.items() if value is not None]
         if old:
@@ -61,7 +61,7 @@ def _fixes(analysis: Analysis, use: Use, call: ast.Call, model: str) -> Iterator
     changes: list[Edit] = []
     titles: list[str] = []
     for name, weights in (("pretrained", weights_of(model)), ("pretrained_backbone", backbone_weights_of(model))):
-        value = argument(call, 0 if name == "pretrained" else None, name)
+        value = argument_of(call, 0 if name == "pretrained" else None, name)
         if value is None:
             continue
         fixed = literal(value)

@@ -25,12 +25,13 @@ from torchsleuth.interp.library.data import LOADER, Plan, option
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, layer_text, origin_trail
-from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
+from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resized, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.values import LibraryObject
 
 CODE = "TS609"
@@ -106,7 +107,7 @@ def _dropping(analysis: Analysis, loaders: list[LibraryObject]) -> Iterator[Cand
         if call is None or loader.site is None or isinstance(option(loader, "batch_sampler"), LibraryObject):
             return
         source = analysis.source_of(loader.site.span.path)
-        given = keyword(call, "drop_last")
+        given = keyword_of(call, "drop_last")
         changes.append(
             edits.replace(source, given.value, "True")
             if given is not None

@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 
 CODE = "TS625"
 _LOADER = "torch.utils.data.DataLoader"
@@ -66,7 +67,7 @@ def _sampled(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     node, source = call.site.node, analysis.source_of(call.site.span.path)
     if not isinstance(node, ast.Call) or not node.args:
         return
-    shuffle = next((word for word in node.keywords if word.arg == "shuffle"), None)
+    shuffle = keyword_of(node, "shuffle")
     if shuffle is None:
         return
     statement = "from torch.utils.data.distributed import DistributedSampler"

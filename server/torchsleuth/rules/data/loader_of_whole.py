@@ -31,7 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, nodes_in
 from torchsleuth.values import LibraryObject, Value
 
 CODE = "TS623"
@@ -86,7 +86,7 @@ def _given(call: LibraryCall) -> ast.expr | None:
     node = call.site.node
     if not isinstance(node, ast.Call):
         return None
-    return node.args[0] if node.args else next((word.value for word in node.keywords if word.arg == "dataset"), None)
+    return node.args[0] if node.args else argument_of(node, None, "dataset")
 
 
 def _named(call: LibraryCall) -> ast.Name | None:

@@ -23,9 +23,10 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import option
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, keyword
+from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.values import LibraryObject
 
 CODE = "TS613"
@@ -63,12 +64,12 @@ def _refused(loader: LibraryObject) -> tuple[list[str], str]:
 
 def _repairs(analysis: Analysis, path: str, node: ast.Call, names: list[str]) -> Iterator[Candidate]:
     source = analysis.source_of(path)
-    parts = [part for part in (keyword(node, name) for name in names) if part is not None]
+    parts = [part for part in (keyword_of(node, name) for name in names) if part is not None]
     if len(parts) == len(names):
         title = message("fix.remove", text=", ".join(source.segment(part) for part in parts))
         yield Candidate(title, tuple(edits.remove_keyword(source, node, part) for part in parts))
     if names[0] in ("prefetch_factor", "persistent_workers"):
-        given = keyword(node, "num_workers")
+        given = keyword_of(node, "num_workers")
         text = "num_workers=2"
         edit = edits.add_argument(source, node, text) if given is None else edits.replace(source, given.value, "2")
         yield Candidate(message("fix.add_argument", argument=text), (edit,), safe=False)

@@ -20,9 +20,10 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
+from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 
 CODE = "TS616"
 
@@ -33,7 +34,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind != "no_batches" or fault.loader is None or fault.loader.site is None or call is None:
             continue
         source = analysis.source_of(fault.loader.site.span.path)
-        given = keyword(call, "drop_last")
+        given = keyword_of(call, "drop_last")
         candidates: tuple[Candidate, ...] = ()
         if given is not None:
             title = message("fix.remove", text=source.segment(given))

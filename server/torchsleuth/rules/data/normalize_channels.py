@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import LibraryObject, Tensor, Value, items_of
 
@@ -88,7 +89,7 @@ def _cut(source: SourceText, call: ast.Call) -> Iterator[Candidate]:
 
 
 def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    given = next((part.value for part in call.keywords if part.arg == name), None)
+    given = argument_of(call, None, name)
     if given is None and position < len(call.args):
         given = call.args[position]
     return given if isinstance(given, ast.Tuple | ast.List | ast.BinOp) else None

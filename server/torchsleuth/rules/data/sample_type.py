@@ -39,7 +39,6 @@ from torchsleuth.rules.evidence.loaders import (
     affected,
     dataset_text,
     free_name,
-    keyword,
     made_here,
     spelled,
     with_collate,
@@ -49,7 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_literal, nodes_in
+from torchsleuth.syntax.forms import is_literal, keyword_of, nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 
 CODE = "TS602"
@@ -153,7 +152,7 @@ def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
         return
     path, call = site.span.path, site.call
     convert, imports = spelled(analysis, path, "torchvision.transforms.ToTensor")
-    given = keyword(call, "transform")
+    given = keyword_of(call, "transform")
     transform = _transform_of(dataset)
     if given is None and transform is None:
         if vision.is_dataset(dataset) or (isinstance(dataset, Instance) and _takes_transform(dataset)):

@@ -26,9 +26,10 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, keyword
+from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
 
 CODE = "TS605"
@@ -82,7 +83,7 @@ def _is_iterable(dataset: Value) -> bool:
 
 
 def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) -> Iterator[Candidate]:
-    parts = [keyword(node, name) for name in names]
+    parts = [keyword_of(node, name) for name in names]
     source = analysis.source_of(path)
     changes = tuple(edits.remove_keyword(source, node, part) for part in parts if part is not None)
     if len(changes) == len(names):
@@ -100,7 +101,7 @@ def _not_passed(analysis: Analysis, made: LibraryCall, names: list[str]) -> Iter
         return
     rest = function.node.args.kwarg
     spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}
-    part = keyword(call, names[0]) if isinstance(call, ast.Call) else None
+    part = keyword_of(call, names[0]) if isinstance(call, ast.Call) else None
     if rest is not None and rest.arg in spread and isinstance(call, ast.Call) and part is not None:
         source = analysis.source_of(frame.caller.path)
         text = source.segment(part)
@@ -118,7 +119,7 @@ def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> 
             continue
         given = statement.value
         if isinstance(given, ast.Call):
-            part = keyword(given, name) if ast.unparse(given.func) == "dict" else None
+            part = keyword_of(given, name) if ast.unparse(given.func) == "dict" else None
             changes = [] if part is None else [edits.remove_keyword(source, given, part)]
         else:
             changes = [

@@ -26,11 +26,11 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import Plan, option
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import construction_of, head, keyword
+from torchsleuth.rules.evidence.loaders import construction_of, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, keyword_of
 from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
 CODE = "TS604"
@@ -109,7 +109,7 @@ def _finding(analysis: Analysis, point: LoopPoint, loader: LibraryObject) -> Ite
         return
     path = loader.site.span.path
     source = analysis.source_of(path)
-    given = keyword(call, "shuffle")
+    given = keyword_of(call, "shuffle")
     edit = (
         edits.replace(source, given.value, "True")
         if given is not None

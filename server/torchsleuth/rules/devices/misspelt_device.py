@@ -27,6 +27,7 @@ from torchsleuth.rules.evidence.kinds import DTYPES
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.syntax.text import SourceText
 
 CODE = "TS208"
@@ -94,7 +95,7 @@ def _given(call: LibraryCall) -> tuple[object, ast.expr | None]:
     node = call.site.node
     if not isinstance(node, ast.Call) or not call.path.startswith(("torch.", "Tensor.")):
         return None, None
-    named = next((keyword.value for keyword in node.keywords if keyword.arg == "device"), None)
+    named = argument_of(node, None, "device")
     if named is not None:
         return call.kwargs.get("device"), named
     if call.path in _TAKING and call.args and node.args:

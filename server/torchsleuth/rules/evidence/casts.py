@@ -18,7 +18,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_spread, names_in
+from torchsleuth.syntax.forms import argument_of, is_method_call, is_spread, names_in
 from torchsleuth.values import Tensor
 
 METHODS = {
@@ -77,7 +77,7 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
     if born is None:
         return
     source, torch = source_at(analysis, born.site), package_name(born.site, "torch")
-    written = next((keyword.value for keyword in born.call.keywords if keyword.arg == "dtype"), None)
+    written = argument_of(born.call, None, "dtype")
     if written is not None:
         yield replaced(analysis, born.site, written, f"{torch}.{dtype}" if torch else dtype)
     elif born.name in _TAKES_DTYPE and torch is not None and not is_spread(born.call.args):

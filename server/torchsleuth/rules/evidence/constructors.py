@@ -15,12 +15,12 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    argument_of,
     is_attribute,
     is_dotted,
     is_function_call,
     is_method_call,
     is_name,
-    is_spread,
     is_text,
     literal,
     nodes_in,
@@ -51,7 +51,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
     """The expression of a constructor argument as written."""
     call = module.site.node if module.site is not None else None
-    return _written(call, position, name) if isinstance(call, ast.Call) else None
+    return argument_of(call, position, name) if isinstance(call, ast.Call) else None
 
 
 def given_argument(module: LibraryModule, position: int, name: str) -> object:
@@ -59,16 +59,6 @@ def given_argument(module: LibraryModule, position: int, name: str) -> object:
     if name in module.kwargs:
         return module.kwargs[name]
     return module.args[position] if position < len(module.args) else None
-
-
-def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    before = call.args[: position + 1]
-    if len(before) == position + 1 and not is_spread(before):
-        return before[position]
-    return None
 
 
 def change_argument(
@@ -542,7 +532,7 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
     site = owner.site
     if not isinstance(name, ast.Name) or name.id not in names or site is None or site.call is None:
         return None
-    written = _written(site.call, names.index(name.id) - 1, name.id) or _spread(site.call, name.id, site.scene)
+    written = argument_of(site.call, names.index(name.id) - 1, name.id) or _spread(site.call, name.id, site.scene)
     if isinstance(value, ast.Attribute):
         if not isinstance(written, ast.Name):
             return None
@@ -558,7 +548,9 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
 def _argument(function: Function, index: int, name: str, frame: Scene) -> tuple[ast.expr, Scene] | None:
     method = function.owner is not None and function.kind == "function"
     if frame.caller is not None and frame.call is not None:
-        written = _written(frame.call, index - 1 if method else index, name) or _spread(frame.call, name, frame.caller)
+        written = argument_of(frame.call, index - 1 if method else index, name) or _spread(
+            frame.call, name, frame.caller
+        )
         if written is not None:
             return written, frame.caller
     spec = function.node.args

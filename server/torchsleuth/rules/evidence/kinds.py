@@ -11,10 +11,10 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import argument_nodes, operator_text, shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operands import operands, source_at
-from torchsleuth.rules.evidence.uses import argument
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import ListValue, Scalar
 
 DTYPES = frozenset(
@@ -40,7 +40,7 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
         given = " ".join(source.segment(odd[0]).split())
         return message("kinds.operand", given=given, kind=odd[1], text=text)
     if "argument 'dtype' must be torch.dtype" in error and isinstance(node, ast.Call):
-        written = argument(node, None, "dtype")
+        written = argument_of(node, None, "dtype")
         return message("kinds.dtype", given=source.segment(written)) if written is not None else None
     found = _ELEMENT.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
@@ -85,7 +85,7 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
         yield _replaced(text, f"{made}({text})", imports, edits.replace(source, odd[0], f"{made}({text})"))
     if not isinstance(node, ast.Call):
         return
-    dtype = argument(node, None, "dtype")
+    dtype = argument_of(node, None, "dtype")
     if "argument 'dtype' must be torch.dtype" in error and dtype is not None:
         name = str(dtype.value) if isinstance(dtype, ast.Constant) else getattr(dtype, "attr", "")
         plain = name.rpartition(".")[2].rstrip("_")
@@ -93,7 +93,7 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
             new, wanted = spelled(analysis, source.path, f"torch.{plain}")
             yield _replaced(source.segment(dtype), new, wanted, edits.replace(source, dtype, new))
     weights = re.search(r"cannot assign '(?:list|tuple|float|int)' object to buffer '(\w+)'", error)
-    given = argument(node, None, weights[1]) if weights is not None else None
+    given = argument_of(node, None, weights[1]) if weights is not None else None
     if given is not None:
         text = source.segment(given)
         new = f"{made}({text})" if isinstance(given, ast.List | ast.Tuple | ast.Name) else f"{made}([{text}])"

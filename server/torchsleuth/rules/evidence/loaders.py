@@ -12,7 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit, Position, Related, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import first_line
+from torchsleuth.syntax.forms import first_line, keyword_of
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Instance, LibraryObject, Value
@@ -46,10 +46,6 @@ def construction_of(loader: LibraryObject | None) -> ast.Call | None:
 def head(analysis: Analysis, path: str, call: ast.Call) -> Span:
     """The name that is called: the place of a call that spans many lines."""
     return analysis.source_of(path).span(call.func)
-
-
-def keyword(call: ast.Call, name: str) -> ast.keyword | None:
-    return next((part for part in call.keywords if part.arg == name), None)
 
 
 def dataset_text(dataset: Value) -> str:
@@ -136,7 +132,7 @@ def with_function(
 
 
 def _given(source: SourceText, call: ast.Call, option: str, name: str) -> Edit:
-    old = keyword(call, option)
+    old = keyword_of(call, option)
     if old is None:
         return edits.add_argument(source, call, f"{option}={name}")
     return edits.replace(source, old.value, name)

@@ -15,6 +15,7 @@ from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    argument_of,
     is_attribute,
     is_function_call,
     is_method_call,
@@ -307,7 +308,7 @@ def size_nodes(born: Birth) -> list[ast.expr]:
         return list(born.call.args) * 2
     if born.name not in _SIZED:
         return []
-    keyword = next((item.value for item in born.call.keywords if item.arg == "size"), None)
+    keyword = argument_of(born.call, None, "size")
     args = list(born.call.args)
     if keyword is None and born.name in ("full", "randint"):
         keyword = first_of(args, ast.Tuple, ast.List)

@@ -14,7 +14,15 @@ from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, is_spread, last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_function_call,
+    is_method_call,
+    is_spread,
+    last_word,
+    names_in,
+    nodes_in,
+)
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, LibraryObject, Site, Value, is_int
@@ -281,7 +289,7 @@ def _argument(function: Function, call: ast.Call | None, name: str) -> ast.expr 
     parameters = [parameter.arg for parameter in (*function.node.args.posonlyargs, *function.node.args.args)]
     if call is None or is_spread(call.args):
         return None
-    named = next((word.value for word in call.keywords if word.arg == name), None)
+    named = argument_of(call, None, name)
     if named is not None or name not in parameters:
         return named
     place = parameters.index(name) - (function.owner is not None and parameters[:1] == ["self"])

@@ -27,16 +27,6 @@ def imports(analysis: Analysis, *paths: str) -> Iterator[Imported]:
             yield imported
 
 
-def argument(call: ast.Call, position: int | None, name: str) -> ast.expr | None:
-    """An argument as it is written; None where it is not, or where ``*args`` may hold it."""
-    for keyword in call.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if position is None or is_spread(call.args[: position + 1]):
-        return None
-    return call.args[position] if position < len(call.args) else None
-
-
 def is_exact(call: ast.Call) -> bool:
     """Whether all arguments are written out."""
     return not is_spread(call.args) and all(part.arg for part in call.keywords)

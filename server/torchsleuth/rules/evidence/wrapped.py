@@ -14,7 +14,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, is_text
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_method_call, is_spread, is_text
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value, is_object
 
 _INNER = {
@@ -175,7 +175,7 @@ def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | Non
         if name not in names or frame.caller is None or _sets(function, name):
             break
         place = names.index(name) - (1 if frame.receiver is not None else 0)
-        given = next((word.value for word in call.keywords if word.arg == name), None)
+        given = argument_of(call, None, name)
         if given is None and place < len(call.args) and not is_spread(call.args):
             given = call.args[place]
         if not isinstance(given, ast.Name | ast.Attribute):

@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS301"
@@ -95,7 +96,7 @@ def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> 
         return plain
     value, dtype = values[0], given[0].spec.dtype
     text = message("dtype.number", value=f"{value:g}", tensor=given[0].text(), dtype=dtype)
-    written_value = next((part.value for part in call.keywords if part.arg == "value"), None) or call.args[-1]
+    written_value = argument_of(call, None, "value") or call.args[-1]
     tensor = written(source_at(analysis, site), given[0].node)
     limit = f"torch.finfo({tensor}.dtype).{'min' if value < 0 else 'max'}"
     return Finding(plain.at, text, plain.related, [replaced(analysis, site, written_value, limit)])

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.syntax.forms import is_attribute, is_name, is_spread, nodes_in, targets_of
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
 from torchsleuth.values.frames import Scene
@@ -166,15 +166,7 @@ def _integers(call: LibraryCall) -> Iterator[tuple[str, Value, ast.expr | None]]
 
 
 def _argument(call: LibraryCall, position: int | None, name: str) -> ast.expr | None:
-    node = call.site.node
-    if not isinstance(node, ast.Call):
-        return None
-    for keyword in node.keywords:
-        if keyword.arg == name:
-            return keyword.value
-    if position is None or is_spread(node.args[: position + 1]):
-        return None
-    return node.args[position] if position < len(node.args) else None
+    return argument_of(call.site.call, position, name) if call.site.call is not None else None
 
 
 def _elements(name: str, value: Value, node: ast.expr | None) -> Iterator[tuple[str, Value, ast.expr | None]]:

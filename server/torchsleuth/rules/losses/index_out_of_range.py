@@ -48,7 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, names_in, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import argument_of, is_function_call, is_method_call, names_in, nodes_in, parts_of_tuple
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -225,7 +225,7 @@ def _longer_rows(analysis: Analysis, operation: Operation, lookup: Lookup, wante
     call = operation.site.node
     if not isinstance(call, ast.Call):
         return
-    node = next((item.value for item in call.keywords if item.arg == "num_classes"), None)
+    node = argument_of(call, None, "num_classes")
     node = node or (call.args[1] if len(call.args) > 1 else None)
     if node is not None:
         yield replaced(analysis, operation.site, node, str(wanted))

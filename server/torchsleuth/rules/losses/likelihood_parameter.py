@@ -31,6 +31,7 @@ from torchsleuth.rules.losses.bce_on_logits import layer_places
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.values import Tensor
 
 CODE = "TS314"
@@ -112,7 +113,7 @@ def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Can
         return
     call, source = site.call, source_at(analysis, site)
     name = text.partition("=")[0]
-    given = next((keyword for keyword in call.keywords if keyword.arg == name), None)
+    given = keyword_of(call, name)
     if given is not None:
         yield Candidate(message("fix.insert", text=text), (edits.replace(source, given.value, text.partition("=")[2]),))
     elif len(call.args) <= (0 if operation.module is not None else 2):

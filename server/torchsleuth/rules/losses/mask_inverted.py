@@ -33,7 +33,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, replaced, sour
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, keyword_of
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Scalar, Tensor
 
@@ -201,7 +201,7 @@ def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
     upper = meaning.origin.operator.rpartition(".")[2].startswith("triu")
     wanted = "diagonal=1" if upper else "diagonal=0"
     place = 1 if meaning.origin.operator.startswith("torch.") else 0
-    given = next((part for part in call.keywords if part.arg == "diagonal"), None)
+    given = keyword_of(call, "diagonal")
     old: ast.AST | None = given if given is not None else call.args[place] if len(call.args) > place else None
     edit = edits.add_argument(source, call, wanted) if old is None else edits.replace(source, old, wanted)
     yield Candidate(message("fix.add_argument", argument=wanted), (edit,))

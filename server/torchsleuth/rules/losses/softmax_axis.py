@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, operands, repl
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS319"
@@ -187,7 +188,7 @@ def _along(analysis: Analysis, operation: Operation, dim: int) -> Iterator[Candi
     if site is None or site.call is None:
         return
     position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
-    node = next((item.value for item in site.call.keywords if item.arg == "dim"), None)
+    node = argument_of(site.call, None, "dim")
     if node is None and len(site.call.args) > position:
         node = site.call.args[position]
     if node is not None:

@@ -35,6 +35,7 @@ from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryObject, Site, Tensor, Value
 
@@ -261,7 +262,7 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
         return
     source, call = source_at(analysis, site), site.call
     position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
-    node = next((item.value for item in call.keywords if item.arg == "dim"), None)
+    node = argument_of(call, None, "dim")
     if node is None and len(call.args) > position:
         node = call.args[position]
     last_first = len(used.shape) != 2 and used.shape[-1] != 1

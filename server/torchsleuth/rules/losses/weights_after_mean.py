@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.operands import lineage, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.tensors import dims
 from torchsleuth.values import Origin, Tensor
 
@@ -148,7 +149,7 @@ def _unreduced(analysis: Analysis, operation: Operation, call: ast.Call) -> Cand
         operation.module.site if operation.module is not None and operation.module.site is not None else operation.site
     )
     source = source_at(analysis, site)
-    given = next((part for part in call.keywords if part.arg == "reduction"), None)
+    given = keyword_of(call, "reduction")
     text = 'reduction="none"'
     edit = edits.add_argument(source, call, text) if given is None else edits.replace(source, given, text)
     return Candidate(message("fix.add_argument", argument=text), (edit,), safe=False)

@@ -23,8 +23,9 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.uses import argument, calls, is_exact
+from torchsleuth.rules.evidence.uses import calls, is_exact
 from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
 
 CODE = "TS703"
@@ -34,7 +35,7 @@ _LOADERS = ("torch.utils.data.DataLoader", "torch.utils.data.dataloader.DataLoad
 def find(analysis: Analysis) -> Iterator[Finding]:
     on_cuda = _uses_cuda(analysis)
     for _, call in calls(analysis, *_LOADERS):
-        workers, pinned = argument(call, 5, "num_workers"), argument(call, 7, "pin_memory")
+        workers, pinned = argument_of(call, 5, "num_workers"), argument_of(call, 7, "pin_memory")
         span = analysis.source.span(call)
         if (workers is None and is_exact(call)) or (isinstance(workers, ast.Constant) and workers.value == 0):
             yield Finding(span, message("loader.workers"))

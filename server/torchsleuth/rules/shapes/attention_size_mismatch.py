@@ -48,7 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule
@@ -336,7 +336,7 @@ def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidat
     site = module.site
     if site is None or site.call is None or module.type_name not in _TAKE_BATCH_FIRST:
         return
-    written = next((keyword.value for keyword in site.call.keywords if keyword.arg == "batch_first"), None)
+    written = argument_of(site.call, None, "batch_first")
     if written is None:
         text = "batch_first=True"
         edit = edits.add_argument(source_at(analysis, site), site.call, text)

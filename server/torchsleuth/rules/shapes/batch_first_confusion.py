@@ -35,6 +35,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suf
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryModule, Origin, Tensor
@@ -263,7 +264,7 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
     site = _layer(module).site
     if site is not None and site.call is not None:
         source = source_at(analysis, site)
-        written = next((item for item in site.call.keywords if item.arg == "batch_first"), None)
+        written = keyword_of(site.call, "batch_first")
         text = f"batch_first={axis == 0}"
         if written is not None:
             yield Candidate(
@@ -286,7 +287,7 @@ def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     if origin is None or not isinstance(call, ast.Call) or not origin.operator.endswith("pad_sequence"):
         return
     source = source_at(analysis, origin.site)
-    written = next((item for item in call.keywords if item.arg == "batch_first"), None)
+    written = keyword_of(call, "batch_first")
     if written is None and len(call.args) == 1:
         edit = edits.add_argument(source, call, "batch_first=True")
         yield Candidate(message("fix.add_argument_to", argument="batch_first=True", layer="pad_sequence"), (edit,))

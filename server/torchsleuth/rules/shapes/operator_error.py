@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequ
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -215,7 +215,7 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
         return
     source = source_at(analysis, fold.site)
     for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):
-        old, new = _argument(node, place + 1, name), _argument(call, place, name)
+        old, new = argument_of(node, place + 1, name), argument_of(call, place, name)
         if new is not None and (old is None or ast.dump(old) != ast.dump(new)):
             text = source.segment(new)
             if old is not None:
@@ -223,11 +223,6 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
             else:
                 edit = edits.add_argument(source, node, f"{name}={text}")
                 yield Candidate(message("fix.add_argument", argument=f"{name}={text}"), (edit,))
-
-
-def _argument(call: ast.Call, place: int, name: str) -> ast.expr | None:
-    keyword = next((part.value for part in call.keywords if part.arg == name), None)
-    return call.args[place] if keyword is None and place < len(call.args) else keyword
 
 
 def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

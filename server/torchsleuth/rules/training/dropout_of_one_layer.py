@@ -22,9 +22,9 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loaders import keyword
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import keyword_of
 
 CODE = "TS538"
 _LAYERS = 2
@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
             node = call.site.node
             if isinstance(node, ast.Call) and not any(part.arg is None for part in node.keywords):
-                rate, layers = keyword(node, "dropout"), keyword(node, "num_layers")
+                rate, layers = keyword_of(node, "dropout"), keyword_of(node, "num_layers")
                 given = node.args[_LAYERS] if len(node.args) > _LAYERS else layers.value if layers else None
                 one = given is None or (isinstance(given, ast.Constant) and given.value == 1)
                 if rate is not None and one and _is_rate(rate.value) and not call.guarded:
@@ -52,7 +52,7 @@ def _finding(analysis: Analysis, path: str, node: ast.Call, rate: ast.keyword, n
     source = analysis.source_of(path)
     text = source.segment(rate)
     removed = Candidate(message("fix.remove", text=text), (edits.remove_keyword(source, node, rate),))
-    layers = keyword(node, "num_layers")
+    layers = keyword_of(node, "num_layers")
     if layers is not None:
         change = edits.replace(source, layers.value, "2")
     elif len(node.args) > _LAYERS:

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_spread, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_spread, names_in, nodes_in
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -125,7 +125,7 @@ def _always_on(
         return (Candidate(message("fix.add", text=text), (edits.add_argument(source, node, text),)),)
     if call.path != _ATTENTION:
         return None
-    given = next((keyword.value for keyword in node.keywords if keyword.arg == "dropout_p"), None)
+    given = argument_of(node, None, "dropout_p")
     rate = call.kwargs.get("dropout_p")
     if given is None or not isinstance(rate, int | float) or rate == 0 or "training" in source.segment(given):
         return None

@@ -52,7 +52,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
     UNKNOWN,
@@ -550,7 +550,7 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
     call = analysis.index(site.span.path).same(site.node) if site is not None else None
     if not isinstance(call, ast.Call):
         return None
-    keyword = next((keyword.value for keyword in call.keywords if keyword.arg == "params"), None)
+    keyword = argument_of(call, None, "params")
     return call.args[0] if call.args else keyword
 
 

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, nodes_in
+from torchsleuth.syntax.forms import is_attribute, keyword_of, nodes_in
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import GraphNode
 
@@ -85,7 +85,7 @@ def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
         changes = [edits.replace(source, inner[0], text)]
     elif isinstance(value, ast.Call):
         dropped = edits.without_attribute(source, value, "requires_grad_")
-        keyword = next((keyword for keyword in value.keywords if keyword.arg == "requires_grad"), None)
+        keyword = keyword_of(value, "requires_grad")
         changes = [edits.remove_keyword(source, value, keyword)] if keyword is not None else []
         if is_attribute(value.func, "requires_grad_") and dropped is not None:
             changes = [dropped]

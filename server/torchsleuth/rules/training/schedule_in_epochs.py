@@ -50,7 +50,7 @@ from torchsleuth.rules.evidence.schedules import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_function_call, is_name, nodes_in
 from torchsleuth.values import LibraryObject, Site, is_int, items_of
 
 CODE = "TS536"
@@ -212,7 +212,7 @@ def _written(analysis: Analysis, event: Event, scheduler: LibraryObject, points:
     place, name = _LENGTHS.get(scheduler.type_name, (0, ""))
     if site is None or not name or site.call is None or not _is_over_batches(points[-1]):
         return None
-    length = next((word.value for word in site.call.keywords if word.arg == name), None)
+    length = argument_of(site.call, None, name)
     if length is None and len(site.call.args) > place:
         length = site.call.args[place]
     batches = iterations(points[-1])
