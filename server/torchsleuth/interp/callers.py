@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from torchsleuth.interp.inferred import Call, Part
+from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 
@@ -39,10 +40,7 @@ def _same(column: tuple[Size, ...]) -> Size:
 
 def names_class(tree: ast.AST, name: str) -> bool:
     """Whether a text uses something of this name."""
-    return any(
-        (isinstance(node, ast.Name) and node.id == name) or (isinstance(node, ast.Attribute) and node.attr == name)
-        for node in ast.walk(tree)
-    )
+    return any(is_name(node, name) or is_attribute(node, name) for node in ast.walk(tree))
 
 
 __all__ = ["agreed", "names_class"]

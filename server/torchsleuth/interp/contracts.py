@@ -16,6 +16,7 @@ from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
 from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import is_literal
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -158,9 +159,7 @@ class Inference:
             setting.value = setting.default if is_number(setting.default) else None
         if any(setting.value is not None for setting in usual.settings.values()):
             yield usual
-        switched = [
-            name for name, given in plan.given.items() if isinstance(given, ast.Constant) and given.value is False
-        ]
+        switched = [name for name, given in plan.given.items() if is_literal(given, False)]
         if switched:
             other = self.interp.plan(owner, function)
             other.given |= {name: ast.copy_location(ast.Constant(True), plan.given[name]) for name in switched}
@@ -836,7 +835,7 @@ def _without_rank(plan: Plan) -> list[str]:
 
 def _module_name(source: SourceText, tree: ast.Module) -> str:
     """The name of a document as a module; where it is a script, it is run as one: what it binds, its classes may read."""
-    guards = (node.test for node in tree.body if isinstance(node, ast.If))
+    guards = (node.test for node in of_kind(tree.body, ast.If))
     if any("__name__" in ast.dump(test) for test in guards):
         return "__main__"
     return re.split(r"[\\/]", source.path)[-1].removesuffix(".py")
@@ -883,7 +882,7 @@ def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:
 def _is_natural(outcome: Outcome) -> bool:
     """Whether no dimension of an input has to be as large as a product of others."""
     sizes = [size for shape in outcome.inputs.values() for size in shape or ()]
-    products = (monomial for size in sizes if isinstance(size, Dim) for monomial, _ in size.terms)
+    products = (monomial for size in of_kind(sizes, Dim) for monomial, _ in size.terms)
     return not any(sum(power for _, power in monomial) > 1 for monomial in products)
 
 

@@ -29,11 +29,11 @@ from torchsleuth.interp.batch import Rows, rows_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
-from torchsleuth.rules.evidence.loaders import construction_of, keyword, made_here
+from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.evidence.operands import operands, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import literal
+from torchsleuth.syntax.forms import keyword_of, literal
 from torchsleuth.values import Instance, LibraryObject, Tensor, Value
 
 CODE = "TS626"
@@ -111,7 +111,7 @@ def _finding(analysis: Analysis, operation: Operation, what: str, rows: Rows) ->
 def _in_order(analysis: Analysis, loader: LibraryObject) -> Iterator[Candidate]:
     """The loader without shuffling."""
     call = construction_of(loader)
-    given = keyword(call, "shuffle") if call is not None else None
+    given = keyword_of(call, "shuffle") if call is not None else None
     if call is not None and loader.site is not None and given is not None:
         source = source_at(analysis, loader.site)
         title = message("fix.replace", old=source.segment(given.value), new="False")

@@ -44,6 +44,7 @@ from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, own_b
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 
 CODE = "TS547"
@@ -74,7 +75,7 @@ def _repairs(analysis: Analysis, trained: Trained) -> Iterator[Candidate]:
     inside = [event for event in analysis.trace.events if event.kind in _UPDATING]
     spans = {event.site.span for event in inside if event.site.span.path == path}
     source = analysis.source_of(path)
-    updating = [one for one in block if isinstance(one, ast.Expr) and source.span(one.value) in spans]
+    updating = [one for one in of_kind(block, ast.Expr) if source.span(one.value) in spans]
     if statement not in updating or not all(is_simple(one, analysis, path) for one in updating):
         return
     shared = any(event.site.span == backward.site.span and _is_training(analysis, event) for event in inside)
