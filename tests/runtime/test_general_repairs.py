@@ -53,6 +53,24 @@ CASES = {
         "        b = b - 0.1 * b.grad\n    w.grad.zero_()\n    b.grad.zero_()\n",
         "b -= 0.1 * b.grad",
     ),
+    "a tensor that is not saved": (
+        "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, low, high):\n"
+        "        ctx.save_for_backward(x, low)\n        return x.clamp(low, high)\n    @staticmethod\n"
+        "    def backward(ctx, grad):\n        x, low, high = ctx.saved_tensors\n"
+        "        return grad * (x > low) * (x < high), None, None\n"
+        "x = torch.ones(2, requires_grad=True)\nScale.apply(x, torch.zeros(()), torch.ones(())).sum().backward()\n",
+        "save_for_backward(x, low, high)",
+    ),
+    "a function of autograd that is called": (
+        "class Sign(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.sign()\n"
+        "sign = Sign()\nsign(torch.ones(2))\n",
+        "sign.apply(torch.ones(2))",
+    ),
+    "a gradient of what was computed": (
+        "w = torch.ones(3, requires_grad=True)\nfor _ in range(2):\n    h = w * 2\n    h.sum().backward()\n"
+        "    print(h.grad.mean())\n",
+        "h.retain_grad()",
+    ),
     "a number that is saved as a tensor": (
         "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, factor):\n"
         "        ctx.save_for_backward(x, factor)\n        return x * factor\n    @staticmethod\n"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_receiver, replace
+from torchsleuth.errors.functions import applied
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
@@ -285,6 +286,14 @@ def _carried_here(case: Case) -> list[Related]:
 _WITHOUT = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False\)|set_grad_enabled\(mode=False\)")
 
 ENTRIES = (
+    entry(
+        "TS199",
+        r"Legacy autograd function with non-static forward",
+        "error.not_applied",
+        applied,
+        example="class Sign(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n        return x.sign()\n"
+        "Sign()(torch.ones(2))",
+    ),
     entry(
         "TS199",
         r"unction (\w+)Backward returned an (?:incorrect number of gradients|invalid gradient)",

@@ -11,7 +11,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, loaders, remove_keyword, replace
 from torchsleuth.errors.shapes import _collating
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix
+from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 
@@ -75,6 +75,41 @@ def _imports(node: ast.stmt) -> list[ast.alias]:
     return node.names if isinstance(node, ast.Import) else []
 
 
+def _samplers(case: Case) -> list[Related]:
+    """The loaders of the script that are given a sampler."""
+    given = [
+        source.span(call)
+        for source, call in loaders(case, "")
+        if any(keyword.arg in ("sampler", "batch_sampler") for keyword in call.keywords)
+    ]
+    return [Related(span.path, span.start, span.end, message("error.sampler_here")) for span in given]
+
+
+def _draws_too_far(case: Case) -> bool:
+    """Whether a dataset of PyTorch's own was asked by a loader for a sample that it has not."""
+    path = (case.crash["library"] or {}).get("path", "").replace("\\", "/")
+    return case.crash["type"] == "IndexError" and path.endswith("torch/utils/data/dataset.py") and bool(_samplers(case))
+
+
+def _lacks_key(case: Case) -> bool:
+    """Whether samples that are dictionaries were batched, and one has not the keys of the first one."""
+    path = (case.crash["library"] or {}).get("path", "").replace("\\", "/")
+    return bool(case.crash["type"] == "KeyError" and path.endswith("torch/utils/data/_utils/collate.py"))
+
+
+def _keys_here(case: Case) -> list[Related]:
+    """Where the key is put into some of the samples."""
+    spans = [
+        frame.source.span(node)
+        for frame in files_of(case)
+        for node in nodes_in(frame.tree, ast.Subscript)
+        if isinstance(node.ctx, ast.Store)
+        and isinstance(node.slice, ast.Constant)
+        and repr(node.slice.value) == case.crash["message"]
+    ]
+    return [Related(span.path, span.start, span.end, message("error.key_here")) for span in spans]
+
+
 _DATA = "from torch.utils.data import DataLoader, Dataset, TensorDataset\n"
 
 ENTRIES = (
@@ -115,6 +150,23 @@ ENTRIES = (
         "TS605",
         r"batch_sampler option is mutually exclusive with|sampler option is mutually exclusive",
         "error.sampler_options",
+    ),
+    entry(
+        "TS602",
+        r"^(.+)$",
+        "error.ragged_keys",
+        applies=_lacks_key,
+        related=_keys_here,
+        example=_DATA + "rows = [{'x': 1, 'y': 2}, {'x': 1}]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
+    ),
+    entry(
+        "TS310",
+        r"index out of range|out of bounds",
+        "error.sampler_index",
+        applies=_draws_too_far,
+        related=_samplers,
+        example=_DATA
+        + "from torch.utils.data import Subset\nrows = Subset([1, 2, 3], [0, 1])\nfor batch in DataLoader(rows, sampler=[0, 1, 2]):\n    pass",
     ),
     entry(
         "TS613",

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder, files_of, shape_in
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.fixes import append_in, replace
+from torchsleuth.errors.fixes import append, append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple
 
 
 def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -107,6 +107,33 @@ def saved_on_context(case: Case) -> Iterator[Fix]:
         yield Fix(message("fix.save_on_context", name=number.id, context=context), tuple(changes))
 
 
+def applied(case: Case) -> Iterator[Fix]:
+    """``self.sign(x)`` → ``self.sign.apply(x)``: what its class has, an object of it has too."""
+    if isinstance(case.frame.node, ast.Call):
+        yield append(case.frame, case.frame.node.func, ".apply")
+
+
+def _saved_too(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``ctx.save_for_backward(x)`` → ``ctx.save_for_backward(x, low)``, where ``backward`` takes the variables ``x`` and ``low`` of
+    ``forward`` from there."""
+    statement, frame = case.frame.statement, case.frame
+    if not isinstance(statement, ast.Assign) or not is_attribute(statement.value, "saved_tensors"):
+        return
+    wanted = [frame.text(item) for item in parts_of_tuple(statement.targets[0])]
+    for kind in nodes_in(frame.tree, ast.ClassDef):
+        if not kind.lineno <= frame.line <= (kind.end_lineno or 0):
+            continue
+        for method in nodes_in(kind, ast.FunctionDef):
+            for call in nodes_in(method, ast.Call):
+                saved = [frame.text(item) for item in call.args]
+                known = {*names_in(method), *(part.arg for part in nodes_in(method, ast.arg))}
+                left = [name for name in wanted if name in saved]
+                if is_attribute(call.func, "save_for_backward") and saved and left == saved and known >= set(wanted):
+                    text = ", ".join(wanted)
+                    edit = edits.replace_between(frame.source, call.args[0], call.args[-1], text)
+                    yield Fix(message("fix.out_of_place", text=f"{frame.text(call.func)}({text})"), (edit,))
+
+
 BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"unction (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)", _all_gradients),
     (
@@ -114,4 +141,5 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
         r"compatible with \[([\d, ]*)\]",
         _gradient_of_shape,
     ),
+    (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _saved_too),
 )

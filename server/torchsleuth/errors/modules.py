@@ -13,7 +13,7 @@ from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 
 
 def _super_init_fixes(case: Case) -> Iterator[Fix]:
@@ -84,7 +84,50 @@ def _on_torch_object(case: Case) -> bool:
     kinds = {(case.frame.value(part) or {}).get("kind") for part in nodes_in(node, ast.expr)} if node else set()
     sequence = case.frame.value(node.value) if isinstance(node, ast.Attribute) else None
     items = (sequence or {}).get("items", [])
-    return bool(kinds & {"tensor", "module", "array"}) or any(item["kind"] in ("tensor", "array") for item in items)
+    of_torch = (sequence or {}).get("library") == "torch"
+    return (
+        of_torch
+        or bool(kinds & {"tensor", "module", "array"})
+        or any(item["kind"] in ("tensor", "array") for item in items)
+    )
+
+
+def _computed(case: Case) -> ast.expr | None:
+    """The tensor whose ``grad`` the failing expression reads, where that was computed from others: backward() leaves none there."""
+    for part in nodes_in(case.frame.node, ast.Attribute) if case.frame.node is not None else ():
+        found = case.frame.tensor(part.value) if part.attr == "grad" else None
+        if found is not None and found["requires_grad"] and not found["leaf"]:
+            return part.value
+    return None
+
+
+def _retained(case: Case) -> Iterator[Fix]:
+    """``h.retain_grad()`` in front of the last backward() of the function."""
+    tensor, frame = _computed(case), case.frame
+    before = [
+        node
+        for node in nodes_in(frame.enclosing, ast.Expr)
+        if node.lineno < frame.line and isinstance(node.value, ast.Call) and is_attribute(node.value.func, "backward")
+    ]
+    if tensor is not None and before:
+        text = f"{frame.text(tensor)}.retain_grad()"
+        edit = edits.insert_line_before(frame.source, max(before, key=lambda node: node.lineno), text)
+        yield Fix(message("fix.out_of_place", text=text), (edit,))
+
+
+def _made_a_tensor(case: Case) -> Iterator[Fix]:
+    """``total = torch.tensor(total)`` above a call that writes to its argument, and got a number."""
+    node, frame = case.frame.node, case.frame
+    given = frame.argument(0, case.match[1])
+    statement = edits.enclosing_statement(frame.tree, node) if node is not None else None
+    imported = any(item.name == "torch" and not item.asname for part in frame.tree.body for item in _imported(part))
+    if isinstance(given, ast.Name) and statement is not None and imported:
+        text = f"{given.id} = torch.tensor({given.id})"
+        yield Fix(message("fix.out_of_place", text=text), (edits.insert_line_before(frame.source, statement, text),))
+
+
+def _imported(statement: ast.stmt) -> list[ast.alias]:
+    return statement.names if isinstance(statement, ast.Import) else []
 
 
 def _closest_fixes(case: Case) -> Iterator[Fix]:
@@ -203,6 +246,12 @@ ENTRIES = (
         example="import numpy as np\ntorch.relu(np.zeros(2))",
     ),
     entry(
+        "TS823",
+        r"Expected parameter `(\w+)` of type torch\.Tensor\s+but got <class '(float|int|bool)'>",
+        "error.number_for_tensor",
+        _made_a_tensor,
+    ),
+    entry(
         "TS199",
         r"argument '(?:input|tensors|other|self)' \(position \d\) must be (?:Tensor|tuple of Tensors), not (tuple|list|dict|NoneType|\w+\.?\w*)|"
         r"received an invalid combination of arguments - got \((list|tuple|NoneType)",
@@ -219,6 +268,15 @@ ENTRIES = (
         example="w = torch.ones(2, requires_grad=True)\nfor _ in range(2):\n    (w * w).sum().backward()\n"
         "    w = w - 0.1 * w.grad",
         related=rebound,
+    ),
+    entry(
+        "TS411",
+        r"'NoneType' object (?:has no attribute|is not)|unsupported operand type\(s\).*'NoneType'",
+        "error.grad_of_computed",
+        _retained,
+        applies=lambda case: _computed(case) is not None,
+        values=lambda case: {"name": case.frame.text(_computed(case))},  # type: ignore[arg-type]
+        example="w = torch.ones(2, requires_grad=True)\nh = w * 2\nh.sum().backward()\nh.grad.mean()",
     ),
     entry(
         "TS825",

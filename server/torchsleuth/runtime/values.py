@@ -70,7 +70,7 @@ def _describe(value: Any, depth: int) -> dict[str, Any]:
         return found
     if name == "ndarray":
         return {"kind": "array", "type": name, "shape": list(value.shape), "dtype": str(value.dtype)}
-    return {"kind": "object", "type": name}
+    return {"kind": "object", "type": name, "library": type(value).__module__.partition(".")[0]}
 
 
 def _short(key: str | int) -> str | int:
