@@ -326,7 +326,7 @@ class CheckedCalls(InferredContracts):
 
         def works(size: int) -> bool | None:
             trial = self._run_call(call, {name: sized(size)})
-            return trial.sane if trial.trace.failures or not trial.trace.undecided else None
+            return trial.sane if trial.trace.failures or not trial.trace.undecided.total() else None
 
         self.most_questions = self.oracle.misses + MOST_TRIED
         low = shape[axes[0]]

@@ -280,7 +280,7 @@ class TensorOperations(Questions):
             text = f"argument 'input' (position 1) must be Tensor, not {given.type_name}"
             self.stopped = True
             self.report(operation, Failure("TypeError", text, confirmed=False))
-            self.trace.undecided -= 1  # It is decided: it fails.
+            self.trace.undecided[operation.site.span] -= 1  # It is decided: it fails.
         return value
 
     def _ranked(self, operation: Operation) -> Operation:
@@ -336,14 +336,14 @@ class TensorOperations(Questions):
     def _failed(self, operation: Operation, place: Device | None) -> Value:
         """The value that an operator which raises would have given: what follows is not held against its operands."""
         value = self._undecided(operation, place)
-        self.trace.undecided -= 1  # It is decided: it fails.
+        self.trace.undecided[operation.site.span] -= 1  # It is decided: it fails.
         if isinstance(value, Tensor) and self.grad is not False and value.spec.requires_grad is False:
             self.heap.set(value.slots, "spec", value.spec.with_(requires_grad=None))
         return value
 
     def _undecided(self, operation: Operation, place: Device | None) -> Value:
         """The value of an operator whose outcome is not known: a tensor where that much is certain."""
-        self.trace.undecided += 1
+        self.trace.undecided[operation.site.span] += 1
         if self.tape is not None:
             self.tape.undecided(self, operation)
         name = operation.target.rpartition(".")[2]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from dataclasses import dataclass, field
 
 from torchsleuth.interp.misuses import AnyMisuse
@@ -369,8 +370,8 @@ class Trace:
     """Statements that move or convert a tensor and drop the result."""
     missing: dict[tuple[str, str], ast.AST] = field(default_factory=dict)
     """Imports of modules that are neither the user's nor installed: name and importing file, and the statement."""
-    undecided: int = 0
-    """Operators whose outcome could not be decided."""
+    undecided: Counter[Span] = field(default_factory=Counter)
+    """Operators whose outcome could not be decided, by their places."""
     internal_errors: list[str] = field(default_factory=list)
     """Places at which the analysis itself failed; the values there are unknown."""
     incomplete: str | None = None

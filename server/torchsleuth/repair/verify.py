@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations, islice
 from typing import TypeVar
 
@@ -57,10 +57,10 @@ class Checked:
     found: tuple[Found, ...]
     analysis: Analysis
 
-    @property
-    def undecided(self) -> int:
-        """Operators whose outcome it could not decide."""
-        return self.analysis.trace.undecided
+    @cached_property
+    def undecided(self) -> frozenset[Span]:
+        """The operators whose outcome it could not decide."""
+        return frozenset(span for span, count in self.analysis.trace.undecided.items() if count > 0)
 
     def source_of(self, path: str) -> SourceText:
         return self.analysis.source_of(path)
@@ -99,6 +99,10 @@ class Checked:
         return Counter(item.code for item, _ in self.found if item.severity != "hint")
 
 
+def _followed(first: Callable[[Place], Place], then: Callable[[Place], Place], place: Place) -> Place:
+    return then(first(place))
+
+
 Recheck = Callable[[Mapping[str, str]], Checked | None]
 """The result of analysing again with the texts of these files replaced; None where that cannot be done."""
 Trials = Generator[None, None, T]
@@ -118,6 +122,8 @@ class State:
     safe: bool = True
     moved: Callable[[Place], Place] = lambda place: place
     since: Callable[[Place], Place] = lambda place: place
+    inserted: frozenset[tuple[str, int, int]] = frozenset()
+    """What is only in the text since: the file, and from which offset to which."""
 
     def after(self, candidate: Candidate, recheck: Recheck) -> State | None:
         sources = {path: self.checked.source_of(path) for path in {edit.path for edit in candidate.edits}}
@@ -131,7 +137,27 @@ class State:
             return what, path, edits.moved(sources[path], candidate.edits, offset) if path in sources else offset
 
         titles, safe = (*self.titles, candidate.title), self.safe and candidate.safe
-        return State(texts, checked, self.start, titles, safe, moved, lambda place: moved(self.since(place)))
+        inserted = {
+            (path, moved(("", path, start))[2], moved(("", path, end))[2]) for path, start, end in self.inserted
+        }
+        for edit in candidate.edits:
+            if edit.start == edit.end:
+                end = moved(("", edit.path, sources[edit.path].offset(edit.start)))[2]
+                inserted.add((edit.path, end - len(edit.new_text), end))
+        since = partial(_followed, self.since, moved)
+        return State(texts, checked, self.start, titles, safe, moved, since, frozenset(inserted))
+
+    @property
+    def hides(self) -> bool:
+        """Whether something is undecided that was decided before: not so what is undecided that was only put in."""
+        before = self.start[0]
+        known = {self.since(before.place(span)) for span in before.undecided}
+        for span in self.checked.undecided:
+            place = self.checked.place(span)
+            inserted = any(path == place[1] and start <= place[2] < end for path, start, end in self.inserted)
+            if place not in known and not inserted:
+                return True
+        return False
 
     @cached_property
     def new(self) -> list[Found]:
@@ -216,7 +242,7 @@ def _working(
         yield
         if state is None:
             continue
-        if repaired(diagnostic, before, state.checked):
+        if repaired(diagnostic, state):
             left = state.checked.faults.total()
             kept.append((left, Fix(candidate.title, candidate.edits, candidate.safe, verified=True)))
             for item in state.gone:
@@ -226,10 +252,11 @@ def _working(
     return tuple(fix for _, fix in sorted(kept, key=lambda item: (not item[1].safe, item[0])))
 
 
-def repaired(diagnostic: Diagnostic, before: Checked, after: Checked) -> bool:
+def repaired(diagnostic: Diagnostic, state: State) -> bool:
     """One finding of this code less, no other fault more, and nothing hidden: as much is decided as before."""
+    before, after = state.start[0], state.checked
     fewer = after.counts[diagnostic.code] < before.counts[diagnostic.code]
-    return fewer and after.faults <= before.faults and after.undecided <= before.undecided
+    return fewer and after.faults <= before.faults and not state.hides
 
 
 def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], recheck: Recheck) -> Trials[State | None]:
@@ -254,7 +281,7 @@ def _chained(diagnostic: Diagnostic, before: Checked, opened: list[State], reche
             yield
             if reached is None or reached.fails_with(item, state):
                 continue
-            if repaired(diagnostic, before, reached.checked):
+            if repaired(diagnostic, reached):
                 return reached
             if depth > 1 - MAX_LINKS and reached.uncovers:
                 heapq.heappush(ways, (cost + rank, depth - 1, trials, reached))
@@ -266,7 +293,7 @@ def _harmless(diagnostic: Diagnostic, before: Checked, state: State) -> bool:
     fewer = state.checked.counts[diagnostic.code] < before.counts[diagnostic.code]
     apart = next((found for repairs, found in _APART if re.match(repairs, diagnostic.code)), "(?!)")
     known = all(re.match(apart, item.code) for item, _ in state.new)
-    return fewer and known and state.checked.undecided <= before.undecided
+    return fewer and known and not state.hides
 
 
 def together(
@@ -300,7 +327,7 @@ def _at_once(parts: list[Fix], members: list[Diagnostic], before: Checked, reche
     gone = Counter(member.code for member in members)
     if after is None or any(after.counts[code] != before.counts[code] - number for code, number in gone.items()):
         return None
-    if not after.faults <= before.faults or after.undecided > before.undecided:
+    if not after.faults <= before.faults or len(after.undecided) > len(before.undecided):
         return None
     return Fix(parts[0].title, changes, all(part.safe for part in parts), verified=True)
 

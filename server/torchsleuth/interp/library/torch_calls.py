@@ -433,7 +433,7 @@ def _legacy(interp: Interpreter, call: Arguments) -> Value:
         if isinstance(made, Tensor):
             _rewrapped(interp, made, call)
         return made
-    interp.trace.undecided += 1
+    interp.trace.undecided[interp.site(call.node, call.frame).span] += 1
     return Tensor(UNKNOWN_TENSOR.with_(dtype=dtype, device=CPU, requires_grad=False))
 
 
