@@ -247,8 +247,10 @@ class Inference:
     def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
         """Plan with the ranks of what calls in the document pass. Whether there are any."""
         passed = agreed(self._calls, plan.function.node, lacking)
-        if not passed:
-            self._ask_callers(plan)
+        for user in self._users(plan):
+            if passed.keys() >= set(lacking) or self._spent():
+                break
+            self._calls += self._ask(self.interp.plan(*user))
             passed = agreed(self._calls, plan.function.node, lacking)
         for name, part in passed.items():
             usual = _NAMES.get(len(part.shape or ()), ("?",) * len(part.shape or ()))
@@ -260,18 +262,22 @@ class Inference:
                 plan.dtypes.setdefault(name, part.dtype)
         return bool(passed)
 
-    def _ask_callers(self, plan: Plan) -> None:
-        """Run what uses the class or function, for the calls that it makes."""
+    def _users(self, plan: Plan) -> Iterator[tuple[ClassValue | None, Function]]:
+        """What uses the class or function and was not asked yet, the shortest first."""
         called = plan.function if plan.owner is None else plan.owner
         self._asked.add(called.node)
-        for owner, function in self._entries:
+        for owner, function in sorted(self._entries, key=lambda one: _length((one[0] or one[1]).node)):
             user = (owner or function).node
-            if user not in self._asked and user is not called.node and names_class(user, called.name):
+            if user not in self._asked and names_class(user, called.name):
                 self._asked.add(user)
-                self._calls += self._ask(self.interp.plan(owner, function))
+                yield owner, function
 
     def _ask(self, plan: Plan) -> list[Call]:
         """The calls of an entry that is run with the ranks that its inputs have, as far as that is known, or may have."""
+        with self.interp.briefly():
+            return self._calls_of(plan)
+
+    def _calls_of(self, plan: Plan) -> list[Call]:
         outcome = self._explored(plan)
         lacking = _without_rank(plan)
         if lacking and self._as_called(plan, lacking):
@@ -281,7 +287,7 @@ class Inference:
             tried = self._run(plan)
             if tried.works and tried.result.whole:
                 return tried.calls
-        return outcome.calls if outcome.returned else []
+        return outcome.calls
 
     def _with_defaults(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes with the defaults of integers, which may say what branch is taken: each by itself, and all of them."""
@@ -437,11 +443,11 @@ class Inference:
         if spread is not None:
             yield spread
         ordered = sorted(working.items(), key=lambda one: (_pins(one[1][0], plan), not _keeps_batch(one[1][0], plan)))
-        for rank, (found, names) in (one for one in ordered if _is_natural(one[1][0])):
+        for rank, (found, names) in (one for one in ordered if _is_natural(one[1][0], plan)):
             plan.shapes.update(names)
             others = {other: dict(one.inputs) for other, (one, _) in sorted(working.items()) if other != rank}
             yield _Settled(found, others=others)
-        odd = [found for found, _ in working.values() if not _is_natural(found)]
+        odd = [found for found, _ in working.values() if not _is_natural(found, plan)]
         mixed = itertools.chain(self._mixed(plan, lacking, odd), odd)
         first = next(mixed, None)
         if first is not None or not working:
@@ -517,7 +523,7 @@ class Inference:
             plan.shapes.update({name: self._sizes(rank) for name, rank in zip(lacking, ranks)})
             found = self._of_other_kinds(plan, self._run(plan))
             if found.works and found.result.whole:
-                if _is_natural(found):
+                if _is_natural(found, plan):
                     yield found
                 else:
                     odd.append(found)
@@ -829,6 +835,10 @@ class Inference:
         }
 
 
+def _length(node: ast.AST) -> int:
+    return (getattr(node, "end_lineno", None) or 0) - (getattr(node, "lineno", None) or 0)
+
+
 def _without_rank(plan: Plan) -> list[str]:
     return [name for name in plan.tensors if name not in plan.shapes]
 
@@ -879,11 +889,12 @@ def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:
     return numbers | aligned
 
 
-def _is_natural(outcome: Outcome) -> bool:
-    """Whether no dimension of an input has to be as large as a product of others."""
+def _is_natural(outcome: Outcome, plan: Plan) -> bool:
+    """Whether no dimension of an input has to be as large as a product of others; of what the caller chooses it may be one."""
     sizes = [size for shape in outcome.inputs.values() for size in shape or ()]
     products = (monomial for size in of_kind(sizes, Dim) for monomial, _ in size.terms)
-    return not any(sum(power for _, power in monomial) > 1 for monomial in products)
+    chosen = {setting.symbol for setting in plan.settings.values()}
+    return not any(sum(power for atom, power in monomial if atom not in chosen) > 1 for monomial in products)
 
 
 def _pins(outcome: Outcome, plan: Plan) -> bool:

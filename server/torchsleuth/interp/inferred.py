@@ -7,7 +7,7 @@ import ast
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -65,6 +65,10 @@ _NO_SIZES = re.compile(
 """Names of parameters that are not taken for integers."""
 
 
+CALLER_STEPS = 8_000
+"""Nodes evaluated in a run of what calls an entry."""
+CALLER_QUESTIONS = 100
+"""New questions to the oracle in all the runs of one such."""
 MOST_CALLS = 400
 """Calls of the document's functions that are kept of a run."""
 _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
@@ -217,6 +221,17 @@ class InferredContracts(WrittenContracts):
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
 
+    @contextlib.contextmanager
+    def briefly(self) -> Iterator[None]:
+        """Runs that are only for the calls in them do not go on for long."""
+        kept = self.budget, self.most_questions
+        self.budget = replace(self.budget, entry_steps=CALLER_STEPS)
+        self.most_questions = self.oracle.misses + CALLER_QUESTIONS
+        try:
+            yield
+        finally:
+            self.budget, self.most_questions = kept
+
     def calls_seen(self) -> list[Call]:
         """The calls since the run began, with everything put in that was found out later."""
         calls, self.calls = self.calls or [], []
@@ -288,7 +303,8 @@ class InferredContracts(WrittenContracts):
                 for path in plan.sequences[name]:
                     plan.settings[path].called = True
                 continue
-            parts = sequences.tensors(function.node, argument) if not has_default else None
+            rest = argument is function.node.args.vararg
+            parts = sequences.tensors(function.node, argument, rest) if not has_default else None
             if parts is not None:
                 plan.tensors.pop(name, None)
                 plan.sequences[name] = tuple(f"{name}[{index}]" for index in range(len(parts.names)))

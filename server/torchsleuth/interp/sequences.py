@@ -58,9 +58,12 @@ def integers(function: ast.AST, parameter: ast.arg, likely: bool = False) -> Seq
     return uses.sequence() if uses.unpacked or _as_integers(function, parameter.arg, uses) else None
 
 
-def tensors(function: ast.AST, parameter: ast.arg) -> Sequence | None:
-    """The elements of a parameter that is several tensors; None where nothing tells that it is."""
+def tensors(function: ast.AST, parameter: ast.arg, rest: bool = False) -> Sequence | None:
+    """The elements of a parameter that is several tensors; None where nothing tells that it is. `rest`: it gets all other
+    arguments, so that to pass it on says nothing."""
     uses = _uses(function, parameter.arg)
+    if rest and not (uses.joined or uses.unpacked or uses.least or uses.elements):
+        return None
     if parameter.annotation is not None:
         written = _TENSORS.fullmatch(ast.unparse(parameter.annotation).strip("'\""))
         count = written[3].lower().count("tensor") if written and "tuple" in written[2].lower() else 0
