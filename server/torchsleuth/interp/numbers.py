@@ -1,4 +1,4 @@
-"""What is known of the integers that only an execution tells."""
+"""Integers that only an execution tells, as far as they are known."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def parts_of_tuple(node: ast.expr) -> list[ast.expr]:
 
 
 def targets_of(statement: ast.AST) -> list[ast.expr]:
-    """What an assignment of any kind, or a loop, binds or changes."""
+    """The targets of an assignment of any kind, or of a loop: the expressions that it binds or changes."""
     if isinstance(statement, ast.Assign):
         return statement.targets
     target = getattr(statement, "target", None)

@@ -1,4 +1,4 @@
-"""What the name of an operator says of it."""
+"""Properties of operators that their names tell."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _apart(predicted: Tensor, labels: Tensor) -> tuple[str, Rows] | None:
 
 
 def _stored(loader: LibraryObject) -> Iterator[Value]:
-    """What the data set of a loader has its samples of."""
+    """The tensors or arrays that the data set of a loader has its samples of."""
     dataset = loader.argument(0, "dataset")
     if isinstance(dataset, LibraryObject) and dataset.type_name == "TensorDataset":
         yield from dataset.args

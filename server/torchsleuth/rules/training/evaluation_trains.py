@@ -127,7 +127,7 @@ def _is_training(analysis: Analysis, backward: Event) -> bool:
 
 
 def _module(analysis: Analysis, trained: Trained) -> str | None:
-    """What the function that goes backward calls the model, or a part of it."""
+    """The name that the function that goes backward has for the model, or a part of it."""
     scene = trained.backward.site.scene
     own = [one.subject for one in analysis.events("forward") if one.forward_id in trained.backward.history]
     names = [name for module in own if (name := name_in(scene, module)) is not None]

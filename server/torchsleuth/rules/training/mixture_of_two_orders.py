@@ -113,7 +113,7 @@ def _is_mixed(analysis: Analysis, one: _Picked) -> bool:
 
 
 def _factor(term: Tensor) -> Tensor | None:
-    """What a product multiplies, its first factor of more than one dimension."""
+    """The factor that a product multiplies, its first factor of more than one dimension."""
     origin = term.origin
     if origin is None or origin.operator.rpartition(".")[2].strip("_") not in ("mul", "multiply"):
         return None
