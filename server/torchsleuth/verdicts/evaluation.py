@@ -84,7 +84,7 @@ def _one_by_one(evidence: Evidence, root: Module) -> Iterator[Finding]:
         shapes = {
             one.shape for batches in evidence.batches("input") if batches.place == site.place for one in batches.samples
         }
-        single = len(shapes) == 1 and all(len(shape) == 1 or shape[0] == 1 for shape in shapes)
+        single = len(shapes) == 1 and all(len(shape) < 2 or shape[0] == 1 for shape in shapes)
         if not single or site.streak < MANY or not site.in_graph or site.calls < MANY * evidence.training.steps:
             continue
         if loops_over(evidence, site.place):
