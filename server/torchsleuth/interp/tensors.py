@@ -244,10 +244,18 @@ class TensorOperations(Questions):
         kinds = {Tensor if isinstance(one, Tensor) else int if is_int(one) else None for one in given.elements}
         if given.items is not None or len(kinds) > 1 or None in kinds:
             return None
-        one: Value = Tensor(TensorSpec((), "float32", None, False)) if Tensor in kinds else 1
-        asked = replace(operation, args=(ListValue((one, one)), *operation.args[1:]), specs=(), operands=())
-        outcome = self.asked(asked)
-        return outcome if isinstance(outcome, Failure) and outcome.exception == "TypeError" else None
+        dtypes = {one.spec.dtype for one in of_kind(given.elements, Tensor)}
+        if None in dtypes:
+            dtypes = {"float32", "int64"}
+        ones: list[Value] = [Tensor(TensorSpec((), dtype, None, False)) for dtype in sorted(map(str, dtypes))] or [1]
+        failure: Failure | None = None
+        for one in ones:
+            asked = replace(operation, args=(ListValue((one, one)), *operation.args[1:]), specs=(), operands=())
+            outcome = self.asked(asked)
+            if not isinstance(outcome, Failure) or outcome.exception != "TypeError":
+                return None
+            failure = outcome
+        return failure
 
     def _fitted(self, operation: Operation, target: Target, place: Device | None) -> Value | None:
         """The result that a layer which does not fit would have given for an operand that does. None where that is not known."""
