@@ -62,6 +62,11 @@ class Checked:
         """The operators whose outcome it could not decide."""
         return frozenset(span for span, count in self.analysis.trace.undecided.items() if count > 0)
 
+    @property
+    def times_undecided(self) -> int:
+        """How often, as one operator is met in several executions."""
+        return self.analysis.trace.undecided.total()
+
     def source_of(self, path: str) -> SourceText:
         return self.analysis.source_of(path)
 
@@ -149,8 +154,10 @@ class State:
 
     @property
     def hides(self) -> bool:
-        """Whether something is undecided that was decided before: not so what is undecided that was only put in."""
+        """Whether more is undecided than before, and not only what was put in."""
         before = self.start[0]
+        if self.checked.times_undecided <= before.times_undecided:
+            return False
         known = {self.since(before.place(span)) for span in before.undecided}
         for span in self.checked.undecided:
             place = self.checked.place(span)
@@ -327,7 +334,7 @@ def _at_once(parts: list[Fix], members: list[Diagnostic], before: Checked, reche
     gone = Counter(member.code for member in members)
     if after is None or any(after.counts[code] != before.counts[code] - number for code, number in gone.items()):
         return None
-    if not after.faults <= before.faults or len(after.undecided) > len(before.undecided):
+    if not after.faults <= before.faults or after.times_undecided > before.times_undecided:
         return None
     return Fix(parts[0].title, changes, all(part.safe for part in parts), verified=True)
 
