@@ -114,3 +114,25 @@ def test_a_run_names_what_is_wrong_in_a_training(
     script.write_text(WHOLE.format(**{**GOOD, **changed}))
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [(found.code, found.start.line) for found in report.diagnostics] == expected
+
+
+def test_a_network_of_single_numbers_has_a_report(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nfrom torch import nn\n"
+        "class Line(nn.Module):\n"
+        "    def __init__(self):\n"
+        "        super().__init__()\n"
+        "        self.slope, self.offset = nn.Parameter(torch.zeros(())), nn.Parameter(torch.zeros(()))\n"
+        "    def forward(self, x):\n"
+        "        return self.slope * x + self.offset\n"
+        "model = Line()\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.01)\n"
+        "for step in range(30):\n"
+        "    optimizer.zero_grad()\n"
+        "    loss = sum((model(x) - 2 * x) ** 2 for x in torch.randn(16))\n"
+        "    loss.backward()\n"
+        "    optimizer.step()\n"
+    )
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert report.exit_code == 0 and report.recorded is not None and report.recorded.steps == 30
