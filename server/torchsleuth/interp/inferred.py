@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from torchsleuth.interp import passed, sequences
+from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
@@ -296,7 +296,7 @@ class InferredContracts(WrittenContracts):
         some += [(function.node.args.vararg, False)] if function.node.args.vararg is not None else []
         for argument, has_default in some if plan.owner is not None else ():
             name, tensor = argument.arg, argument.arg in plan.tensors
-            sizes = sequences.integers(function.node, argument, True) if tensor and _SIZES.fullmatch(name) else None
+            sizes = plurals.integers(function.node, argument, True) if tensor and _SIZES.fullmatch(name) else None
             if sizes is not None:
                 del plan.tensors[name]
                 self._add_settings(plan, name, sizes)
@@ -304,7 +304,7 @@ class InferredContracts(WrittenContracts):
                     plan.settings[path].called = True
                 continue
             rest = argument is function.node.args.vararg
-            parts = sequences.tensors(function.node, argument, rest) if not has_default else None
+            parts = plurals.tensors(function.node, argument, rest) if not has_default else None
             if parts is not None:
                 plan.tensors.pop(name, None)
                 plan.sequences[name] = tuple(f"{name}[{index}]" for index in range(len(parts.names)))
@@ -315,7 +315,7 @@ class InferredContracts(WrittenContracts):
                     plan.tensors[path] = place
         plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
 
-    def _add_settings(self, plan: Plan, name: str, sizes: sequences.Sequence) -> None:
+    def _add_settings(self, plan: Plan, name: str, sizes: plurals.Sequence) -> None:
         paths = tuple(f"{name}[{index}]" for index in range(len(sizes.names)))
         plan.sequences[name] = paths
         for path, called in zip(paths, sizes.names):
@@ -333,7 +333,7 @@ class InferredContracts(WrittenContracts):
             default = default_of(function, argument) if has_default else None
             integer = is_number(default)
             cls = self._class_named(annotation, function)
-            several = sequences.integers(function.node, argument) if constructor and not has_default else None
+            several = plurals.integers(function.node, argument) if constructor and not has_default else None
             if several is not None:
                 self._add_settings(plan, name, several)
             elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
