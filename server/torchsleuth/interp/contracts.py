@@ -263,7 +263,7 @@ class Inference:
         return bool(passed)
 
     def _users(self, plan: Plan) -> Iterator[tuple[ClassValue | None, Function]]:
-        """What uses the class or function and was not asked yet, the shortest first."""
+        """The entries that use the class or function and were not asked yet, the shortest first."""
         called = plan.function if plan.owner is None else plan.owner
         self._asked.add(called.node)
         for owner, function in sorted(self._entries, key=lambda one: _length((one[0] or one[1]).node)):

@@ -128,7 +128,7 @@ class State:
     moved: Callable[[Place], Place] = lambda place: place
     since: Callable[[Place], Place] = lambda place: place
     inserted: frozenset[tuple[str, int, int]] = frozenset()
-    """What is only in the text since: the file, and from which offset to which."""
+    """The parts that are only in the text since: the file, and from which offset to which."""
 
     def after(self, candidate: Candidate, recheck: Recheck) -> State | None:
         sources = {path: self.checked.source_of(path) for path in {edit.path for edit in candidate.edits}}

@@ -102,7 +102,7 @@ class _Optimizer:
 
 
 def _faults(state: _Optimizer, has_gradients: bool) -> tuple[str, ...]:
-    """What is wrong with the step that an optimizer is about to make."""
+    """The fault of the step that an optimizer is about to make."""
     if not has_gradients:
         return ("without_gradients", "cleared_after_backward") if state.cleared_late else ("without_gradients",)
     if state.cleared_late:
@@ -454,7 +454,7 @@ class TrainingRecorder:
             self.attention.spent(time.perf_counter() - began)
 
     def _backward_in_step(self, loss: _Loss, key: places.Key | None) -> None:
-        """What a backward() means for the step that it belongs to."""
+        """The meaning of a backward() for the step that it belongs to."""
         self._last_event = "backward"
         self._backward_key = key
         self._zeroed = False
