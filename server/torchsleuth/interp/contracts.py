@@ -129,7 +129,7 @@ class Inference:
         names = Names(__name__=_module_name(source, tree), __file__=source.path)
         self.frame = Frame(source, names, names)
         interp.begin_document(source, tree, self.frame)
-        self._entries = interp.entries_of(source)
+        self.entries = interp.entries_of(source)
         self._calls = interp.calls_seen()
         self._asked: set[ast.AST] = set()
         self._runs = 0
@@ -208,7 +208,12 @@ class Inference:
         lacking = _without_rank(plan)
         if lacking and self._as_called(plan, lacking):
             again = self._explored(plan)
-            outcome = again if again.works else self._without_callers(plan, lacking, outcome)
+            if again.works:
+                outcome = again
+            else:
+                for name in lacking:
+                    plan.shapes.pop(name, None)
+                    plan.dtypes.pop(name, None)
             lacking = _without_rank(plan)
         if lacking:
             yield from self._by_trial(plan, outcome, lacking)
@@ -236,14 +241,6 @@ class Inference:
             outcome = self._run(plan)
         return outcome
 
-    @staticmethod
-    def _without_callers(plan: Plan, names: list[str], outcome: Outcome) -> Outcome:
-        """Forget what callers pass: it does not work."""
-        for name in names:
-            plan.shapes.pop(name, None)
-            plan.dtypes.pop(name, None)
-        return outcome
-
     def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
         """Plan with the ranks of what calls in the document pass. Whether there are any."""
         passed = agreed(self._calls, plan.function.node, lacking)
@@ -266,7 +263,7 @@ class Inference:
         """The entries that use the class or function and were not asked yet, the shortest first."""
         called = plan.function if plan.owner is None else plan.owner
         self._asked.add(called.node)
-        for owner, function in sorted(self._entries, key=lambda one: _length((one[0] or one[1]).node)):
+        for owner, function in sorted(self.entries, key=lambda one: _length((one[0] or one[1]).node)):
             user = (owner or function).node
             if user not in self._asked and names_class(user, called.name):
                 self._asked.add(user)

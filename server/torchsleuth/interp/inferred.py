@@ -307,7 +307,7 @@ class InferredContracts(WrittenContracts):
             parts = plurals.tensors(function.node, argument, rest) if not has_default else None
             if parts is not None:
                 plan.tensors.pop(name, None)
-                plan.sequences[name] = tuple(f"{name}[{index}]" for index in range(len(parts.names)))
+                plan.sequences[name] = parts.paths(name)
                 for index, path in enumerate(plan.sequences[name]):
                     # Each has a place of its own, by which what is asked of it is known.
                     place = ast.copy_location(ast.arg(path), argument)
@@ -316,9 +316,8 @@ class InferredContracts(WrittenContracts):
         plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
 
     def _add_settings(self, plan: Plan, name: str, sizes: plurals.Sequence) -> None:
-        paths = tuple(f"{name}[{index}]" for index in range(len(sizes.names)))
-        plan.sequences[name] = paths
-        for path, called in zip(paths, sizes.names):
+        plan.sequences[name] = sizes.paths(name)
+        for path, called in zip(plan.sequences[name], sizes.names):
             plan.settings[path] = Setting(path, self.fresh_symbol(called or name))
 
     def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:

@@ -24,6 +24,10 @@ class Sequence:
 
     names: tuple[str, ...]
 
+    def paths(self, name: str) -> tuple[str, ...]:
+        """The elements as they are told, for the parameter of this name."""
+        return tuple(f"{name}[{index}]" for index in range(len(self.names)))
+
 
 @dataclass
 class _Uses:

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from itertools import combinations, islice
 from typing import TypeVar
 
@@ -104,10 +104,6 @@ class Checked:
         return Counter(item.code for item, _ in self.found if item.severity != "hint")
 
 
-def _followed(first: Callable[[Place], Place], then: Callable[[Place], Place], place: Place) -> Place:
-    return then(first(place))
-
-
 Recheck = Callable[[Mapping[str, str]], Checked | None]
 """The result of analysing again with the texts of these files replaced; None where that cannot be done."""
 Trials = Generator[None, None, T]
@@ -149,7 +145,10 @@ class State:
             if edit.start == edit.end:
                 end = moved(("", edit.path, sources[edit.path].offset(edit.start)))[2]
                 inserted.add((edit.path, end - len(edit.new_text), end))
-        since = partial(_followed, self.since, moved)
+
+        def since(place: Place) -> Place:
+            return moved(self.since(place))
+
         return State(texts, checked, self.start, titles, safe, moved, since, frozenset(inserted))
 
     @property

@@ -177,7 +177,7 @@ class Engine(Served):
         budget = Budget(seconds=self.times.contracts, steps=CONTRACT_STEPS)
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
         inference = Inference(interpreter, source)
-        return Inferring(dict(files), roots, interpreter, inference, interpreter.entries_of(source))
+        return Inferring(dict(files), roots, interpreter, inference)
 
     def _estimate(self, request: Estimate) -> FileAnalysis:
         memory = Estimator(self.oracle, self._record, request).estimate()
@@ -346,17 +346,16 @@ _ANSWERS: dict[type[Request], Callable[[Engine, Any], FileAnalysis]] = {
 
 @dataclass(frozen=True)
 class Inferring:
-    """A document that was executed for its contracts. `entries`: what has one."""
+    """A document that was executed for its contracts."""
 
     files: Mapping[str, str]
     roots: tuple[str, ...]
     interpreter: Execution
     inference: Inference
-    entries: list[tuple[ClassValue | None, Function]]
 
     def between(self, first: int, last: float) -> Iterator[tuple[ClassValue | None, Function]]:
         """The entries that begin in some lines, or go on in the first of them."""
-        for owner, function in self.entries:
+        for owner, function in self.inference.entries:
             begins = (owner or function).node.lineno
             if begins <= last and (function.node.end_lineno or begins) >= first:
                 yield owner, function
