@@ -68,6 +68,9 @@ async def test_what_is_wrong_with_the_configuration_is_said_once(start: Start) -
     await shown(editor, uri, [("TS101", 1)])
     editor.replace(uri, "c = ", "d = ")
     await editor.diagnostics(uri)
+    configured(editor, ignore=["TS101", "E501"])  # the settings that count already change nothing
+    editor.replace(uri, "d = ", "c = ")
+    await editor.diagnostics(uri)
     texts = [item.message for item in editor.client.messages]
     assert len(texts) == 2 and "E501" in texts[0] and "selekt" in texts[1]
     editor.write("pyproject.toml", TABLE + 'ignore = ["TS1"]\n')

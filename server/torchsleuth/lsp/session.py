@@ -75,6 +75,8 @@ class TorchSleuthServer(Client):
     def _take_over(self, general: Settings, of_folders: dict[str, Settings]) -> None:
         """Start again with changed settings, where that matters."""
         before = [self.settings, *self.settings_of_folders.values()]
+        folders = {*self.settings_of_folders, *of_folders}
+        chosen = [self.settings.chosen, *(self.settings_of(folder).chosen for folder in folders)]
         paths = [document.path for document in self.documents]
         interpreters = [self.settings_of(path).interpreter for path in (*paths, *self.roots()[:1])]
         self.settings, self.settings_of_folders = general, of_folders
@@ -82,7 +84,7 @@ class TorchSleuthServer(Client):
         _set_log_level(self.settings)
         if before[0].trusted != general.trusted:
             self.refresh_lenses()  # what may be run now is offered, what may not is not
-        if {item.chosen for item in before} != {item.chosen for item in after} or len(before) != len(after):
+        if chosen != [general.chosen, *(self.settings_of(folder).chosen for folder in folders)]:
             self.control.reset()
             self.analysis.request_all()
         same = interpreters == [self.settings_of(path).interpreter for path in (*paths, *self.roots()[:1])]
