@@ -393,6 +393,8 @@ class Training:
     scaler_place: Place | None = None
     seeded: bool | None = None
     device: str = "cpu"
+    interrupted: bool = False
+    """Whether a part of it went on unseen, under a debugger."""
     cost: float = 0.0
     """Seconds that recording has taken, as far as it is measured."""
 

@@ -225,6 +225,38 @@ def test_signals_are_handed_on_each_time(tmp_path: Path) -> None:
         assert process.wait() == 9
 
 
+DEBUGGED = """
+import torch
+
+def train(step):
+    secret = 7 * step
+    x = torch.ones(2, 3 + step)
+    breakpoint()
+    return x * secret
+
+for step in range(1, 4):
+    made = train(step)
+print("sum", made.sum().item())
+"""
+
+
+@both
+def test_a_debugger_sees_the_script_alone_each_time(tmp_path: Path, instrumented: bool) -> None:
+    with terminal(tmp_path, DEBUGGED, instrumented=instrumented) as screen:
+        for step in range(1, 4):
+            screen.wait_for("(Pdb) ")
+            screen.press("p secret, sorted(locals()), x.shape\n")
+            screen.wait_for(f"({7 * step}, ['secret', 'step', 'x'], torch.Size([2, {3 + step}]))\r\n(Pdb) ")
+            screen.text = ""
+            screen.press("where\n")
+            screen.wait_for("(Pdb) ")
+            assert screen.text.count("script.py(") == 2 and "torchsleuth" not in screen.text
+            screen.text = ""
+            screen.press("c\n")
+        screen.wait_for("sum 252.0")
+        screen.wait_for("[ended 0]")
+
+
 DEEP = """
 import torch
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.transparent import SCRIPTS, compare
 
-TORCH = ("garbage", "settrace", "debugger", "closes_everything", "modes", "hooks")
+TORCH = ("garbage", "settrace", "debugger", "tracing_users", "closes_everything", "modes", "hooks")
 """Those with PyTorch, which takes its time, that are compared here."""
 CHOSEN = [
     path for path in sorted(SCRIPTS.glob("*.py")) if path.stem in TORCH or b"import torch" not in path.read_bytes()

@@ -57,6 +57,12 @@ class Attention:
         """A step has ended that was not looked at, and the next one is not, either."""
         self._passed += 1
 
+    def lose_order(self) -> None:
+        """Something of this step was not seen."""
+        if self.whole:
+            self.whole = False
+            self.on_whole(False)
+
     def wake(self) -> None:
         """Something happens that is looked at in any step."""
         if not self.closely:

@@ -101,6 +101,7 @@ class DataWatch:
         iterator._num_yielded = property(yielded, yields)
 
     def remove(self) -> None:
+        self._began = 0.0
         if self._iterator is not None:
             for name in ("_profile_name", "_num_yielded"):
                 if name in vars(self._iterator):

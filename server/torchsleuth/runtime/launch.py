@@ -83,7 +83,7 @@ class Launch:
         self._recording = True
         before = dict.fromkeys(_TRACERS_OF_TORCH, self._tracer_imported)
         self.imports = ImportHook(self.project.owns, self.compile, before)
-        self.tracers = TracerWatch(self.suspend)
+        self.tracers = TracerWatch(self.suspend, self._go_on)
         self.printer: Printer | None = None
         self.suspended = False
         self.probe: Any = None
@@ -169,26 +169,37 @@ class Launch:
         if torch is None or self._watched or getattr(torch.__spec__, "_initializing", False):
             return self._watched
         self._watched = True
-        without = self.limits.without if self.limits is not None else ()
         self.recorder.slots = page.shared(self._folder)
-        if "constructors" not in without:
-            self.registry.install(torch)
-        if "training" not in without:
-            self.watch.install(torch, sys.modules["torch.optim.optimizer"])
-            self._record_training(torch)
-        self._recording = "shapes" not in without
+        if "training" not in self._without:
+            self._record_training()
+        self._recording = "shapes" not in self._without
         if not self._recording:
             self.recorder.rest(True)
-        elif "values" not in without:
-            self.recorder.install(torch, sys.modules["torch.optim.optimizer"])
-        # Behind the recorder of the training, which counts batches in the same way.
-        self.progress.install(torch, sys.modules["torch.optim.optimizer"], compare=isinstance(self.stream, ChildStream))
+        self._watch(torch, self.training.install)
         self._choose_record()
         if self.limits is not None:
             Limiter(self.limits, self._ends, self._switch).install(torch)
             if self.limits.probe is not None:
                 self._start_probe(self.limits.probe, torch)
         return True
+
+    @property
+    def _without(self) -> tuple[str, ...]:
+        """The kinds of observations that are not made."""
+        return self.limits.without if self.limits is not None else ()
+
+    def _watch(self, torch: Any, training: Callable[[Any, Any], None]) -> None:
+        """Put in place what sees the script's use of torch. `training`: what does so for the recorder of the training."""
+        without, optimizers = self._without, sys.modules["torch.optim.optimizer"]
+        if "constructors" not in without:
+            self.registry.install(torch)
+        if "training" not in without:
+            self.watch.install(torch, optimizers)
+            training(torch, optimizers)
+        if not {"shapes", "values"}.intersection(without):
+            self.recorder.install(torch, optimizers)
+        # Behind the recorder of the training, which counts batches in the same way.
+        self.progress.install(torch, optimizers, compare=isinstance(self.stream, ChildStream))
 
     def _start_probe(self, settings: dict[str, Any], torch: Any) -> None:
         from torchsleuth.runtime.probes.desk import Desk
@@ -205,14 +216,13 @@ class Launch:
         self.recorder.rest(False)
         set_record(record)
 
-    def _record_training(self, torch: Any) -> None:
+    def _record_training(self) -> None:
         self.registry.on_made = self.training.made
         self.registry.on_compile = self.training.compiles
         self.training.site_place = self._place_of_site
         self.training.on_loss = self.watch.note_loss
         self.training.on_exchange = self._losses_are_seen
         self.training.attention.on_whole = self._tell
-        self.training.install(torch, sys.modules["torch.optim.optimizer"])
         self.recorder.training = self.training
 
     def _losses_are_seen(self, seen: bool) -> None:
@@ -240,8 +250,9 @@ class Launch:
         """Whether shapes are recorded from now on."""
         if self.limits is None or "shapes" not in self.limits.without:
             self._recording = recording
-            self.recorder.rest(not recording)
-            self._choose_record()
+            if not self.suspended:
+                self.recorder.rest(not recording)
+                self._choose_record()
 
     def _choose_record(self) -> None:
         """Choose how to record, again when a tracer of torch's is about to be imported."""
@@ -252,6 +263,8 @@ class Launch:
         elif self._watched and not self.suspended:
             careful = self._careful or not sys.modules.keys().isdisjoint(_TRACERS_OF_TORCH)
             set_record(self.recorder.make_record(sys.modules["torch"], careful=careful))
+        elif not self.suspended:
+            set_record(self._record_when_imported)
 
     def _tracer_imported(self) -> None:
         self._careful = True
@@ -264,21 +277,34 @@ class Launch:
         self.recorder.count(site)
         return value
 
-    def suspend(self) -> None:
+    def suspend(self, gate: Any) -> None:
         """Nothing of ours runs any more, because a debugger, tracer or profiler would see it. Rewritten code calls functions
-        in C that give back what they get."""
+        in C that give back what they get, and asks `gate` what to execute."""
         self.suspended = True
-        self.recorder.rest(True)
+        self.recorder.rest(True, gate)
         set_record(_NOTHING.get)
         vars(builtins)[IMPORTED] = dict
         self.imports.remove()
         self.registry.remove()
         self.watch.remove()
-        self.training.remove()
+        self.training.detach()
         self._losses_are_seen(True)
         self._tell(False)
         self.progress.remove()
         self.recorder.samples.remove()
+
+    def _go_on(self) -> None:
+        """The debugger or tracer is gone."""
+        if self._ended:
+            return
+        self.suspended = False
+        vars(builtins)[IMPORTED] = self.imported
+        self.imports.install()
+        self._losses_are_seen(False)
+        if self._watched:
+            self._watch(sys.modules["torch"], self.training.attach_again)
+        self.recorder.rest(not self._recording and self._probes_record is None)
+        self._choose_record()
 
     def leave(self) -> None:
         """Called with an exception that leaves the main program."""

@@ -39,7 +39,7 @@ class Progress:
         self._send = send
         self._torch: Any = None
         self._untouchable: Any = None
-        self._hook: Any = None
+        self._restore: list[Callable[[], None]] = []
         self._rank: int | None = None
         self._compare = False
         self._world = 1
@@ -58,7 +58,8 @@ class Progress:
     def install(self, torch: Any, optimizers: Any, *, compare: bool) -> None:
         """`optimizers` is the module torch.optim.optimizer; `compare`: this process may be a rank."""
         self._torch, self._untouchable, self._compare = torch, untouchable_in(torch), compare
-        self._hook = optimizers.register_optimizer_step_post_hook(self._stepped)
+        self._restore = [optimizers.register_optimizer_step_post_hook(self._stepped).remove]
+        self._last = self._forward = None
         if compare:
             loaders = sys.modules.get("torch.utils.data.dataloader")
             if loaders is not None:
@@ -67,9 +68,9 @@ class Progress:
             self._watch_forward(sys.modules.get("torch.nn.parallel.distributed"))
 
     def remove(self) -> None:
-        if self._hook is not None:
-            self._hook.remove()
-            self._hook = None
+        for restore in self._restore:
+            restore()
+        self._restore = []
 
     def rank(self) -> int | None:
         """Of this process, once it has joined a group of several; also after it has left it."""
@@ -216,6 +217,7 @@ class Progress:
             return after(model, output)
 
         module.DistributedDataParallel._post_forward = _post_forward
+        self._restore.append(lambda: setattr(module.DistributedDataParallel, "_post_forward", after))
 
 
 class _Counter:

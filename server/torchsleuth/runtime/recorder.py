@@ -118,6 +118,8 @@ class Recorder:
         """Sites whose gates are known in these two."""
         self.resting = False
         """Whether everything runs as written for now."""
+        self._old: set[int] = set()
+        """Sites that were not reached since everything ran as written: their latest value may be another one."""
         self.blind = False
         """Whether something ran that was not seen: what was not reached is unknown then."""
         self._pending: set[int] = set()
@@ -243,11 +245,17 @@ class Recorder:
                 part = gate
         self._indexed = len(self.sites)
 
-    def rest(self, resting: bool) -> None:
-        """Let everything run as written, or be recorded again. What is reached is not known any more."""
+    def rest(self, resting: bool, gate: Any = False) -> None:
+        """Let everything run as written, or be recorded again. What is reached is not known any more. `gate`: what gates are
+        while everything runs as written; something false."""
         self.blind, self.resting = True, resting
         self._index()
-        switch_gates(self._open_parts.keys() if resting else self._open_parts.keys() - self._closed, not resting)
+        if resting:
+            switch_gates(self._open_parts.keys(), gate)
+        else:
+            self._old = set(self._shapes)
+            self._last.clear()
+            switch_gates(self._open_parts.keys() - self._closed, True)
 
     def _note(self, site: int, value: Any, shape: Any) -> None:
         sizes = list(shape)
@@ -260,6 +268,7 @@ class Recorder:
         elif self._shapes[site] != shape:
             known["later"] = sizes
         self._last[site] = self._shapes[site] = shape
+        self._old.discard(site)
         self.samples.take(site, value)
         self._pending.add(site)
         self._latest = site
@@ -270,7 +279,7 @@ class Recorder:
         if self.resting:
             return None
         for number, site in enumerate(self.sites):
-            if site.span == span and site.path == path and number in self._facts:
+            if site.span == span and site.path == path and number in self._facts and number not in self._old:
                 return {**self._facts[number], "shape": [int(size) for size in self._shapes[number]]}
         return None
 

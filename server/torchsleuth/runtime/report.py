@@ -271,7 +271,8 @@ class Collector:
         found = merged([(crash, item and with_source(item, crash, facts.values(), sources)) for crash, item in told])
         recorded = self._training_told()
         silent = verdicts(recorded, sources) if recorded is not None and not crashes else ()
-        if (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
+        whole = recorded is None or not recorded.interrupted
+        if not whole or (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
             silent = tuple(diagnostic for diagnostic in silent if diagnostic.code not in OF_ABSENCE)
         return RunReport(
             script,

@@ -59,8 +59,8 @@ class Site(NamedTuple):
     """Numbers of the gates around it, the innermost first."""
 
 
-def switch_gates(gates: Iterable[int], open_: bool) -> None:
-    """Open or close gates in this process."""
+def switch_gates(gates: Iterable[int], open_: Any) -> None:
+    """Open or close gates in this process; `open_`: True, False, or what is asked for its truth each time."""
     for gate in gates:
         setattr(builtins, f"{_GATE}{gate}", open_)
 

@@ -132,6 +132,10 @@ class TrainingRecorder:
         self.sites: deque[tuple[int, int]] = deque(maxlen=MAX_SITES_KEPT)
         """Sequence numbers of autograd and the latest sites of this step, told by the recorder."""
         self._hooks: list[Any] = []
+        self._detached = 0.0
+        """When nothing was recorded any more."""
+        self.interrupted = False
+        """Whether something has gone on unseen for a while."""
         self._restore: list[Callable[[], None]] = []
         self._compiles = False
         self._optimizers: dict[int, _Optimizer] = {}
@@ -189,19 +193,22 @@ class TrainingRecorder:
 
     def install(self, torch: Any, optimizers: Any) -> None:
         """`optimizers` is the module torch.optim.optimizer."""
-        self._torch = torch
         self._untouchable = untouchable_in(torch)
         self._occupied = occupied_in(torch)
         self._optimizer_type = optimizers.Optimizer
         self._sequence_number = torch.autograd._get_sequence_nr
-        self._began = self._since = time.perf_counter()
+        self._began = self._since = self._detached = time.perf_counter()
         self._seeded = torch.initial_seed() if hasattr(torch, "initial_seed") else None
+        self.kept.torch = torch
+        self._attach(torch, optimizers)
+
+    def _attach(self, torch: Any, optimizers: Any) -> None:
+        self._torch = torch
         self._hooks = [
             optimizers.register_optimizer_step_pre_hook(self._before_step),
             optimizers.register_optimizer_step_post_hook(self._after_step),
         ]
         self.data.install(torch)
-        self.kept.torch = torch
 
     def made(self, kind: str, value: Any) -> None:
         """An optimizer or a loader is being constructed."""
@@ -248,15 +255,31 @@ class TrainingRecorder:
             restore()
         self._restore = []
 
-    def remove(self) -> None:
-        """Nothing of ours is left."""
+    def detach(self) -> None:
+        """Nothing of ours is left in torch."""
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
         self._give_back()
-        self._compiles = True
         self.data.remove()
         self._torch = None
+        self._detached = time.perf_counter()
+
+    def attach_again(self, torch: Any, optimizers: Any) -> None:
+        """Go on after `detach`. Steps may have been made in the meantime, and this one is not known from its beginning."""
+        now = time.perf_counter()
+        self._began += now - self._detached
+        self._since, self._now_in, self._last_step, self._steps_in_it = now, "other", 0.0, 0
+        self._this_step = dict.fromkeys(_KINDS, 0.0)
+        self.interrupted = True
+        self.sites.clear()
+        self.modules.backward(None)
+        for loss in self._losses.values():
+            loss.in_step = 0
+        for state in self._optimizers.values():
+            state.before = []
+        self.attention.lose_order()
+        self._attach(torch, optimizers)
 
     def _failed(self) -> None:
         """An error of ours: the script does not meet it, and after some of them nothing is recorded any more."""
@@ -357,7 +380,7 @@ class TrainingRecorder:
         found["step_key"] = key
         optimizer = scheduler.__dict__.get("optimizer")
         state = self._optimizers.get(id(optimizer))
-        if state is None or state.steps == 0:
+        if (state is None or state.steps == 0) and not self.interrupted:
             found["before_first_step"] += 1
 
     def _scheduler(self, scheduler: Any) -> dict[str, Any]:
@@ -1159,6 +1182,7 @@ class TrainingRecorder:
             "scaler_place": places.to_json(self._scaler_key),
             "seeded": None if self._seeded is None else torch.initial_seed() != self._seeded,
             "device": self._device,
+            "interrupted": self.interrupted,
             "cost": self._all_cost,
             **self.data.to_json(),
         }

@@ -18,7 +18,7 @@ _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     evaluation.findings,
 )
 OF_ABSENCE = frozenset({"TS503", "TS938"})
-"""Findings that say that something never came, which it may still have in a run that was ended early."""
+"""Findings that say that something never came, which it may still have in a run that was ended early, or seen in parts."""
 
 
 def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:
