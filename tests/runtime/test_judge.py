@@ -421,8 +421,10 @@ def test_labels_that_are_written_down_are_meant() -> None:
 def test_one_cause_is_named_for_what_follows_from_it() -> None:
     cause, mild = Finding("TS501", None, ""), Finding("TS938", None, "", mild=True)
     dead, rising = Finding("TS925", None, "", 24), Finding("TS921", None, "", 40)
-    assert chosen([rising, dead, mild]) == [dead, mild]
-    assert chosen([rising, mild, cause, dead]) == [cause, mild]
+    assert chosen([[rising, dead, mild]]) == [[dead, mild]]
+    assert chosen([[rising, mild, cause, dead]]) == [[cause, mild]]
+    assert chosen([[rising, mild], [dead]]) == [[mild], [dead]], "of two ranks"
+    assert chosen([[rising], [cause]]) == [[], [cause]]
 
 
 def test_infinite_losses_of_a_rate_that_is_too_large_are_that() -> None:

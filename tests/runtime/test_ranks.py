@@ -14,7 +14,9 @@ import pytest
 
 from tests.runtime.test_runs import execute, write
 from torchsleuth.cli.run import collect
+from torchsleuth.report.view import View
 from torchsleuth.runtime import page, together, where
+from torchsleuth.runtime.report import read_sources
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Json
 
@@ -85,7 +87,25 @@ def test_the_rank_that_crashed_first(tmp_path: Path) -> None:
     report = torchrun(script(tmp_path, wrapped=wrapped, inside=inside), on_output=lambda text: None).execute()
     (found,) = report.diagnostics
     assert (found.code, found.start.line) == ("TS101", 17) and found.message.endswith("(rank 1)")
-    assert ranks_of(report)["first_to_crash"] == 1
+    merged = ranks_of(report)
+    assert merged["first_to_crash"] == 1
+    assert [[one["line"] for one in rank["findings"]] for rank in merged["ranks"]] == [[], [17]]
+    assert together.summary(merged) == "2 ranks: rank 1 was the first to crash, behind 3 steps"
+
+
+def test_what_is_silently_wrong_in_one_rank_and_in_all(tmp_path: Path) -> None:
+    text = script(tmp_path, wrapped="nn.parallel.DistributedDataParallel", inside="x = x * (1 + 499 * rank)")
+    report = torchrun(text, on_output=lambda text: None).execute()
+    (large,) = [found for found in report.diagnostics if found.code == "TS930"]
+    assert large.message.endswith("(rank 1)")
+    merged = ranks_of(report)
+    assert [[one["code"] for one in rank["findings"]] for rank in merged["ranks"]] == [[], ["TS930"]]
+    (table,) = (table for table in View(report, read_sources()).to_json()["tables"] if table["name"] == "ranks")
+    assert [row[-1] for row in table["rows"]] == ["–", f"TS930 train.py:{large.start.line}"]
+
+    both = script(tmp_path, wrapped="nn.parallel.DistributedDataParallel", inside="x = x * 500")
+    (found,) = torchrun(both, on_output=lambda text: None).execute().diagnostics
+    assert found.code == "TS930" and "rank" not in found.message
 
 
 def test_ranks_that_wait_for_each_other(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class View:
     def __init__(self, report: RunReport, sources: Sources) -> None:
         self._report = report
         self._sources = sources
-        self._root = os.path.dirname(report.script)
+        self._root = os.path.dirname(_main_file(report))
 
     def to_json(self, probes: Sequence[Callable[[View], Json]] = ()) -> Json:
         """`probes` make what is shown of the answers of probes."""
@@ -142,13 +142,27 @@ class View:
 
     def _tables(self, training: Training | None) -> Iterator[Json]:
         if self._report.ranks is not None:
-            yield _table("ranks", _rank_rows(self._report.ranks), right=(0, 1, 2, 3))
+            yield _table("ranks", self._rank_rows(self._report.ranks), right=(0, 1, 2, 3))
         if training is None:
             return
         yield _table("modules", self._module_rows(training), right=(3, 4, 5, 6))
         yield _table("batches", self._batch_rows(training), right=(3, 4, 5, 6))
         yield _table("loaders", self._loader_rows(training), right=(1, 2, 3, 4, 5))
         yield _table("kept", self._kept_rows(training), right=(1, 2))
+
+    def _rank_rows(self, ranks: Json) -> Iterator[list[Any]]:
+        """A row for each rank of a distributed training: what it takes, what of that it does alone, and what was found in it."""
+        for rank in ranks["ranks"]:
+            batches = [", ".join(map(str, item["batches"][-4:])) for item in rank["passes"]]
+            found = [f"{one['code']} {self.place(one['path'], one['line'], 1)['text']}" for one in rank["findings"]]
+            yield [
+                str(rank["rank"]),
+                amount(rank["steps"]),
+                "–" if rank["step_ms"] is None else seconds(rank["step_ms"] / 1000),
+                "–" if rank["local_ms"] is None else seconds(rank["local_ms"] / 1000),
+                "; ".join(batches) or "–",
+                ", ".join(found) or "–",
+            ]
 
     def _module_rows(self, training: Training) -> Iterator[list[Any]]:
         shapes: dict[int, list[str]] = {}
@@ -443,23 +457,14 @@ def _table(name: str, rows: Iterable[list[Any]], right: tuple[int, ...]) -> Json
     }
 
 
-def _rank_rows(ranks: Json) -> Iterator[list[Any]]:
-    """A row for each rank of a distributed training: what it takes, and what of that it does alone."""
-    for rank in ranks["ranks"]:
-        batches = [", ".join(map(str, item["batches"][-4:])) for item in rank["passes"]]
-        yield [
-            str(rank["rank"]),
-            amount(rank["steps"]),
-            "–" if rank["step_ms"] is None else seconds(rank["step_ms"] / 1000),
-            "–" if rank["local_ms"] is None else seconds(rank["local_ms"] / 1000),
-            "; ".join(batches) or "–",
-        ]
-
-
 def _named(report: RunReport) -> str:
+    return os.path.basename(_main_file(report)) or report.script
+
+
+def _main_file(report: RunReport) -> str:
     """The script of a run; of a module such as a launcher, the first of the user's files."""
     files = [report.script] if os.path.isabs(report.script) else [*report.loaded[:1], report.script]
-    return os.path.basename(files[0]) or report.script
+    return files[0]
 
 
 def _in_order(training: Training) -> list[int]:

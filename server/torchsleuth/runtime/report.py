@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from torchsleuth.schema import Diagnostic, Json, Position, RunLine, Sample, Tens
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import Training
-from torchsleuth.verdicts.judge import OF_ABSENCE, verdicts
+from torchsleuth.verdicts.judge import OF_ABSENCE, verdicts_of_ranks
 
 Sources = Callable[[str], SourceText]
 
@@ -269,11 +269,11 @@ class Collector:
         }
         told = [(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)]
         found = merged([(crash, item and with_source(item, crash, facts.values(), sources)) for crash, item in told])
-        recorded = self._training_told()
-        silent = verdicts(recorded, sources) if recorded is not None and not crashes else ()
-        whole = recorded is None or not recorded.interrupted
-        if not whole or (ended or self._ended or _how_it_ended(exit_code, cancelled)) != "exit":
-            silent = tuple(diagnostic for diagnostic in silent if diagnostic.code not in OF_ABSENCE)
+        ended = ended or self._ended or _how_it_ended(exit_code, cancelled)
+        trainings = self._trainings()
+        recorded = next(iter(trainings.values()), None)
+        judged = {} if crashes else dict(zip(trainings, _judged([*trainings.values()], sources, ended)))
+        silent = together.merged_verdicts(judged)
         return RunReport(
             script,
             exit_code,
@@ -285,20 +285,21 @@ class Collector:
             tuple(self._loaded),
             self._training,
             tuple(dict.fromkeys((name, value) for name, value in environment)),
-            ended or self._ended or _how_it_ended(exit_code, cancelled),
+            ended,
             tuple({name: value for name, value in process.items() if name != "ranks"} for process in self._processes),
             tuple(self._lines(sources, crashes)),
             tuple(found),
             recorded,
-            self._ranks,
+            together.with_findings(self._ranks, judged, told),
             self._versions,
         )
 
-    def _training_told(self) -> Training | None:
-        """The training of the run: that of the script itself, else of its first rank, else of the first of its processes."""
-        if self._recorded is not None or not self._records_of:
-            return self._recorded
-        return min(self._records_of, key=lambda item: item[0]["rank"] or 0)[1]
+    def _trainings(self) -> dict[int | None, Training]:
+        """The trainings of the run by rank: that of the script itself, else those of its ranks, else of the first of its processes."""
+        if self._recorded is not None:
+            return {None: self._recorded}
+        ranks = {process["rank"]: training for process, training in self._records_of if process["rank"] is not None}
+        return dict(sorted(ranks.items()) or [(None, training) for _, training in self._records_of[:1]])
 
     def _lines(self, sources: Sources, crashes: list[Json]) -> Iterator[RunLine]:
         """A process that was killed has not said what it reached: nothing is told about the rest then."""
@@ -310,6 +311,13 @@ class Collector:
             for line, was in sorted(reached_lines(source.text, reached, missed, left, path in self._completed).items()):
                 end = len(source.line(line)) + 1
                 yield RunLine(path, Position(line, 1), Position(line, end), was)
+
+
+def _judged(trainings: Sequence[Training], sources: Sources, ended: str) -> Iterator[tuple[Diagnostic, ...]]:
+    """What is said of each; of one that was ended early, or not seen as a whole, not what may still have come."""
+    for training, found in zip(trainings, verdicts_of_ranks(trainings, sources)):
+        whole = ended == "exit" and not training.interrupted
+        yield tuple(diagnostic for diagnostic in found if whole or diagnostic.code not in OF_ABSENCE)
 
 
 def _training(found: Json) -> Training | None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from torchsleuth.messages import message
+from torchsleuth.runtime.crashes import located
 from torchsleuth.runtime.page import Page
 from torchsleuth.runtime.rewrite import sites_of
-from torchsleuth.schema import Json
+from torchsleuth.schema import Diagnostic, Json
 from torchsleuth.syntax.files import Unreadable, read_source
 
 MAX_FRAMES = 12
@@ -147,8 +148,46 @@ def _alike(ranks: list[Json]) -> Json | None:
     return {"path": place["path"], "line": place["line"], "steps": len(steps), "world": len(ranks)}
 
 
+def merged_verdicts(judged: Mapping[int | None, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
+    """What is said of the trainings of the ranks: once what is true of all of them, with their numbers what is of some."""
+    places: dict[object, tuple[Diagnostic, list[int | None]]] = {}
+    for rank, found in judged.items():
+        for diagnostic in found:
+            key = (diagnostic.code, diagnostic.path, diagnostic.start)
+            places.setdefault(key, (diagnostic, []))[1].append(rank)
+    return tuple(
+        located(
+            diagnostic,
+            "" if len(ranks) == len(judged) else ", ".join(message("error.where.rank", rank=rank) for rank in ranks),
+        )
+        for diagnostic, ranks in places.values()
+    )
+
+
+def with_findings(
+    merged: Json | None,
+    judged: Mapping[int | None, Sequence[Diagnostic]],
+    crashes: Sequence[tuple[Json, Diagnostic | None]],
+) -> Json | None:
+    """The comparison of the ranks with what was found in each: ``findings``, [{code, path, line}]."""
+    if merged is None:
+        return None
+    found = [(rank, diagnostic) for rank, of_rank in judged.items() for diagnostic in of_rank]
+    found += [(_rank_of(crash), diagnostic) for crash, diagnostic in crashes if diagnostic is not None]
+    of = {rank["rank"]: [one for number, one in found if number == rank["rank"]] for rank in merged["ranks"]}
+    rows = [
+        {**rank, "findings": [{"code": one.code, "path": one.path, "line": one.start.line} for one in of[rank["rank"]]]}
+        for rank in merged["ranks"]
+    ]
+    return {**merged, "ranks": rows}
+
+
 def summary(merged: Json) -> str:
-    """One line about all ranks: their steps, and which one the others wait for."""
+    """One line about all ranks: which one crashed first, else their steps, and which one the others wait for."""
+    first = next((rank for rank in merged["ranks"] if rank["rank"] == merged["first_to_crash"]), None)
+    if first is not None:
+        values = {"world": merged["world"], "rank": first["rank"], "steps": first["steps"]}
+        return message("cli.run.ranks.crashed", **values)
     steps = [rank["steps"] for rank in merged["ranks"]]
     values = {"world": merged["world"], "steps": min(steps)}
     if min(steps) != max(steps):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Diagnostic, Position, Severity
@@ -23,21 +23,33 @@ OF_ABSENCE = frozenset({"TS503", "TS938"})
 
 def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:
     """The findings about a training, in the order of their harm, one for each place and code."""
-    evidence = Evidence(training, sources)
+    return verdicts_of_ranks([training], sources)[0]
+
+
+def verdicts_of_ranks(trainings: Sequence[Training], sources: Sources) -> list[tuple[Diagnostic, ...]]:
+    """The findings about trainings that go on together: what is measured in one of them may follow from what is wrong in another."""
+    findings = [[one for part in _PARTS for one in part(Evidence(training, sources))] for training in trainings]
+    return [_told(of_one, sources) for of_one in chosen(findings)]
+
+
+def _told(findings: list[Finding], sources: Sources) -> tuple[Diagnostic, ...]:
     found: dict[object, Diagnostic] = {}
-    for finding in chosen([finding for part in _PARTS for finding in part(evidence)]):
+    for finding in findings:
         if finding.place is not None:
             diagnostic = _diagnostic(finding, finding.place, sources)
             found.setdefault((diagnostic.code, diagnostic.path, diagnostic.start.line), diagnostic)
     return tuple(found.values())
 
 
-def chosen(findings: list[Finding]) -> list[Finding]:
-    """Those that are told, the ones that explain most first."""
-    causes = [one for one in findings if not one.rank and not one.mild]
-    mild = [one for one in findings if one.mild]
-    measured = sorted((one for one in findings if one.rank), key=lambda one: one.rank)
-    return [*causes, *([] if causes else measured[:1]), *mild]
+def chosen(findings: Sequence[Sequence[Finding]]) -> list[list[Finding]]:
+    """Those of each training that are told, the ones that explain most first."""
+    causes = [[one for one in of_training if not one.rank and not one.mild] for of_training in findings]
+    first = min((one.rank for of_training in findings for one in of_training if one.rank), default=0)
+    told = []
+    for of_training, explaining in zip(findings, causes):
+        measured = [one for one in of_training if one.rank and one.rank == first and not any(causes)]
+        told.append([*explaining, *measured[:1], *(one for one in of_training if one.mild)])
+    return told
 
 
 def _diagnostic(finding: Finding, place: Place, sources: Sources) -> Diagnostic:
