@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from torchsleuth.cli.files import python_files
 from torchsleuth.schema import Contract
+from torchsleuth.syntax.files import python_files
 from torchsleuth.worker.engine import Engine
 from torchsleuth.worker.phrases import doubts
 

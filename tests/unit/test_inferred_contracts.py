@@ -661,3 +661,147 @@ def test_inputs_that_are_several_tensors_are_told_one_by_one() -> None:
     assert [one.name for one in found["Root"].inputs] == ["xs[0]", "xs[1]"]
     assert found["Root"].result.describe() == "[N, o, H, W]"
     assert found["Two"].sized and [one.name for one in found["Two"].inputs] == ["parts[0]", "parts[1]"]
+
+
+def signature(contract: Contract) -> str:
+    return f"{contract.heading()}: {contract.signature()}"
+
+
+def test_calls_in_other_documents_of_the_project_tell_the_ranks(tmp_path: Path) -> None:
+    pooled = """
+    class Shift(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.size = size
+
+        def forward(self, x, gate):
+            return x * torch.sigmoid(gate) + self.size
+    """
+    use = "from pooled import Shift\n\nshift = Shift(4)\nout = shift(torch.rand(2, 5, 7), torch.rand(2, 5, 7))\n"
+    text = HEAD + textwrap.dedent(pooled)
+    path = tmp_path / "pooled.py"
+    path.write_text(text)
+    (tmp_path / "unrelated.py").write_text("raise SystemExit\n")
+    alone = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts
+    assert "..." in signature(alone[0])
+    (tmp_path / "use.py").write_text(HEAD + use)
+    text += "\n"
+    (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts
+    assert signature(told) == "class Shift(size): forward(x: [N, L, C], gate: [N, L, C]) -> [N, L, C]"
+
+
+def test_a_layer_may_have_a_weight_that_was_computed() -> None:
+    found = contracts("""
+    class Positions(nn.Module):
+        def __init__(self, count, size):
+            super().__init__()
+            table = torch.zeros(count, size)
+            table[:, 0::2] = torch.arange(count).unsqueeze(1) / size
+            self.table = nn.Embedding(count, size)
+            self.table.weight = nn.Parameter(table, requires_grad=False)
+
+        def forward(self, x):
+            return self.table(x[:, :, 0].long())
+    """)
+    assert (
+        signature(found["Positions"]) == "class Positions(count, size): forward(x: [N, C, H, ...]) -> [N, C, ..., size]"
+    )
+
+
+def test_a_table_of_numbers_may_be_as_long_as_it_likes() -> None:
+    found = contracts("""
+    import numpy as np
+
+    class Sinusoids(nn.Module):
+        def __init__(self, size, length=200):
+            super().__init__()
+            table = np.array([[place / np.power(10000, 2 * (j // 2) / size) for j in range(size)] for place in range(length)])
+            table[:, 0::2] = np.sin(table[:, 0::2])
+            self.register_buffer("table", torch.FloatTensor(table).unsqueeze(0))
+
+        def forward(self, x):
+            b, n, c = x.shape
+            return x + self.table[:, :n].clone()
+    """)
+    told = found["Sinusoids"]
+    assert signature(told) == "class Sinusoids(size, length=200): forward(x: [b, n, size]) -> [b, n, size]"
+    assert told.conditions == ("n <= length",)
+
+
+def test_a_size_that_another_method_unpacks_is_several_integers() -> None:
+    found = contracts("""
+    class Merge(nn.Module):
+        def __init__(self, resolution, dim):
+            super().__init__()
+            self.resolution = resolution
+            self.reduce = nn.Linear(2 * dim, dim)
+
+        def forward(self, x):
+            H, W = self.resolution
+            B, L, C = x.shape
+            assert L == H * W and H % 2 == 0
+            x = x.view(B, H, W, C)
+            x = torch.cat([x[:, 0::2], x[:, 1::2]], -1)
+            return self.reduce(x.view(B, -1, 2 * C))
+    """)
+    assert signature(found["Merge"]) == (
+        "class Merge(resolution[0], resolution[1], dim): "
+        "forward(x: [B, resolution[0]*resolution[1], dim]) -> [B, (resolution[0]//2)*resolution[1], dim]"
+    )
+
+
+def test_what_a_class_calls_is_no_integer() -> None:
+    found = contracts("""
+    class Residual(nn.Module):
+        def __init__(self, inner, size):
+            super().__init__()
+            self.inner = inner
+            self.norm = nn.LayerNorm(size)
+
+        def forward(self, x):
+            return self.norm(x) + self.inner(x)
+    """)
+    assert [one.name for one in found["Residual"].settings] == ["size"]
+
+
+def test_helpers_of_packages_that_are_not_installed_are_known() -> None:
+    found = contracts("""
+    from timm.layers import DropPath, to_2tuple, trunc_normal_
+    from torch.nn.modules.utils import _pair
+
+    class Patches(nn.Module):
+        def __init__(self, size, patch, dim):
+            super().__init__()
+            self.kernel = to_2tuple(patch)
+            self.proj = nn.Conv2d(3, dim, self.kernel, stride=_pair(patch))
+            self.scale = nn.Parameter(torch.zeros(dim, 1, 1))
+            trunc_normal_(self.scale, std=0.02)
+            self.drop = DropPath(0.1)
+
+        def forward(self, x):
+            return self.drop(self.proj(x) * self.scale)
+    """)
+    assert signature(found["Patches"]).endswith("forward(x: [N, 3, H, W]) -> [N, dim, H//patch, W//patch]")
+
+
+def test_indices_are_found_among_inputs_of_which_not_all_have_a_rank_yet() -> None:
+    found = contracts("""
+    def subsequent(seq):
+        b, n = seq.size()
+        return torch.triu(torch.ones((1, n, n)), diagonal=1) == 0
+
+    class Decoder(nn.Module):
+        def __init__(self, words, size, heads):
+            super().__init__()
+            self.words = nn.Embedding(words, size)
+            self.keys = nn.Linear(size, size)
+
+        def forward(self, seq, memory):
+            hidden = self.words(seq)
+            scores = hidden @ self.keys(hidden).transpose(1, 2)
+            scores = scores.masked_fill(subsequent(seq) == 0, -1e9)
+            return scores.softmax(-1) @ hidden + memory
+    """)
+    told = found["Decoder"]
+    assert told.inputs[0].value.sizes == ("b", "n") and told.inputs[0].value.dtype == "int64"
+    assert told.ranked

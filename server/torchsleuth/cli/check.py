@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, not_python, python_files
+from torchsleuth.cli.files import PathNames, not_python
 from torchsleuth.cli.formats import github, sarif
 from torchsleuth.cli.output import Output, command, complain, data, line, note, patch
 from torchsleuth.cli.render import concise, print_diagnostic, source_reader, to_json
@@ -23,7 +23,7 @@ from torchsleuth.lookup.modules import Import
 from torchsleuth.lookup.modules import find as find_modules
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, FileAnalysis
-from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.files import Unreadable, python_files, read_source
 from torchsleuth.syntax.names import imported_from
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable

@@ -6,12 +6,12 @@ import os
 import sys
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, not_python, python_files
+from torchsleuth.cli.files import PathNames, not_python
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.cli.render import to_json
 from torchsleuth.messages import message
 from torchsleuth.schema import Contract
-from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.files import Unreadable, python_files, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 from torchsleuth.worker.phrases import sentences
 

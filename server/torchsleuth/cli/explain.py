@@ -8,12 +8,12 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from torchsleuth.cli.files import PathNames, is_script, python_files
+from torchsleuth.cli.files import PathNames, is_script
 from torchsleuth.cli.output import complain, data, line
 from torchsleuth.cli.render import to_json
 from torchsleuth.messages import message
 from torchsleuth.schema import Cause, Explanation, FileAnalysis, Json
-from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.files import Unreadable, python_files, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 MOST_CAUSES = 30

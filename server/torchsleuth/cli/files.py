@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,6 @@ from torchsleuth.cli.output import complain
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix
 from torchsleuth.syntax.files import Unreadable, check
-
-_SKIPPED = frozenset({"node_modules", "build", "dist", "__pycache__", "site-packages", "venv"})
-_NOTES = (".#", "._")
-"""Files that Emacs and macOS lay beside a file, under its name: a link that leads nowhere, and no Python."""
 
 
 def is_script(path: Path) -> bool:
@@ -39,27 +35,6 @@ def not_python(path: Path, text: str) -> str | None:
         reason = getattr(error, "msg", None) or str(error)
         return message("cli.not_python", path=path, line=line, error=reason)
     return None
-
-
-def python_files(path: Path, excluded: Callable[[str], bool], unreadable: Callable[[str], None]) -> Iterator[Path]:
-    """The file itself, or every ``*.py`` below the folder but those of hidden, built, installed and excluded folders.
-    `unreadable` is told why a folder cannot be listed."""
-    if not os.path.isdir(path):
-        yield path
-        return
-
-    def failed(error: OSError) -> None:
-        unreadable(message("file.unreadable", path=error.filename, error=error.strerror or error))
-
-    for folder, folders, names in os.walk(path, onerror=failed):
-        folders[:] = sorted(name for name in folders if not _is_skipped(os.path.join(folder, name)))
-        found = (Path(folder) / name for name in sorted(names) if name.endswith(".py") and not name.startswith(_NOTES))
-        yield from (file for file in found if not excluded(str(file)))
-
-
-def _is_skipped(folder: str) -> bool:
-    name = os.path.basename(folder)
-    return name.startswith(".") or name in _SKIPPED or os.path.exists(os.path.join(folder, "pyvenv.cfg"))
 
 
 class PathNames:

@@ -16,8 +16,8 @@ from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax.forms import last_word, parts_of_tuple
-from torchsleuth.tensors.dims import Size
-from torchsleuth.values import UNKNOWN, Several, Tensor, Value
+from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.values import UNKNOWN, Array, ListValue, Scalar, Several, Tensor, Value
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MAX_KINDS, MISSING, alike, renewed
 from torchsleuth.values.names import Names
@@ -46,9 +46,12 @@ class Comprehension:
 
     def elements(self) -> tuple[Value, ...] | None:
         """All elements, or some that stand for them where their number is not known; None if nothing is known of them."""
+        counted = self._interp.counted()
         self._run(0)
         if self._exact:
             return tuple(self._results)
+        if self._count is not None and self._results and all(map(_is_numeric, self._results)):
+            self._interp.tabulated(counted)
         if not self._results or UNKNOWN in self._results:
             return None
         return Several.counted(self._interp.heap.several(tuple(self._results)), self._count)
@@ -142,6 +145,19 @@ class Comprehension:
             for fact in facts:
                 interp.assume(fact)
         return False not in verdicts
+
+
+def _is_numeric(value: Value) -> bool:
+    """Whether an element is a number, or several."""
+    match value:
+        case int() | float() | Dim() | Array():
+            return True
+        case Scalar():
+            return value.type in ("int", "float", "bool")
+        case ListValue():
+            elements = value.elements
+            return elements is not None and all(map(_is_numeric, elements))
+    return False
 
 
 def _scope_in(frame: Frame, mark: int) -> Frame:

@@ -41,6 +41,8 @@ SECONDS = 20.0
 """Time of the processor for one contract."""
 TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
+MOST_USERS = 4
+"""Other documents that are looked at for the calls of an entry."""
 _PERIODS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32, 64)
 _NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
 _POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -127,8 +129,11 @@ class Inference:
         self.interp = interp
         tree = parse(source)
         names = Names(__name__=_module_name(source, tree), __file__=source.path)
-        self.frame = Frame(source, names, names)
-        interp.begin_document(source, tree, self.frame)
+        frame = Frame(source, names, names)
+        self._path = source.path
+        self._frames = {source.path: frame}
+        """Those of the document and of others that use it, by path."""
+        interp.begin_document(source, tree, frame)
         self.entries = interp.entries_of(source)
         self._calls = interp.calls_seen()
         self._asked: set[ast.AST] = set()
@@ -199,7 +204,8 @@ class Inference:
 
     def _run(self, plan: Plan, numbers: dict[Symbol, int] | None = None, training: bool = True) -> Outcome:
         self._runs += 1
-        return self.interp.run_plan(plan, self.frame, numbers, training)
+        frame = self._frames[(plan.owner or plan.function).path]
+        return self.interp.run_plan(plan, frame, numbers, training)
 
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
@@ -218,7 +224,6 @@ class Inference:
         if lacking:
             yield from self._by_trial(plan, outcome, lacking)
             return
-        outcome = self._of_other_kinds(plan, outcome)
         if not outcome.works or not outcome.result.whole:
             outcome = self._without_symbols(plan, outcome)
         yield _Settled(outcome)
@@ -236,19 +241,22 @@ class Inference:
             integers = [name for name in plan.tensors if name in outcome.integers]
             for name in integers:
                 self.interp.as_integer(plan, name)
-            if not (integers or self._ranked(plan, outcome) or self._numbered(plan, outcome)):
+            if integers or self._ranked(plan, outcome) or self._numbered(plan, outcome):
+                outcome = self._run(plan)
+                continue
+            before, outcome = outcome, self._of_other_kinds(plan, outcome)
+            if outcome is before:
                 break
-            outcome = self._run(plan)
         return outcome
 
     def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
         """Plan with the ranks of what calls in the document pass. Whether there are any."""
         passed = agreed(self._calls, plan.function.node, lacking)
-        for user in self._users(plan):
-            if passed.keys() >= set(lacking) or self._spent():
-                break
-            self._calls += self._ask(self.interp.plan(*user))
+        for calls in self._calls_by_users(plan):
+            self._calls += calls
             passed = agreed(self._calls, plan.function.node, lacking)
+            if passed.keys() >= set(lacking):
+                break
         for name, part in passed.items():
             usual = _NAMES.get(len(part.shape or ()), ("?",) * len(part.shape or ()))
             plan.shapes[name] = tuple(
@@ -259,15 +267,29 @@ class Inference:
                 plan.dtypes.setdefault(name, part.dtype)
         return bool(passed)
 
-    def _users(self, plan: Plan) -> Iterator[tuple[ClassValue | None, Function]]:
-        """The entries that use the class or function and were not asked yet, the shortest first."""
-        called = plan.function if plan.owner is None else plan.owner
+    def _calls_by_users(self, plan: Plan) -> Iterator[list[Call]]:
+        """The calls of the entries that use the class or function, here and in other documents, and were not asked yet."""
+        called = plan.owner or plan.function
         self._asked.add(called.node)
-        for owner, function in sorted(self.entries, key=lambda one: _length((one[0] or one[1]).node)):
+        yield from self._calls_of_entries(self.entries, called.name)
+        if called.path != self._path:
+            return
+        for source in itertools.islice(self.interp.workspace.mentioning(called.name, called.path), MOST_USERS):
+            if self._spent():
+                return
+            if source.path not in self._frames:
+                with self.interp.briefly():
+                    self._frames[source.path] = self.interp.begin_user(source)
+                    yield self.interp.calls_seen()
+            yield from self._calls_of_entries(self.interp.entries_of(source), called.name)
+
+    def _calls_of_entries(self, entries: list[tuple[ClassValue | None, Function]], name: str) -> Iterator[list[Call]]:
+        """The calls of those entries that use something of this name, the shortest first."""
+        for owner, function in sorted(entries, key=lambda one: _length((one[0] or one[1]).node)):
             user = (owner or function).node
-            if user not in self._asked and names_class(user, called.name):
+            if user not in self._asked and names_class(user, name) and not self._spent():
                 self._asked.add(user)
-                yield owner, function
+                yield self._ask(self.interp.plan(owner, function))
 
     def _ask(self, plan: Plan) -> list[Call]:
         """The calls of an entry that is run with the ranks that its inputs have, as far as that is known, or may have."""
@@ -309,11 +331,11 @@ class Inference:
         changed = False
         certain = self._certain_ranks(plan, outcome)
         for name in plan.tensors:
+            shape, demand = outcome.inputs.get(name), outcome.demands.get(name)
+            if demand is not None and demand.dtype and name not in plan.dtypes:
+                plan.dtypes[name], changed = demand.dtype, name in plan.shapes
             if name in plan.shapes:
                 continue
-            shape, demand = outcome.inputs.get(name), outcome.demands.get(name)
-            if demand is not None and demand.dtype:
-                plan.dtypes.setdefault(name, demand.dtype)
             if shape is not None:
                 usual = _NAMES.get(len(shape), ("?",) * len(shape))
                 names = [_plain_name(size, name) for size, name in zip(shape, usual)]

@@ -386,6 +386,13 @@ class EntryPoints(DeclaredShapes):
                 self.lasting[symbol] for symbol in dims.symbols(times) if symbol in self.lasting
             )
 
+    def counted(self) -> frozenset[ArgumentKey]:
+        return frozenset() if self.entry_point is None else frozenset(self.entry_point.counted)
+
+    def tabulated(self, before: frozenset[ArgumentKey]) -> None:
+        if self.entry_point is not None:
+            self.entry_point.counted.intersection_update(before)
+
     def _tensor_argument(
         self, place: ArgumentKey, declared: Declared | None, given: Supposition, names: dict[str, Size]
     ) -> Tensor:

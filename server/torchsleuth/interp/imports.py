@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
-from torchsleuth.syntax.files import Unreadable, read_source
+from torchsleuth.syntax.files import Unreadable, python_files, read_source
 from torchsleuth.syntax.text import SourceText
 
 _OF_PROJECTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
 """Files in the outermost folder of a project, from which its scripts are run."""
+
+MOST_FOLDERS = 500
+"""Folders of a project that are looked through for the users of something."""
+MOST_CHARACTERS = 20_000_000
+"""Characters of its sources that are."""
 
 
 class Workspace:
@@ -21,6 +28,7 @@ class Workspace:
         self._sources: dict[str, SourceText | None] = {}
         self._folders: dict[tuple[str, str], bool] = {}
         self._projects: dict[str, tuple[str, ...]] = {}
+        self._texts: dict[str, dict[str, str]] = {}
 
     @property
     def read(self) -> tuple[SourceText, ...]:
@@ -53,6 +61,10 @@ class Workspace:
             self._folders[name, folder] = known
         return known
 
+    def is_current(self) -> bool:
+        """Whether the sources that were read are still what lies on the disk."""
+        return all(_text_of(source.path) == source.text for source in self.read if source.path not in self.overlay)
+
     def _search_path(self, folder: str) -> list[str]:
         """The importer's folder, the folder above its package, every root and the project's folder with its ``src``."""
         places = [folder]
@@ -84,16 +96,45 @@ class Workspace:
     def _exists(self, path: str) -> bool:
         return os.path.abspath(path) in self.overlay or os.path.isfile(path)
 
+    def mentioning(self, word: str, path: str) -> list[SourceText]:
+        """The other files of the project of a file whose texts have a word, the shortest first."""
+        path = os.path.abspath(path)
+        around = [root for root in self.roots if Path(path).is_relative_to(os.path.abspath(root))]
+        folder = min((*around, *self._project(os.path.dirname(path))), key=len, default=os.path.dirname(path))
+        if folder not in self._texts:
+            self._texts[folder] = dict(_texts_below(folder))
+        texts = self._texts[folder] | self.overlay
+        pattern = re.compile(rf"\b{re.escape(word)}\b")
+        found = sorted(
+            (len(text), one) for one, text in texts.items() if one != path and word in text and pattern.search(text)
+        )
+        return [source for _, one in found if (source := self.source(one)) is not None]
+
     def source(self, path: str) -> SourceText | None:
         """The text of a file, decoded as Python decodes it; None when it cannot be read."""
         path = os.path.abspath(path)
         if path not in self._sources:
             text = self.overlay.get(path)
-            if text is None:
-                try:
-                    text = read_source(path)
-                except Unreadable:
-                    self._sources[path] = None
-                    return None
-            self._sources[path] = SourceText(path, text)
+            text = _text_of(path) if text is None else text
+            self._sources[path] = None if text is None else SourceText(path, text)
         return self._sources[path]
+
+
+def _texts_below(folder: str) -> Iterator[tuple[str, str]]:
+    """The sources below a folder by their paths, as far as there are not too many."""
+    files = python_files(Path(folder), lambda _: False, lambda _: None, MOST_FOLDERS)
+    left = MOST_CHARACTERS
+    for file in files:
+        text = _text_of(str(file))
+        left -= len(text or "")
+        if left < 0:
+            return
+        if text is not None:
+            yield str(file), text
+
+
+def _text_of(path: str) -> str | None:
+    try:
+        return read_source(path)
+    except Unreadable:
+        return None

@@ -48,6 +48,7 @@ from torchsleuth.values import (
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.names import Names
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
@@ -59,7 +60,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NO_SIZES = re.compile(
-    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
+    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm(?!alized_shape)\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
     r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
 )
 """Names of parameters that are not taken for integers."""
@@ -67,6 +68,8 @@ _NO_SIZES = re.compile(
 
 CALLER_STEPS = 8_000
 """Nodes evaluated in a run of what calls an entry."""
+CALLER_BODY_STEPS = 30_000
+"""Nodes evaluated in the body of another document that calls an entry."""
 CALLER_QUESTIONS = 100
 """New questions to the oracle in all the runs of one such."""
 MOST_CALLS = 400
@@ -215,8 +218,22 @@ class InferredContracts(WrittenContracts):
 
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
-        self.read_declarations(source, tree)
         self.document = (tree, frame)
+        self._run_body(source, tree, frame)
+
+    def begin_user(self, source: SourceText) -> Frame:
+        """Run the body of another document, as far as it does not go on for long, for the calls of this one in it."""
+        names = Names(__name__="__main__", __file__=source.path)
+        frame, limit = Frame(source, names, names), self.step_limit
+        self.step_limit = min(limit, self.steps + CALLER_BODY_STEPS)
+        try:
+            self._run_body(source, parse(source), frame)
+        finally:
+            self.step_limit = limit
+        return frame
+
+    def _run_body(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
+        self.read_declarations(source, tree)
         self.calls = []
         if not self._protect(lambda: self.body(tree.body, frame)):
             self._lose_globals(tree, frame)
@@ -328,11 +345,17 @@ class InferredContracts(WrittenContracts):
             name = argument.arg
             if name in (plan.floats if constructor else plan.tensors) or name in plan.sequences:
                 continue
+            if constructor and plan.owner is not None and plurals.is_called(plan.owner.node, function.node, name):
+                continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
             integer = is_number(default)
             cls = self._class_named(annotation, function)
-            several = plurals.integers(function.node, argument) if constructor and not has_default else None
+            several = (
+                plurals.integers(function.node, argument, owner=plan.owner.node if plan.owner else None)
+                if constructor and not has_default
+                else None
+            )
             if several is not None:
                 self._add_settings(plan, name, several)
             elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():

@@ -532,6 +532,14 @@ class Interpreter(ABC):
         """A loop goes around as often as this says."""
 
     @abstractmethod
+    def counted(self) -> frozenset[ArgumentKey]:
+        """The integers of the entry that say how often a loop goes around, as far as that was seen."""
+
+    @abstractmethod
+    def tabulated(self, before: frozenset[ArgumentKey]) -> None:
+        """What has gone around since then only makes a table of numbers, as long as it may be."""
+
+    @abstractmethod
     def demand(self, operation: Operation) -> None:
         """An operator meets a tensor of unknown shape: what it says of the argument that the tensor comes from."""
 

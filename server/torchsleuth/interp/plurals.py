@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import is_name, nodes_in
+
 FEW = 2
 """Elements of a sequence of which nothing tells how many it has."""
 MOST = 8
@@ -49,10 +52,15 @@ class _Uses:
         return Sequence(self.unpacked or ("",) * self.count)
 
 
-def integers(function: ast.AST, parameter: ast.arg, likely: bool = False) -> Sequence | None:
+def integers(
+    function: ast.AST, parameter: ast.arg, likely: bool = False, owner: ast.ClassDef | None = None
+) -> Sequence | None:
     """The elements of a parameter that is several integers; None where nothing tells that it is. `likely`: it is called as
-    several sizes are, so that to unpack it is enough."""
+    several sizes are, so that to unpack it is enough. `owner`: the class whose constructor this is; its other methods may unpack
+    an attribute that keeps the parameter."""
     uses = _uses(function, parameter.arg)
+    if owner is not None and not uses.other and not uses.unpacked:
+        uses.unpacked = _unpacked_later(function, parameter.arg, owner)
     if likely and uses.unpacked:
         return uses.sequence()
     if parameter.annotation is not None:
@@ -91,6 +99,44 @@ def _uses(function: ast.AST, name: str) -> _Uses:
     return uses
 
 
+def _unpacked_later(made: ast.AST, name: str, owner: ast.ClassDef) -> tuple[str, ...]:
+    """The variables that a method unpacks an attribute into which keeps a parameter: ``H, W = self.resolution``. None of them is
+    called, or asked for an attribute."""
+    kept = kept_in(made, name)
+    for method in of_kind(owner.body, ast.FunctionDef):
+        for node in nodes_in(method, ast.Assign) if kept else ():
+            match node:
+                case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Attribute(attr=attribute)) if (
+                    attribute in kept
+                ):
+                    labels = tuple(map(_label, targets))
+                    if all(labels) and not any(_is_object(method, label) for label in labels):
+                        return labels
+    return ()
+
+
+def kept_in(made: ast.AST, name: str) -> set[str]:
+    """The attributes that a parameter is kept in as it is."""
+    return {
+        target.attr
+        for node in nodes_in(made, ast.Assign)
+        if is_name(node.value, name)
+        for target in of_kind(node.targets, ast.Attribute)
+    }
+
+
+def is_called(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
+    """Whether a class calls an attribute that keeps a parameter of its constructor: it is a module or a function."""
+    kept = kept_in(made, name)
+    calls = (node.func for node in nodes_in(owner, ast.Call))
+    return bool(kept) and any(isinstance(func, ast.Attribute) and func.attr in kept for func in calls)
+
+
+def _is_object(method: ast.AST, name: str) -> bool:
+    called = any(is_name(node.func, name) for node in nodes_in(method, ast.Call))
+    return called or any(is_name(node.value, name) for node in nodes_in(method, ast.Attribute))
+
+
 def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
     """The mentions of a name in what a sequence may be used for, noted."""
 
@@ -118,13 +164,12 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if is_it(value):
             uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
             yield value
-        case (
-            ast.For(target=target, iter=ast.Call(func=ast.Name(id=function), args=args))
-            | ast.comprehension(target=target, iter=ast.Call(func=ast.Name(id=function), args=args))
-        ) if function in _OVER and any(map(is_it, args)):
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if any(
+            map(is_it, over := list(_gone_over(value)))
+        ):
             uses.over = True
             uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
-            yield from filter(is_it, args)
+            yield from filter(is_it, over)
         case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
             uses.counted = True
             yield value
@@ -136,6 +181,14 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
         case ast.Starred(value=value) if is_it(value):
             uses.over = True
             yield value
+
+
+def _gone_over(node: ast.expr) -> Iterator[ast.expr]:
+    """The sequences that ``zip``, ``enumerate`` and ``reversed`` go over, also inside of one another."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _OVER:
+        for part in node.args:
+            yield part
+            yield from _gone_over(part)
 
 
 def _label(target: ast.AST) -> str:
@@ -169,4 +222,4 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
     return computed
 
 
-__all__ = ["FEW", "Sequence", "integers", "tensors"]
+__all__ = ["FEW", "Sequence", "integers", "is_called", "kept_in", "tensors"]

@@ -8,9 +8,12 @@ file of 2 GB. No reading of one waits, or takes more memory than a source does.
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import stat
 import tokenize
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from torchsleuth.messages import message
 from torchsleuth.syntax import notebooks
@@ -27,6 +30,9 @@ _FLAGS = (
 )
 _SLOW = frozenset({"idna", "punycode"})
 """Encodings of host names, whose decoders take the square of the length; nobody writes Python in them."""
+_SKIPPED = frozenset({"node_modules", "build", "dist", "__pycache__", "site-packages", "venv"})
+_NOTES = (".#", "._")
+"""Files that Emacs and macOS lay beside a file, under its name: a link that leads nowhere, and no Python."""
 
 
 class Unreadable(Exception):
@@ -125,3 +131,26 @@ def _unreadable(path: str | os.PathLike[str], error: Exception) -> Unreadable:
         # A link that leads nowhere is there, and what it leads to is not.
         return Unreadable(message("file.dangling" if os.path.islink(path) else "file.missing", path=path))
     return Unreadable(message("file.unreadable", path=path, error=getattr(error, "strerror", None) or error))
+
+
+def python_files(
+    path: Path, excluded: Callable[[str], bool], unreadable: Callable[[str], None], most: int | None = None
+) -> Iterator[Path]:
+    """The file itself, or every ``*.py`` below the folder but those of hidden, built, installed and excluded folders.
+    `unreadable` is told why a folder cannot be listed. `most`: so many folders are listed at most."""
+    if not os.path.isdir(path):
+        yield path
+        return
+
+    def failed(error: OSError) -> None:
+        unreadable(message("file.unreadable", path=error.filename, error=error.strerror or error))
+
+    for folder, folders, names in itertools.islice(os.walk(path, onerror=failed), most):
+        folders[:] = sorted(name for name in folders if not _is_skipped(os.path.join(folder, name)))
+        found = (Path(folder) / name for name in sorted(names) if name.endswith(".py") and not name.startswith(_NOTES))
+        yield from (file for file in found if not excluded(str(file)))
+
+
+def _is_skipped(folder: str) -> bool:
+    name = os.path.basename(folder)
+    return name.startswith(".") or name in _SKIPPED or os.path.exists(os.path.join(folder, "pyvenv.cfg"))

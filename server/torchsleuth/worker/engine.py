@@ -361,7 +361,7 @@ class Inferring:
                 yield owner, function
 
     def is_for(self, files: Mapping[str, str], roots: tuple[str, ...]) -> bool:
-        return self.roots == roots and self.files == files
+        return self.roots == roots and self.files == files and self.interpreter.workspace.is_current()
 
 
 class Repairs:

@@ -3,7 +3,7 @@ those whose weights were replaced by others of another shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -140,15 +140,15 @@ _FORMS: dict[str, Form] = {}
 def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
     """The form of a layer for an input of this shape, None for layers without one."""
     make = _FORMS.get(module.path.removeprefix("torch.nn."))
-    if module.slots["attributes"] and module.path == "torch.nn.Linear":
-        return _with_weights(interp, module, shape)
-    if make is None or module.slots["attributes"] or module.slots["tied"]:
+    if make is None or module.slots["tied"]:
         return None
     made = _Constructor(interp, module, shape)
     try:
         form = make(made)
     except LookupError:
         return None
+    if module.slots["attributes"]:
+        return _with_assigned(interp, form, module.slots["attributes"])
     # What fails with sizes that stand for any numbers fails whatever they are.
     return replace(form, exact=True) if made.sure and interp.is_general() else form
 
@@ -165,16 +165,20 @@ def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> Tens
     return dict(zip(form.names, form.args))[name]
 
 
-def _with_weights(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
-    """A Linear layer whose weight was assigned, with another shape than its own: ``decoder.weight = embedding.weight``."""
-    given, made = module.slots["attributes"], _Constructor(interp, module, shape)
-    weight, bias = given.get("weight"), given.get("bias", made.bias(2, made.size(1, "out_features")))
-    if not given.keys() <= {"weight", "bias"} or not isinstance(weight, Tensor) or weight.spec.shape is None:
-        return None
-    specs = [interp.resolved_spec(part.spec) if isinstance(part, Tensor) else part for part in (weight, bias)]
-    if not all(part is None or isinstance(part, TensorSpec) for part in specs):
-        return None
-    return FunctionalForm("torch.nn.functional.linear", tuple(specs), exact=not specs[0].symbolic)
+def _with_assigned(interp: Interpreter, form: FunctionalForm, given: Mapping[str, Value]) -> FunctionalForm | None:
+    """The form of a layer whose parameters were assigned, maybe with other shapes than their own: ``decoder.weight =
+    embedding.weight``."""
+    specs = {
+        name: interp.resolved_spec(part.spec) if isinstance(part, Tensor) else part for name, part in given.items()
+    }
+    for name, spec in specs.items():
+        known = isinstance(spec, TensorSpec) and spec.shape is not None
+        if name not in form.names or not (known or (spec is None and name == "bias")):
+            return None
+    args = tuple(specs.get(name, own) if name else own for name, own in zip(form.names, form.args))
+    weight = specs.get("weight")
+    exact = isinstance(weight, TensorSpec) and not weight.symbolic
+    return replace(form, args=(*args, *form.args[len(args) :]), exact=exact)
 
 
 def _form(*names: str) -> Callable[[Form], Form]:
@@ -202,6 +206,8 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     # The shape of the result does not depend on the groups.
     grouped = made.value(6, "groups", 1) != 1
     made.sure = made.sure and not grouped
+    if grouped and made.module.slots["attributes"]:
+        raise LookupError("groups")
     inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
     args = (made.weight(outputs, inputs, *kernel), made.bias(7, outputs), stride, padding, dilation)
     return FunctionalForm(f"torch.nn.functional.conv{axes}d", args, names=_OWN)

@@ -45,8 +45,10 @@ from torchsleuth.values import (
     Tensor,
     Value,
     Wrapped,
+    is_int,
     is_module,
     is_unknown,
+    items_of,
     sizes_of,
 )
 from torchsleuth.values.frames import Frame
@@ -153,6 +155,25 @@ def _seen_through(interp: Interpreter, call: Arguments) -> Value:
 @models(*_GLOBAL_DEFAULTS, "torch.set_autocast_*")
 def _changes_defaults(interp: Interpreter, call: Arguments) -> Value:
     raise OutOfBudget(f"{call.name} changes the defaults of everything that follows")
+
+
+_PAIRS = {
+    f"torch.nn.modules.utils.{name}": count
+    for count, name in enumerate(("_single", "_pair", "_triple", "_quadruple"), 1)
+}
+
+
+@models(*_PAIRS)
+def _of_dimensions(interp: Interpreter, call: Arguments) -> Value:
+    return as_many(call.get(0, "x"), _PAIRS[call.path])
+
+
+def as_many(given: Value, count: int) -> Value:
+    """One value for each dimension of an image: those that are given, or the same for all."""
+    items = items_of(given)
+    if items is not None:
+        return tuple(items)
+    return (given,) * count if is_int(given) or isinstance(given, float | str) else UNKNOWN
 
 
 @models("torch.Size")
