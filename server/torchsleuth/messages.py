@@ -1384,6 +1384,8 @@ ENGLISH: dict[str, str] = {
     "error.key": "`{name}` has no key {g1}; it has {keys}",
     "error.script": "the script stopped here: {type}: {error}",
     "error.built_here": "{layer} was built here",
+    "error.overridden": "{g1}.{g2} is called with {g3}=…, which it does not take: add this parameter, as what it overrides has it",
+    "error.overridden.defined": "it takes no {name}",
     "error.callback": "{g1}() does not take the arguments that it is called with as a callback: {error}",
     "error.hook.size": "the hook {g1} gives back a gradient of another size: give back one of the size that it gets, or None",
     "error.callback.defined": "it is called with ({given}), and has to take these",

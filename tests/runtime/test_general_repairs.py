@@ -11,7 +11,26 @@ from torchsleuth.syntax.text import SourceText
 
 TRIED = 3
 HEAD = "import torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+LIBRARY = "library = {}\nexec(compile('import torch\\n' + TEXT, 'library.py', 'exec'), library)\n"
+ONE_NUMBER = """TEXT = 'def log(name, value):\\n    if value.numel() != 1: raise ValueError("the tensor must have a single element")'
+"""
+CLASSIFIER = "TEXT = 'def classifier(size, num_labels): return torch.nn.Linear(size, num_labels)'\n"
 CASES = {
+    "several numbers where a library wants one": (
+        ONE_NUMBER + LIBRARY + "errors = torch.ones(3)\nlibrary['log']('errors', errors)\n",
+        "library['log']('errors', errors.mean())",
+    ),
+    "more classes than a library was told of": (
+        CLASSIFIER + LIBRARY + "net = library['classifier'](4, num_labels=2)\n"
+        "F.cross_entropy(net(torch.randn(6, 4)), torch.arange(6) % 3)\n",
+        "num_labels=3",
+    ),
+    "more classes than outputs, in an evaluation": (
+        "class Net(nn.Module):\n    def __init__(self, classes=4):\n        super().__init__()\n"
+        "        self.out = nn.Linear(2, classes)\n    def forward(self, x):\n        return self.out(x)\n"
+        "net = Net()\nwith torch.no_grad():\n    F.cross_entropy(net(torch.randn(6, 2)), torch.arange(6) % 5)\n",
+        "classes=5",
+    ),
     "a size of made-up data": (
         "net = nn.Linear(4, 2)\nfor n in range(3):\n    x = torch.randn(3, 4 if n < 2 else 6)\n    net(x)\n",
         "4 if n < 2 else 4",

@@ -12,10 +12,12 @@ from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix, Position, Related
+from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.text import SourceText
 
 MAX_FORMS = 3
 """Lists of parameters that are proposed for one function."""
@@ -85,17 +87,57 @@ def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Def
                 yield node
 
 
+def _overridden(case: Case) -> tuple[CrashFrame, ast.FunctionDef] | None:
+    """The method of the user's that a library calls with a keyword which it does not take."""
+    if any(item.arg == case.match[3] for frame in case.frames for item in getattr(frame.node, "keywords", ())):
+        return None
+    for frame in files_of(case):
+        for kind in nodes_in(frame.tree, ast.ClassDef):
+            for method in of_kind(kind.body, ast.FunctionDef):
+                if (kind.name, method.name) == (case.match[1], case.match[2]) and method.args.kwarg is None:
+                    return frame, method
+    return None
+
+
+def _head(source: SourceText, node: _Defined) -> tuple[Position, Position]:
+    """The definition as far as its first line goes."""
+    end = source.end_of(node)
+    if node.lineno < end.line:
+        end = Position(node.lineno, len(source.line(node.lineno)) + 1)
+    return source.start_of(node), end
+
+
+def _overridden_here(case: Case) -> list[Related]:
+    found = _overridden(case)
+    assert found is not None
+    source, method = found[0].source, found[1]
+    return [Related(source.path, *_head(source, method), message("error.overridden.defined", name=case.match[3]))]
+
+
+def _with_keyword(case: Case) -> Iterator[Fix]:
+    """``def compute_loss(self, model, inputs):`` → ``def compute_loss(self, model, inputs, num_items_in_batch=None):``"""
+    found = _overridden(case)
+    assert found is not None
+    source, arguments = found[0].source, found[1].args
+    parts: list[ast.expr | ast.arg | None] = [
+        *arguments.posonlyargs, *arguments.args, *arguments.defaults, arguments.vararg, *arguments.kwonlyargs,
+        *arguments.kw_defaults,
+    ]  # fmt: skip
+    last = max((source.end_of(part) for part in parts if part is not None), default=None)
+    if last is not None:
+        text = f"{case.match[3]}=None"
+        title = message("fix.add_argument", argument=text)
+        yield Fix(title, (Edit(source.path, last, last, f", {text}"),), safe=False)
+
+
 def registered_here(case: Case) -> list[Related]:
     """The function, and where the library was given it."""
     notes = []
     for found in islice(_callbacks(case), 1):
         given = ", ".join(found.given)
-        source, node = found.frame.source, found.node
-        end = source.end_of(node)
-        if node.lineno < end.line:
-            end = Position(node.lineno, len(source.line(node.lineno)) + 1)
+        source = found.frame.source
         text = message("error.callback.defined", given=given)
-        notes.append(Related(source.path, source.start_of(node), end, text))
+        notes.append(Related(source.path, *_head(source, found.node), text))
         span = found.place.source.span(found.call)
         notes.append(Related(span.path, span.start, span.end, message("error.callback.registered")))
     return notes
@@ -178,5 +220,16 @@ ENTRIES = (
         related=registered_here,
         example="layer = torch.nn.Linear(2, 2)\nlayer.register_forward_hook(lambda output: None)\nlayer(torch.ones(2))",
         plain=True,
+    ),
+    ErrorEntry(
+        "TS820",
+        r"(?:^|[\s.:>])(\w+)\.(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+        "error.overridden",
+        _with_keyword,
+        applies=lambda case: _overridden(case) is not None,
+        related=_overridden_here,
+        example="class Sampled(torch.optim.SGD):\n    def step(self):\n        pass\n\n"
+        "w = torch.ones(2, requires_grad=True)\nscaler = torch.amp.GradScaler('cpu', enabled=False)\n"
+        "options = {'closure': None}\nscaler.step(Sampled([w], 0.1), **options)",
     ),
 )

@@ -112,6 +112,13 @@ def _of_numbers(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             yield replace(case.frame, node, f"torch.tensor({case.frame.text(node.args[0])})")
 
 
+def _one_number(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``self.log("errors", errors)`` → ``self.log("errors", errors.mean())``, where one number is wanted."""
+    value = case.frame.argument(1, "value")
+    if value is not None and case.frame.tensor(value) is not None:
+        yield append(case.frame, value, ".mean()", safe=False)
+
+
 def _padded(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.tensor(rows)`` → ``pad_sequence([torch.tensor(row) for row in rows], batch_first=True)``."""
     node = case.frame.node
@@ -273,6 +280,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"Data-dependent|fullgraph|Graph break|Unsupported|Failed to trace", _no_full_graph),
     (r"[Ii]nference tensor", _no_grad),
     (r"expected Tensor as element \d+ in argument 0, but got (?:float|int)", _of_numbers),
+    (r"the tensor must have a single element", _one_number),
     (r"expected sequence of length (\d+) at dim (\d+) \(got (\d+)\)", _padded),
     (r"can't convert np\.ndarray of type numpy\.object_", _numbers_of_array),
     (r"Expected input_lengths to have value at most (\d+)", _clamped_lengths),

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
@@ -12,6 +14,7 @@ from torchsleuth.errors.fixes import FixBuilder, append, convert_argument, repla
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.synthesis import losses
 
 _LOSS = "from torch import nn\ncriterion = nn.{}()\n"
@@ -90,6 +93,22 @@ def _label_fixes(case: Case) -> Iterator[Fix]:
     if producer is not None and bounds and bounds[0] >= 0:
         layer = Case({**case.crash, "module": producer}, case.sources, case.match)
         yield from change_argument(layer, int(bounds[1]) + 1, "out_features", "out_channels")
+        yield from _told_to_library(case, producer, int(bounds[1]) + 1)
+
+
+_CLASSES_TOLD = re.compile(r"(?:num|n|number_of)_(?:labels|classes)|classes")
+
+
+def _told_to_library(case: Case, producer: Json, wanted: int) -> Iterator[Fix]:
+    """``BertConfig(…, num_labels=2)`` → ``num_labels=3``, where a library has built the layer for as many classes."""
+    weight = producer["tensors"].get("weight")
+    if weight is None or (producer["constructor"] or {}).get("direct"):
+        return
+    for frame in files_of(case):
+        for keyword in nodes_in(frame.tree, ast.keyword):
+            told = isinstance(keyword.value, ast.Constant) and keyword.value.value == weight["shape"][0]
+            if told and keyword.arg is not None and _CLASSES_TOLD.fullmatch(keyword.arg):
+                yield replace(frame, keyword.value, str(wanted), safe=False)
 
 
 def _logits_fixes(case: Case) -> Iterator[Fix]:

@@ -195,14 +195,10 @@ class CrashReporter:
         """The layer that made the input of the function that failed."""
         for frame, _, _ in library:
             made: Any = frame.f_locals.get("input")
-            if is_tensor(made) and made.grad_fn is not None:
-                graph = Graph(made.grad_fn)
-                node = graph.node(made.grad_fn)
-                weight = graph.layer_before(node) if node is not None else None
-                for module in self._registry.alive() if weight is not None else ():
-                    own = module.__dict__.get("_parameters") or {}
-                    if any(parameter is weight for parameter in own.values()):
-                        return self._describe_module(module, entries, True)
+            if is_tensor(made):
+                makers = [module for module in self._registry.alive() if _weights(module) and _made_by(made, module)]
+                if len(makers) == 1:
+                    return self._describe_module(makers[0], entries, True)
         return None
 
     def _take_over(self, found: dict[str, Any], hidden: Told) -> None:
@@ -264,6 +260,23 @@ class CrashReporter:
         # The compiler marks lines to their end, comments included.
         inside = [known for known in spans if known[:2] == span[:2] and known[2:] <= span[2:]]
         return max(inside, key=lambda known: known[2:], default=span)
+
+
+def _weights(module: Any) -> dict[str, Any]:
+    return module.__dict__.get("_parameters") or {}
+
+
+def _made_by(value: Any, module: Any) -> bool:
+    """Whether a value comes right out of a layer, by its graph; without one, whether it may, by its size."""
+    if value.grad_fn is None:
+        weight = _weights(module).get("weight")
+        if weight is None or weight.dim() < 2 or value.dim() < 2:
+            return False
+        return bool(weight.shape[0] == value.shape[1])
+    graph = Graph(value.grad_fn)
+    node = graph.node(value.grad_fn)
+    weight = graph.layer_before(node) if node is not None else None
+    return weight is not None and any(parameter is weight for parameter in _weights(module).values())
 
 
 def _passes_on(path: str, function: str) -> bool:

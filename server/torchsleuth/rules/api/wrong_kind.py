@@ -138,12 +138,21 @@ def _of_tensors(place: _Place) -> Iterator[Finding]:
     if number:
         fixes.append(_replaced(source, whole, source.segment(node.value)))
     elif kind == "list" and call is not None:
-        rest = source.segment(call).removeprefix(source.segment(node.value))
-        fixes.append(_replaced(source, whole, f"[one{rest} for one in {source.segment(node.value)}]", safe=False))
+        held = source.segment(node.value)
+        rest = source.segment(call).removeprefix(held)
+        each = _replaced(source, whole, f"[one{rest} for one in {held}]", safe=False)
+        last = _replaced(source, node.value, f"{held}[-1]", safe=False)
+        fixes += [last, each] if _differ(value) else [each]
     elif kind == "dict" and call is not None:
         rest, held = source.segment(call).removeprefix(source.segment(node.value)), source.segment(node.value)
         fixes.append(_replaced(source, whole, f"{{name: one{rest} for name, one in {held}.items()}}", safe=False))
     yield place.found(message(key, text=text, what=_what(kind, value), name=node.attr), *fixes)
+
+
+def _differ(value: object) -> bool:
+    """Whether a list holds tensors of several sizes, as the stages of a network are."""
+    parts = (value.items or ()) if isinstance(value, ListValue) else ()
+    return len({shape_text(part.spec) for part in of_kind(parts, Tensor)}) > 1
 
 
 def _what(kind: str, value: object) -> str:
