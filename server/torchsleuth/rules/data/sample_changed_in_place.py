@@ -2,8 +2,8 @@
 
 What it finds
     `__getitem__` of a data set that computes in place on an element of an array, tensor or list that the data set holds:
-    `row = self.x[i]; row -= row.mean()`. An element of a tensor or of an array of two dimensions is a view, and an element of a
-    list is the object itself.
+    `row = self.x[i]; row -= row.mean()`, or of a cache that a method of its own keeps. An element of a tensor or of an
+    array of two dimensions is a view, and an element of a list or dict is the object itself.
 Why it hurts
     Each epoch scales, masks or shifts what the one before has left. The data drift away, and nothing fails; with workers, it
     differs from one to the other.
@@ -24,7 +24,8 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -50,35 +51,44 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         tree = analysis.index(dataset.cls.path)
         owner = tree.same(dataset.cls.node)
-        methods = owner.body if owner is not None else []
-        getter = next((one for one in of_kind(methods, ast.FunctionDef) if one.name == "__getitem__"), None)
-        for element, change in _changes(getter, dataset) if getter is not None else ():
+        methods = {one.name: one for one in of_kind(owner.body if owner is not None else [], ast.FunctionDef)}
+        for taken, change in _changes(methods, dataset) if "__getitem__" in methods else ():
             source = analysis.source_of(dataset.cls.path)
-            if source.span(element) not in reported:
-                reported.add(source.span(element))
+            if source.span(taken.node) not in reported:
+                reported.add(source.span(taken.node))
                 span = source.span(change)
-                held = source.segment(element.value)
-                places = (related(source, element, message("sample.element")),)
-                candidates = tuple(_copies(analysis, dataset, element))
+                held = source.segment(taken.element.value)
+                places = (related(source, taken.node, message("sample.element")),)
+                candidates = tuple(_copies(analysis, dataset, taken))
                 yield Finding(span, message("sample.in_place", name=f"`{held}`"), places, candidates)
 
 
-def _changes(getter: ast.FunctionDef, dataset: Instance) -> Iterator[tuple[ast.Subscript, ast.AST]]:
-    """Elements of what the data set holds, and where a method changes them in place."""
+@dataclass(frozen=True)
+class _Taken:
+    """An element of what a data set holds. `node`: where the sample is taken, the element itself or the call of a method that
+    returns it."""
+
+    node: ast.expr
+    element: ast.Subscript
+
+
+def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Iterator[tuple[_Taken, ast.AST]]:
+    """Elements of what the data set holds, and where its ``__getitem__`` changes them in place."""
+    getter = methods["__getitem__"]
     arguments = getter.args.args
     if len(arguments) < 2:
         return
     receiver, index = arguments[0].arg, arguments[1].arg
-    named: dict[str, ast.Subscript] = {}
+    named: dict[str, _Taken] = {}
     for statement in _straight(getter.body, index):
         changed = _changed(statement)
         if isinstance(changed, ast.Name) and changed.id in named:
-            if _is_memory(_element(named[changed.id], dataset)):
+            if _is_memory(_element(named[changed.id].element, dataset)):
                 yield named[changed.id], statement
         elif isinstance(changed, ast.Subscript):
             base = changed.value
             if isinstance(base, ast.Name) and base.id in named and _is_changed(statement, changed):
-                element = _element(named[base.id], dataset)
+                element = _element(named[base.id].element, dataset)
                 if _is_memory(element) or (isinstance(element, DictValue) and _is_part(element, changed)):
                     yield named[base.id], statement
         if isinstance(statement, ast.Assign):
@@ -87,9 +97,9 @@ def _changes(getter: ast.FunctionDef, dataset: Instance) -> Iterator[tuple[ast.S
                     if isinstance(getattr(target, "ctx", None), ast.Store) and not isinstance(target, ast.Subscript):
                         named.pop(name, None)
             target = statement.targets[0]
-            if isinstance(target, ast.Name) and _is_element(statement.value, receiver, index):
-                assert isinstance(statement.value, ast.Subscript)
-                named[target.id] = statement.value
+            taken = _taken(statement.value, receiver, index, methods)
+            if isinstance(target, ast.Name) and taken is not None:
+                named[target.id] = taken
 
 
 def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
@@ -104,12 +114,21 @@ def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
             yield from _straight(getattr(statement, name, []), index)
 
 
-def _is_element(node: ast.expr, receiver: str, index: str) -> bool:
-    """``self.x[index]``"""
-    if not isinstance(node, ast.Subscript) or not is_name(node.slice, index):
-        return False
-    held = node.value
-    return is_dotted(held, receiver)
+def _taken(node: ast.expr, receiver: str, index: str, methods: Mapping[str, ast.FunctionDef]) -> _Taken | None:
+    """``self.x[index]``, or a call ``self.load(index)`` of a method whose last statement returns such an element."""
+    match node:
+        case ast.Subscript(value=held, slice=key) if is_name(key, index) and is_dotted(held, receiver):
+            return _Taken(node, node)
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[given], keywords=[]) if (
+            is_name(given, index) and is_name(owner, receiver) and name in methods
+        ):
+            method = methods[name]
+            names = [argument.arg for argument in method.args.args]
+            last = method.body[-1]
+            inner = last.value if isinstance(last, ast.Return) and len(names) == 2 else None
+            found = _taken(inner, names[0], names[1], {}) if inner is not None else None
+            return _Taken(node, found.element) if found is not None else None
+    return None
 
 
 def _changed(statement: ast.stmt) -> ast.expr | None:
@@ -150,6 +169,8 @@ def _element(node: ast.Subscript, dataset: Instance) -> Value:
             return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
         case ListValue() if held.elements:
             return held.elements[0]
+        case DictValue() if held.items:
+            return next(iter(held.items.values()))
     return None
 
 
@@ -163,17 +184,17 @@ def _is_part(element: DictValue, target: ast.Subscript) -> bool:
     return isinstance((element.items or {}).get(key), Tensor | Array | int | float)
 
 
-def _copies(analysis: Analysis, dataset: Instance, element: ast.Subscript) -> Iterator[Candidate]:
+def _copies(analysis: Analysis, dataset: Instance, taken: _Taken) -> Iterator[Candidate]:
     """The element copied as it is taken."""
     path = dataset.cls.path
-    source, value = analysis.source_of(path), _element(element, dataset)
-    text = source.segment(element)
+    source, value = analysis.source_of(path), _element(taken.element, dataset)
+    text = source.segment(taken.node)
     if isinstance(value, DictValue):
         imports = edits.add_import(source, analysis.tree(path), "import copy")
-        yield Candidate(message("fix.copy"), (*imports, edits.replace(source, element, f"copy.deepcopy({text})")))
+        yield Candidate(message("fix.copy"), (*imports, edits.replace(source, taken.node, f"copy.deepcopy({text})")))
         return
     copied = f"{text}.clone()" if isinstance(value, Tensor) else f"{text}.copy()"
-    yield Candidate(message("fix.replace", old=text, new=copied), (edits.replace(source, element, copied),))
+    yield Candidate(message("fix.replace", old=text, new=copied), (edits.replace(source, taken.node, copied),))
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -14,10 +14,12 @@ from torchsleuth.values import Tensor
 
 MEETINGS = frozenset("add sub mul div truediv minimum maximum min max where iadd isub imul itruediv".split())
 """Operators on two tensors, element by element."""
+COMPARISONS = frozenset("eq ne".split())
 ELEMENTWISE = MEETINGS | frozenset(
     "pow square abs exp log log1p clamp clip clamp_min clamp_max neg relu softplus sigmoid tanh sqrt logsigmoid float "
     "ReLU Softplus Sigmoid Tanh LogSigmoid detach lt gt le ge nan_to_num".split()
 )
+CONVERSIONS = frozenset("float double long int to type bool logical_not".split())
 WHOLE = frozenset("mean sum".split())
 LOSSES = frozenset(
     "MSELoss L1Loss SmoothL1Loss HuberLoss mse_loss l1_loss smooth_l1_loss huber_loss BCELoss binary_cross_entropy "
@@ -52,7 +54,10 @@ def is_square(left: Shape, right: Shape) -> bool:
 
 def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
     """Whether a square matrix is only computed with element by element, until all of it becomes one number that is
-    trained: its mean or sum, where nothing was widened on purpose, or a loss against what has another shape."""
+    trained: its mean or sum, where nothing was widened on purpose, or a loss against what has another shape. One that says
+    where samples are equal becomes the mean or the sum of all."""
+    counts = _name(operation) in COMPARISONS
+    keeping = CONVERSIONS if counts else ELEMENTWISE
     learns = any(spec.requires_grad is True for spec in operation.specs)
     on_purpose = any(map(_is_widened_here, operation.operands, [operation] * len(operation.operands)))
     pending, seen, ends = [(operation, learns)], {id(operation)}, 0
@@ -64,21 +69,25 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
             if id(use) in seen:
                 continue
             seen.add(id(use))
-            name = use.target.rpartition(".")[2].strip("_")
+            name = _name(use)
             grows = trained or any(spec.requires_grad is True for spec in use.specs)
             if name in WHOLE and len(use.args) == 1 and not use.kwargs:
-                if on_purpose or not grows:
+                if on_purpose or not (grows or counts):
                     return False
                 ends += 1
-            elif name in LOSSES:
+            elif name in LOSSES and not counts:
                 if not grows or not _is_against_another(use, made):
                     return False
                 ends += 1
-            elif name in ELEMENTWISE and len(use.operands) == len(use.tensors):
+            elif name in keeping and len(use.operands) == len(use.tensors):
                 pending.append((use, grows))
             else:
                 return False
     return False
+
+
+def _name(operation: Operation) -> str:
+    return operation.target.rpartition(".")[2].strip("_")
 
 
 def _is_against_another(loss: Operation, made: Shape) -> bool:

@@ -3,7 +3,8 @@
 What it finds
     MSELoss, L1Loss, SmoothL1Loss, HuberLoss and their like on (N, 1) against (N,), or on other sizes that broadcast to
     more elements than either side has; and the same written out, as `((prediction - target) ** 2).mean()`. And (N, 1)
-    against (N,) in a product, a ratio or a sum of what is averaged later: returns, advantages, targets, weights. And
+    against (N,) in a product, a ratio or a sum of what is averaged later: returns, advantages, targets, weights; or in a
+    comparison whose hits are counted: an accuracy. And
     log-probabilities of a normal distribution, one for each dimension of an action, (N, A), with one value for each
     sample, (N, 1): `q - alpha * log_prob`, `log_prob.exp() * advantage`.
 Why it hurts
@@ -40,7 +41,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.evidence.per_action import unsummed
-from torchsleuth.rules.evidence.squares import MEETINGS, Uses, is_averaged, is_square
+from torchsleuth.rules.evidence.squares import COMPARISONS, MEETINGS, Uses, is_averaged, is_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
@@ -85,7 +86,11 @@ def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Fi
     uses: Uses | None = None
     for operation in analysis.trace.operations:
         name = operation.target.rpartition(".")[2].strip("_")
-        if name not in MEETINGS or len(operation.specs) != len(operation.tensors) or len(operation.specs) < 2:
+        if (
+            name not in MEETINGS | COMPARISONS
+            or len(operation.specs) != len(operation.tensors)
+            or len(operation.specs) < 2
+        ):
             continue
         left, right = operands(operation)[-2:]
         span = operation.site.span

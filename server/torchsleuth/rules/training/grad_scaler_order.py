@@ -2,7 +2,8 @@
 
 What it finds
     backward() of a scaled loss followed by optimizer.step() instead of scaler.step(optimizer), or beside it;
-    scaler.step() although the loss was not scaled; scaler.step() without scaler.update(), or behind it.
+    scaler.step() although the loss was not scaled; scaler.step() without scaler.update(), or behind it; a `continue` or
+    `return` between scaler.unscale_() and scaler.update(), after which the next unscale_() is the second.
 Why it hurts
     The optimizer steps with gradients 65536 times too large, or twice. In the other cases PyTorch raises an error, but
     only where the scaler is enabled: on a machine with a GPU.
@@ -30,6 +31,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import feeds
 from torchsleuth.rules.evidence.loops import (
+    blocks_of,
     is_alone,
     is_simple,
     optimizer_text,
@@ -40,7 +42,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_method_call, nodes_in
 from torchsleuth.values import LibraryObject
 
 CODE = "TS515"
@@ -56,6 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         *_unscaled_losses(analysis, events),
         *_no_update(analysis, events),
         *_early_updates(analysis, events),
+        *_skipped_updates(analysis, events),
     ):
         if finding.at not in reported:
             reported.add(finding.at)
@@ -212,6 +215,46 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         )
         places = (related(analysis.source_of(last.site.span.path), last.site.node, message("clip.place.scaler_step")),)
         yield Finding(update.site.span, text, places, candidates)
+
+
+def _skipped_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """A way back to the next unscale_() that goes past the update() of the scaler."""
+    updated = {receiver_text(analysis, event.site) for event in events if event.kind == "scaler_update"}
+    updated -= {receiver_text(analysis, event.site) for event in events if is_off(event.subject)}
+    for event in events:
+        scaler = receiver_text(analysis, event.site) if event.kind == "unscale" and event.loops else None
+        statement = statement_of(analysis, event.site)
+        path = event.site.span.path
+        if scaler is None or scaler not in updated or statement is None:
+            continue
+        block = next((one for one in blocks_of(analysis.tree(path)) if statement in one), [])
+        after = block[block.index(statement) + 1 :] if block else []
+        update = next((at for at, one in enumerate(after) if _updates(one, scaler)), 0)
+        source = analysis.source_of(path)
+        for jump in (jump for one in after[:update] for jump in _jumps(one)):
+            jumps = "continue" if isinstance(jump, ast.Continue) else "return"
+            text = message("scaler.skipped", update=f"`{scaler}.update()`", jump=jumps)
+            places = (related(source, event.site.node, message("scaler.skipped.unscale")),)
+            fixed = edits.insert_line_before(source, jump, f"{scaler}.update()")
+            candidates = (Candidate(message("fix.insert", text=f"{scaler}.update()"), (fixed,)),)
+            yield Finding(source.span(jump), text, places, candidates)
+
+
+def _updates(statement: ast.stmt, scaler: str) -> bool:
+    calls = (node.func for node in nodes_in(statement, ast.Call))
+    return any(
+        isinstance(func, ast.Attribute) and func.attr == "update" and ast.unparse(func.value) == scaler
+        for func in calls
+    )
+
+
+def _jumps(statement: ast.stmt) -> Iterator[ast.stmt]:
+    """The ways out of the iteration or the function under the conditions of a statement."""
+    if isinstance(statement, ast.If):
+        for one in (*statement.body, *statement.orelse):
+            if isinstance(one, ast.Continue | ast.Return):
+                yield one
+            yield from _jumps(one)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

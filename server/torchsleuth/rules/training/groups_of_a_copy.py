@@ -1,0 +1,92 @@
+"""groups-of-a-copy: an option that is set in what optimizer.state_dict() returns.
+
+What it finds
+    An entry of `optimizer.state_dict()["param_groups"]` that is assigned, where the dict is not loaded, returned or kept afterwards.
+Why it hurts
+    The groups in a state_dict are copies. The optimizer goes on with the learning rate that it has, and nothing fails.
+Example
+    for group in optimizer.state_dict()["param_groups"]:
+        group["lr"] = rate
+Use instead
+    for group in optimizer.param_groups:
+        group["lr"] = rate
+Fix safety
+    Safe: `param_groups` are what the optimizer reads in each step.
+References
+    torch.optim.Optimizer.state_dict, torch.optim.Optimizer.param_groups
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import is_optimizer
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_literal, is_name, nodes_in
+from torchsleuth.values import LibraryObject
+
+CODE = "TS550"
+_GROUPS = "param_groups"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    reported: set[Span] = set()
+    for path, calls in analysis.calls.items():
+        if not path.endswith(".state_dict"):
+            continue
+        for call in calls:
+            index = analysis.index(call.site.span.path)
+            node = index.same(call.site.node) if isinstance(call.site.node, ast.Call) else None
+            owner = call.receiver
+            if node is None or not isinstance(owner, LibraryObject) or not is_optimizer(owner):
+                continue
+            if not isinstance(node.func, ast.Attribute):
+                continue
+            source = analysis.source_of(call.site.span.path)
+            trail = index.trail(node)
+            function = next((one for one in reversed(trail) if isinstance(one, ast.FunctionDef | ast.Module)), trail[0])
+            for groups, change in _changes(node, trail, function):
+                span = source.span(change)
+                if span in reported:
+                    continue
+                reported.add(span)
+                optimizer = source.segment(node.func.value)
+                new = f"{optimizer}.{_GROUPS}"
+                title = message("fix.replace", old=source.segment(groups), new=new)
+                fix = Candidate(title, (edits.replace(source, groups, new),))
+                yield Finding(span, message("groups.copied", optimizer=f"`{optimizer}`"), (), (fix,))
+
+
+def _changes(state: ast.Call, trail: list[ast.AST], function: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]]:
+    """The groups of a state_dict as they are written, with the assignments to what is in them."""
+    holder = trail[-2] if len(trail) > 1 else None
+    mentions: list[ast.expr] = [state]
+    if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
+        name = holder.targets[0].id
+        mentions = [one for one in nodes_in(function, ast.Name) if is_name(one, name) and isinstance(one.ctx, ast.Load)]
+    written = [
+        node for node in nodes_in(function, ast.Subscript) if node.value in mentions and is_literal(node.slice, _GROUPS)
+    ]
+    if len(written) < len(mentions):
+        return  # it is used as a whole, too: loaded, saved or returned
+    for groups in written:
+        for node in nodes_in(function, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Subscript) and _is_in(target.value, groups, function):
+                    yield groups, node
+
+
+def _is_in(node: ast.expr, groups: ast.expr, function: ast.AST) -> bool:
+    """Whether an expression is one of these groups: an element, or the variable of a loop over them."""
+    if isinstance(node, ast.Subscript):
+        return node.value is groups
+    loops = (loop for loop in nodes_in(function, ast.For) if loop.iter is groups)
+    return isinstance(node, ast.Name) and any(is_name(loop.target, node.id) for loop in loops)
+
+
+RULE = Rule(FAULTS[CODE], find)
