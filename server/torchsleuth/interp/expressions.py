@@ -400,8 +400,8 @@ class Expressions(Calls):
         if name == "truediv" and (path := files.joined(left, right)) is not None:
             return path
         if isinstance(left, Array) or isinstance(right, Array):
-            result = arrays.binary(self, name, left, right, frame)
-            return arrays.of_operands(result, left, right)
+            result = arrays.of_operands(arrays.binary(self, name, left, right, frame), left, right)
+            return arrays.written(self, left, result) if inplace and isinstance(left, Array) else result
         if inplace and isinstance(left, Parameters):
             self.parameters_written(left, node, frame)
             return left

@@ -1115,6 +1115,8 @@ class Execution(Importing):
             case DictValue():
                 dictionaries.set_item(self, container, self.resolved(key), value)
             case LibraryModule():
+                if isinstance(key, str):
+                    modules.refuses_names(self, container.path, [key], node, frame)
                 modules.set_child(self, container, key, value)
             case Tensor():
                 self.tensor_set_item(container, key, value, node, frame)

@@ -464,6 +464,20 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     return made
 
 
+def written(interp: Interpreter, array: Array, result: Value) -> Value:
+    """An array that an operator writes its result into: it keeps its dtype. One without dimensions may be a number, which is
+    another one then; of one with an unknown number of dimensions, nothing tells."""
+    made = result if isinstance(result, Array) else make(None, None)
+    if array.spec.shape == ():
+        return result
+    if array.spec.shape is None:
+        return make(None, array.spec.dtype if made.spec.dtype == array.spec.dtype else None)
+    interp.heap.set(array.slots, "cut", made.slots["cut"])
+    for name in ("bounds", "ends"):
+        interp.heap.set(array.slots, name, made.slots[name] if made.spec.dtype == array.spec.dtype else None)
+    return array
+
+
 def _held(value: Value) -> Bounds | None:
     """Between which integers the elements of an array lie."""
     bounds: Bounds | None = value.slots["bounds"] if isinstance(value, Array) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
@@ -80,7 +80,7 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         children = [(str(index), value) for index, value in enumerate(call.args)]
     elif isinstance(first, DictValue):
         children = None if first.items is None else [(str(key), value) for key, value in first.items.items()]
-        _refuses_names(interp, [name for name, _ in children or ()], call)
+        refuses_names(interp, call.path, [name for name, _ in children or ()], call.node, call.frame)
     elif first is not None:
         items = interp.sequence(first, call.node, call.frame)
         if items is None:
@@ -106,12 +106,12 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
             misuse.holds(interp, module.path, value, written[index] if written else call.node, call.frame)
 
 
-def _refuses_names(interp: Interpreter, names: list[str], call: Arguments) -> None:
+def refuses_names(interp: Interpreter, path: str, names: Iterable[str], node: ast.AST, frame: Frame) -> None:
     """A name of a part that nn.Module refuses."""
     odd = next((name for name in names if "." in name or not name), None)
     if odd is not None:
         text = f'module name can\'t contain ".", got: {odd}' if odd else "module name can't be empty string"
-        misuse.refuses(interp, call.path, call, "KeyError", text)
+        misuse.refuses(interp, path, Arguments((), {}, node, frame), "KeyError", text)
 
 
 def _as_parameter(value: Value) -> Value:
@@ -483,6 +483,8 @@ class ModuleMethods(Model):
     def add(self, call: Arguments) -> Value:
         interp, module = self.interp, self.module
         key, value = call.get(0, "name"), call.get(1, "module")
+        if isinstance(key, str):
+            refuses_names(interp, "torch.nn.Module.add_module", [key], call.node, call.frame)
         if isinstance(module, Instance) and isinstance(key, str) and is_module(value):
             interp.set_attribute(module, key, value, call.node, call.frame)
         elif isinstance(module, LibraryModule) and isinstance(key, str):

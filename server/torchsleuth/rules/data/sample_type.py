@@ -37,6 +37,8 @@ from torchsleuth.interp.pipeline import DataFault, Refusal
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import (
     affected,
+    below_subsets,
+    constructions,
     dataset_text,
     free_name,
     made_here,
@@ -66,6 +68,24 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         places = (*made_at(analysis, fault), *made_here(analysis, fault.loader))
         yield Finding(fault.at.span, _text(fault, refusal), places, _candidates(analysis, fault, refusal))
+    yield from _none_for_errors(analysis, seen)
+
+
+def _none_for_errors(analysis: Analysis, seen: set[int]) -> Iterator[Finding]:
+    """A ``__getitem__`` that returns None where something raises, for a loader that makes its batches by default."""
+    for _, loader, _ in constructions(analysis):
+        dataset = below_subsets(loader.argument(0, "dataset"))[0]
+        batched = loader.argument(1, "batch_size", 1) is not None and "batch_sampler" not in loader.kwargs
+        if not isinstance(dataset, Instance) or not batched or loader.argument(6, "collate_fn", None) is not None:
+            continue
+        method = dataset.cls.slots.get("__getitem__")
+        handlers = nodes_in(method.node, ast.ExceptHandler) if isinstance(method, Function) else ()
+        written = next((one for handler in handlers if (one := _none_in(handler)) is not None), None)
+        if isinstance(method, Function) and written is not None and not {id(method), id(dataset)} & seen:
+            seen.add(id(method))
+            text = message("data.none", dataset=dataset_text(dataset))
+            at = analysis.source_of(method.path).span(written)
+            yield Finding(at, text, made_here(analysis, loader), _present(analysis, [loader], "sample"), "warning")
 
 
 def _candidates(analysis: Analysis, fault: DataFault, refusal: Refusal) -> Iterator[Candidate]:
@@ -271,15 +291,21 @@ def _none(analysis: Analysis, fault: DataFault) -> Finding:
 
 
 def _returned_none(method: Function | None) -> ast.Return | None:
-    """The first ``return None`` of a method."""
-    for part in nodes_in(method.node, ast.Return) if method is not None else ():
-        if part.value is None or is_literal(part.value, None):
-            return part
-    return None
+    return _none_in(method.node) if method is not None else None
+
+
+def _none_in(tree: ast.AST) -> ast.Return | None:
+    """The first ``return None`` in a part of a method."""
+    returns = nodes_in(tree, ast.Return)
+    return next((one for one in returns if one.value is None or is_literal(one.value, None)), None)
 
 
 def _left_out(analysis: Analysis, fault: DataFault, what: str = "sample") -> Iterator[Candidate]:
-    loaders = affected(analysis, fault)
+    yield from _present(analysis, affected(analysis, fault), what)
+
+
+def _present(analysis: Analysis, loaders: list[LibraryObject], what: str) -> Iterator[Candidate]:
+    """A collate function that leaves None out."""
     if not loaders or loaders[0].site is None:
         return
     path = loaders[0].site.span.path

@@ -29,13 +29,23 @@ from torchsleuth.values import Function, LibraryObject, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
 
-def every_kth(analysis: Analysis, step: Event) -> ast.expr | None:
-    """The ``k`` where ``i % k``, or a counter that is set back, decides whether the optimizer steps."""
-    statement = statement_of(analysis, step.site)
-    if statement is None:
-        return None
+def every_kth(analysis: Analysis, step: Event) -> tuple[ast.expr, Site] | None:
+    """The ``k`` where ``i % k``, or a counter that is set back, decides whether the optimizer steps, or the function is called in
+    which it does, with the place where it does."""
+    site: Site | None = step.site
+    while site is not None:
+        statement = statement_of(analysis, site)
+        around = edits.path_to(analysis.tree(site.span.path), statement)[:-1] if statement is not None else []
+        found = _every_kth(analysis, site, statement) if statement is not None else None
+        if found is not None:
+            return found, site
+        site = caller_of(site) if around and isinstance(around[-1], ast.FunctionDef) else None
+    return None
+
+
+def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr | None:
     inner: ast.AST = statement
-    for part in reversed(edits.path_to(analysis.tree(step.site.span.path), statement)):
+    for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)):
         block = next((body for body in own_blocks(part) if inner in body), [])
         skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
         tests = [one.test for one in of_kind(skipping, ast.If)]
@@ -43,7 +53,7 @@ def every_kth(analysis: Analysis, step: Event) -> ast.expr | None:
             tests.append(part.test)
         found = [node.right for test in tests for node in ast.walk(test) if _is_modulo(node)]
         if isinstance(part, ast.If) and inner in part.body:
-            found += _counted(part, edits.path_to(analysis.tree(step.site.span.path), statement))
+            found += _counted(part, edits.path_to(analysis.tree(site.span.path), statement))
         if found:
             return found[0]
         if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):

@@ -52,6 +52,14 @@ def is_square(left: Shape, right: Shape) -> bool:
     return vector[-1] != 1 and same(column[-2], vector[-1])
 
 
+def may_be_square(left: Shape, right: Shape) -> bool:
+    """The same, for a comparison: where neither number is known, nothing else makes sense, either."""
+    column, vector = (left, right) if len(left) > len(right) else (right, left)
+    if is_square(left, right) or len(vector) != 1 or len(column) != 2 or column[1] != 1:
+        return is_square(left, right)
+    return not isinstance(column[0], int) and not isinstance(vector[0], int)
+
+
 def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
     """Whether a square matrix is only computed with element by element, until all of it becomes one number that is
     trained: its mean or sum, where nothing was widened on purpose, or a loss against what has another shape. One that says

@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.evidence.per_action import unsummed
-from torchsleuth.rules.evidence.squares import COMPARISONS, MEETINGS, Uses, is_averaged, is_square
+from torchsleuth.rules.evidence.squares import COMPARISONS, MEETINGS, Uses, is_averaged, is_square, may_be_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
@@ -95,7 +95,8 @@ def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Fi
         left, right = operands(operation)[-2:]
         span = operation.site.span
         key = (span.path, span.start.line, span.start.column)
-        if left.spec.shape is None or right.spec.shape is None or not is_square(left.shape, right.shape):
+        meets = may_be_square if name in COMPARISONS else is_square
+        if left.spec.shape is None or right.spec.shape is None or not meets(left.shape, right.shape):
             continue
         made = broadcast(left.shape, right.shape)
         uses = Uses(analysis) if uses is None else uses

@@ -60,11 +60,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for step in analysis.events("step"):
         if not step.loops or not isinstance(step.subject, LibraryObject):
             continue
-        condition = every_kth(analysis, step)
-        backward = _accumulated(analysis, step) if condition is not None else None
-        if backward is None or condition is None:
+        decided = every_kth(analysis, step)
+        backward = _accumulated(analysis, step) if decided is not None else None
+        if backward is None or decided is None:
             continue
-        times = held(condition, step.site.scene)
+        condition, site = decided
+        times = held(condition, site.scene)
         if _is_unscaled(analysis, backward.node, times if is_number(times) else None):
             found.setdefault(backward.site.span, (backward, step, condition))
     if found and not changes_gradients(analysis):

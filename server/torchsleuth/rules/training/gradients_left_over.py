@@ -37,7 +37,6 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_literal, is_name
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import LibraryObject
 
 CODE = "TS552"
 
@@ -45,28 +44,22 @@ CODE = "TS552"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     for step in analysis.events("step"):
-        condition = (
-            every_kth(analysis, step) if len(step.loops) > 1 and isinstance(step.subject, LibraryObject) else None
-        )
-        loop = loop_statement(analysis, step.loops[-1]) if condition is not None else None
-        if condition is None or not isinstance(loop, ast.For):
+        decided = every_kth(analysis, step) if len(step.loops) > 1 else None
+        loop = loop_statement(analysis, step.loops[-1]) if decided is not None else None
+        if decided is None or not isinstance(loop, ast.For):
             continue
-        source, index = analysis.source_of(step.site.span.path), analysis.index(step.site.span.path)
-        times, batches = held(condition, step.site.scene), iterations(step.loops[-1])
+        condition, site = decided
+        source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
+        times, batches = held(condition, site.scene), iterations(step.loops[-1])
         test = next((one.test for one in reversed(index.trail(condition)) if isinstance(one, ast.If)), None)
         if test is None or source.span(test) in reported or not _counts(test, condition, loop):
             continue
-        if (
-            not is_number(times)
-            or not is_number(batches)
-            or times < 2
-            or not batches % times
-            or _is_cleared(analysis, step)
-        ):
+        if not is_number(times) or not is_number(batches) or times < 2 or not batches % times:
             continue
-        reported.add(source.span(test))
-        text = message("accumulate.left_over", rest=batches % times, batches=batches, times=times)
-        yield Finding(source.span(test), text, (), tuple(_stepping_last(analysis, step.site.span.path, test, loop)))
+        if not _is_cleared(analysis, step):
+            reported.add(source.span(test))
+            text = message("accumulate.left_over", rest=batches % times, batches=batches, times=times)
+            yield Finding(source.span(test), text, (), tuple(_stepping_last(analysis, site.span.path, test, loop)))
 
 
 def _counts(test: ast.expr, condition: ast.expr, loop: ast.For) -> bool:
