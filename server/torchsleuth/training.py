@@ -289,8 +289,8 @@ class Metric:
 
 @dataclass(frozen=True)
 class Loader:
-    """A DataLoader that was iterated over. `seconds`: spent waiting for its `batches`; `training`: batches after which a step
-    came before the next one."""
+    """A DataLoader that was iterated over. `seconds`: spent waiting for its `batches`, `between`: from one to the next wait, and
+    how much of both the thread was executed; `training`: batches after which a step came before the next one."""
 
     place: Place | None
     dataset: str
@@ -303,6 +303,9 @@ class Loader:
     batches: int = 0
     training: int = 0
     seconds: float = 0.0
+    busy: float = 0.0
+    between: float = 0.0
+    busy_between: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -349,6 +349,10 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
         evaluated(calls=320, training=0, streak=320, same_input=0),
         phases={"evaluation": 6.0, "forward": 1.0, "backward": 0.5, "optimizer": 0.2},
     ),
+    "a machine that does something else": lambda: replace(
+        FAULTY["TS935"][0],
+        loaders=tuple(replace(one, busy=0.4, between=60.0, busy_between=4.0) for one in FAULTY["TS935"][0].loaders),
+    ),
     "one long wait": lambda: replace(FAULTY["TS935"][0], phase_series={"data": series(*[0.0001] * 60, 6.0)}),
     "one batch only": lambda: with_batches(batches("input", 12, same=True)),
     "queries of an attention that looks everywhere alike": lambda: with_parameters(

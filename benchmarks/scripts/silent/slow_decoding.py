@@ -17,7 +17,7 @@ class Decoded(Dataset):
         g = torch.Generator().manual_seed(i)
         if i not in self.cache:
             time.sleep(0.004)  # fixed: pass
-        return torch.randn(3, 12, 12, generator=g), i % 5
+        return torch.randn(3, 12, 12, generator=g) + i % 5, i % 5
 
 
 torch.manual_seed(0)

@@ -30,7 +30,7 @@ class _Loader:
     def __init__(self, held: dict[str, Any], place: dict[str, Any] | None) -> None:
         self.place = place
         self.rounds = self.batches = self.training = 0
-        self.seconds = 0.0
+        self.seconds = self.busy = self.between = self.busy_between = 0.0
         dataset = held.get("dataset")
         self.dataset = type(dataset).__name__
         self.dataset_id = id(dataset)
@@ -69,7 +69,8 @@ class DataWatch:
         self._made: dict[int, weakref.ref[Any]] = {}
         """Loaders by identity."""
         self._iterator: Any = None
-        self._began = 0.0
+        self._began = self._busy = self._ended = self._busy_ended = 0.0
+        """When the script began to wait for a batch, and had it, by the clock and by the processor's time of the thread."""
         self._current: _Loader | None = None
         self.on_phase: Callable[[str], object] = lambda kind: None
         self._train: dict[int, None] = {}
@@ -101,7 +102,7 @@ class DataWatch:
         iterator._num_yielded = property(yielded, yields)
 
     def remove(self) -> None:
-        self._began = 0.0
+        self._began = self._ended = 0.0
         if self._iterator is not None:
             for name in ("_profile_name", "_num_yielded"):
                 if name in vars(self._iterator):
@@ -111,7 +112,7 @@ class DataWatch:
     def _waits(self) -> None:
         """A batch is asked for."""
         try:
-            self._began = time.perf_counter()
+            self._began, self._busy = time.perf_counter(), time.thread_time()
             if self._attention.closely:
                 self.on_phase("data")
         except Exception as error:
@@ -139,8 +140,14 @@ class DataWatch:
                 self._attention.wake()
         loader.batches += 1
         loader.waiting += 1
-        if self._began:
-            loader.seconds += time.perf_counter() - self._began
+        now, busy = time.perf_counter(), time.thread_time()
+        if self._began and busy >= self._busy:
+            loader.seconds += now - self._began
+            loader.busy += busy - self._busy
+            if self._ended and loader is self._current and self._busy >= self._busy_ended:
+                loader.between += self._began - self._ended
+                loader.busy_between += self._busy - self._busy_ended
+        self._ended, self._busy_ended = now, busy
         self._current = loader
 
     def _loader(self, iterator: Any) -> _Loader | None:
@@ -258,5 +265,6 @@ class DataWatch:
 
 
 _FIELDS = (
-    "place", "dataset", "size", "batch_size", "workers", "pinned", "shuffled", "rounds", "batches", "training", "seconds",
+    "place", "dataset", "size", "batch_size", "workers", "pinned", "shuffled", "rounds", "batches", "training", "seconds", "busy", "between",
+    "busy_between",
 )  # fmt: skip

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.training import BatchSample, Overlap, Place, Series
+from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
 from torchsleuth.verdicts.text import HELD_OUT, calls, first_taken, function_around, name_of, statements
 
@@ -193,19 +193,28 @@ def _usual(waits: Series | None) -> float:
     return sum(kept) / len(kept) if kept else math.inf
 
 
+def _alone(loader: Loader) -> float:
+    """The seconds of waiting for a loader without those in which other programs kept its thread from being executed: as many, for
+    the time that it was, as in what the script does between the batches."""
+    kept_off = max(0.0, loader.between / loader.busy_between - 1) if loader.busy_between else 0.0
+    return max(loader.busy, loader.seconds - loader.busy * kept_off)
+
+
 def _waiting(evidence: Evidence) -> Iterator[Finding]:
     """Most of the time goes by until the next batch is there."""
     training = evidence.training
     for loader in training.loaders:
-        if not loader.training or not loader.batches or loader.seconds < WAITING_SECONDS:
+        alone = _alone(loader)
+        if not loader.training or not loader.batches or alone < WAITING_SECONDS:
             continue
-        each = 1000 * min(loader.seconds / loader.batches, _usual(training.phase_series.get("data")))
+        usual = _usual(training.phase_series.get("data")) * alone / loader.seconds
+        each = 1000 * min(alone / loader.batches, usual)
         steps = [value for value in training.step_seconds.values if value > 0]
         if each < WAITING_MILLISECONDS or not steps:
             continue
         step = 1000 * sorted(steps)[len(steps) // 2]
         share = min(1.0, each / max(step, each))
-        if share >= WAITING_SHARE and loader.seconds >= 0.2 * training.seconds:
+        if share >= WAITING_SHARE and alone >= 0.2 * training.seconds:
             values = {
                 "share": share, "each": each, "step": step, "rest": max(step - each, 0.0), "workers": loader.workers,
             }  # fmt: skip
