@@ -42,6 +42,7 @@ class Pole:
         return self.state, 1.0, abs(self.state[2]) > 0.3
 
 
+torch.manual_seed(543)
 policy = Policy()
 optimizer = optim.Adam(policy.parameters(), lr=1e-2)
 
@@ -75,7 +76,6 @@ def finish_episode():
 
 
 def main():
-    torch.manual_seed(543)
     env = Pole(543)
     running_reward = 10
     for i_episode in range(5):
