@@ -366,6 +366,8 @@ class Trace:
     unrecorded: list[tuple[Operation, Cut]] = field(default_factory=list)
     """Layers with parameters that require grad, applied while autograd does not record."""
     states: list[StateFault] = field(default_factory=list)
+    changes_states: bool = False
+    """Whether functions of the script change what modules save or load."""
     discarded: list[Site] = field(default_factory=list)
     """Statements that move or convert a tensor and drop the result."""
     missing: dict[tuple[str, str], ast.AST] = field(default_factory=dict)

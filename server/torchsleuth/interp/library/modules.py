@@ -423,6 +423,12 @@ class ModuleMethods(Model):
     def register_hook(self, call: Arguments) -> Value:
         return hooks.register(self.interp, self.module, self.name, call)
 
+    @method(*states.HOOKS)
+    def register_state_hook(self, call: Arguments) -> Value:
+        self.interp.trace.changes_states = True
+        self.interp.escape((call.get(0, "hook", UNKNOWN),))
+        return UNKNOWN
+
     @method
     def apply(self, call: Arguments) -> Value:
         """The function is called with each module below, and with this one."""

@@ -25,6 +25,11 @@ RENAMES = frozenset(
     "remove ln_structured random_structured global_unstructured custom_from_mask identity prepare_qat prepare convert quantize_dynamic".split()
 )
 """Functions and classes under which parameters have other names."""
+HOOKS = frozenset(
+    "register_load_state_dict_pre_hook register_load_state_dict_post_hook _register_load_state_dict_pre_hook "
+    "register_state_dict_pre_hook register_state_dict_post_hook _register_state_dict_hook".split()
+)
+"""Methods after which a function of the script's own decides what a state is."""
 
 
 def check(interp: Interpreter, module: Value, call: Arguments) -> None:
@@ -65,7 +70,7 @@ def has_renamed(interp: Interpreter) -> bool:
 
 def is_open(interp: Interpreter, module: Value) -> bool:
     """Whether a module may have other names for its parameters, or a way of its own to load them."""
-    if has_renamed(interp):
+    if has_renamed(interp) or interp.trace.changes_states:
         return True
     if hierarchy.has_unknown_parts(module):
         return True
