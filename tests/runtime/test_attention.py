@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,20 @@ def test_two_steps_in_a_row_where_optimizers_take_turns() -> None:
     late = [step for step in looked if step > FREE + 1]
     assert len(late) > 20 and all(step - 1 in looked or step + 1 in looked for step in late)
     assert attention.gap in range(390, 400)
+
+
+def test_calls_without_a_gradient_in_each_step_wake_few_of_them() -> None:
+    attention, woken, now = Attention(), [], time.perf_counter()
+    attention.spent(1000.0)
+    for step in range(FREE, 1000):
+        attention.begin_step(step, now)
+        if attention.admits():
+            woken.append(step)
+            attention.wake()
+            attention.spent(1000.0)
+    assert woken == list(range(FREE, 2 * FREE))
+    attention.due = 0.0
+    assert attention.admits(), "when a step is due to be looked at"
 
 
 def test_what_wakes_it_is_no_whole_step() -> None:

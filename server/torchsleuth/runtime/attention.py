@@ -1,12 +1,13 @@
 """Which steps of a training are looked at closely.
 
 At first that is each step; later, where steps are short, as many as cost no more than one part in `SHARE` of the time. Of the others only
-the loss is read, and they count as what the last one was that was looked at. Something new, such as an evaluation, is looked
-at in any step. Where several optimizers take turns, a step is one of the optimizer that leads, with all that the others do before it.
+the loss is read, and they count as what the last one was that was looked at. Something new, such as a pass over another loader,
+is looked at in any step, and so is an evaluation, unless there are many in short steps. Where several optimizers take turns, a step is one of the optimizer that leads, with all that the others do before it.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 SHARE = 50
@@ -27,6 +28,7 @@ class Attention:
         self.on_wake: Callable[[], None] = lambda: None
         self.on_whole: Callable[[bool], None] = lambda whole: None
         """Called with the new `whole` when it changes."""
+        self._free = FREE
         self._passed = 1
         self._cost = 0.0
         self._in_pair = False
@@ -63,9 +65,14 @@ class Attention:
             self.whole = False
             self.on_whole(False)
 
+    def admits(self) -> bool:
+        """Whether this step is looked at for a call without a gradient: where each step has some, not for all of them."""
+        return self.closely or self._free > 0 or time.perf_counter() >= self.due
+
     def wake(self) -> None:
         """Something happens that is looked at in any step."""
         if not self.closely:
+            self._free -= 1
             self.closely = True
             self.weight = self._passed
             self.on_wake()

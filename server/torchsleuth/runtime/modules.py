@@ -80,8 +80,8 @@ class Known:
 
 
 class Modules:
-    """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made. Calls with a gradient
-    are followed in the steps that are looked at closely, the others in all."""
+    """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made. Calls are followed in the
+    steps that are looked at closely, those without a gradient in others too (`Attention.admits`)."""
 
     def __init__(
         self, own: Places, made: Callable[[], list[Any]], constructor: Callable[[Any], Any], attention: Attention
@@ -119,7 +119,7 @@ class Modules:
 
         def _get_tracing_state() -> Any:
             state = original()
-            if state is None and (attention.closely or not grad()) and not compiling():
+            if state is None and (attention.closely or not grad() and attention.admits()) and not compiling():
                 frame = frame_of(1)
                 if frame.f_code is code:
                     called(frame, grad())
