@@ -140,3 +140,38 @@ def test_an_assertion_of_the_device_tells_where_indices_and_classes_are_used(tmp
     assert found.code == "TS310" and "--device cpu" in found.message
     told = {related.start.line for related in found.related if "may be out of its range" in related.message}
     assert told == {4, 6}
+
+
+DISPATCH = """
+class Scaled(torch.Tensor):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        if function is torch.Tensor.tanh:
+            return torch.cat([args[0].as_subclass(torch.Tensor), torch.ones(1, 9)])
+        return super().__torch_function__(function, types, args, kwargs or {})
+
+
+def apply(x, weight):
+    return OPERATION
+
+
+x = torch.ones(2, 3).as_subclass(Scaled)
+apply(x, torch.ones(4, 2))
+"""
+
+
+@pytest.mark.parametrize(("operation", "line"), [("x @ weight", 11), ("x.tanh()", 6)])
+def test_an_operator_that_a_subclass_passes_on_fails_where_it_is_written(
+    tmp_path: Path, operation: str, line: int
+) -> None:
+    text = "import torch\n" + DISPATCH.lstrip("\n").replace("OPERATION", operation)
+    assert execute(tmp_path / "script.py", text).diagnostic.start.line == line
+
+
+def test_the_latest_dtype_of_a_place_is_told(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\ndef made(n):\n    return torch.ones(n, 3, dtype=torch.float64 if n == 2 else torch.float32)\n\n"
+        "layer = torch.nn.Linear(3, 1)\nfor n in (1, 2):\n    layer(made(n))\n"
+    )
+    found = execute(tmp_path / "script.py", text).diagnostic
+    assert "`made(n)` (2, 3) float64" in found.message and found.fixes[0].title == "Write made(n).float()"

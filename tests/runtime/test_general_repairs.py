@@ -25,6 +25,27 @@ CASES = {
         "F.cross_entropy(net(torch.randn(6, 4)), torch.arange(6) % 3)\n",
         "num_labels=3",
     ),
+    "a key of a checkpoint that is renamed wrongly": (
+        "net = nn.ModuleDict({'head': nn.Linear(2, 3)})\n"
+        "old = {'cls.' + key: value for key, value in nn.Linear(2, 3).state_dict().items()}\n"
+        "net.load_state_dict({key.replace('cls.', 'heads.'): value for key, value in old.items()})\n",
+        "'head.'",
+    ),
+    "one grey image among others": (
+        "conv = nn.Conv2d(3, 4, 3)\nfor number in range(3):\n"
+        "    image = torch.rand(1 if number == 2 else 3, 8, 8)\n    conv(image)\n",
+        "image.expand(3, -1, -1)",
+    ),
+    "ranks counted from one": (
+        "from torch.utils.data.distributed import DistributedSampler\nfor rank in range(1, 3):\n"
+        "    DistributedSampler([1, 2, 3, 4], num_replicas=2, rank=rank)\n",
+        "rank=rank - 1",
+    ),
+    "the last batch of one of two loaders": (
+        "from torch.utils.data import DataLoader\none = DataLoader(torch.randn(22, 4), batch_size=8)\n"
+        "for x, u in zip(one, DataLoader(torch.randn(40, 4), batch_size=8)):\n    x + u\n",
+        "drop_last=True",
+    ),
     "more classes than outputs, in an evaluation": (
         "class Net(nn.Module):\n    def __init__(self, classes=4):\n        super().__init__()\n"
         "        self.out = nn.Linear(2, classes)\n    def forward(self, x):\n        return self.out(x)\n"

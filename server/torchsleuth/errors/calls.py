@@ -119,6 +119,13 @@ def _one_number(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         yield append(case.frame, value, ".mean()", safe=False)
 
 
+def _rank_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``rank=rank`` → ``rank=rank - 1``, where ranks are counted from one."""
+    rank = case.frame.argument(2, "rank")
+    if rank is not None and int(found[1]) == int(found[2]) + 1:
+        yield append(case.frame, rank, " - 1", safe=False)
+
+
 def _padded(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.tensor(rows)`` → ``pad_sequence([torch.tensor(row) for row in rows], batch_first=True)``."""
     node = case.frame.node
@@ -281,6 +288,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"[Ii]nference tensor", _no_grad),
     (r"expected Tensor as element \d+ in argument 0, but got (?:float|int)", _of_numbers),
     (r"the tensor must have a single element", _one_number),
+    (r"Invalid rank (\d+), rank should be in the interval \[0, (\d+)\]", _rank_from_zero),
     (r"expected sequence of length (\d+) at dim (\d+) \(got (\d+)\)", _padded),
     (r"can't convert np\.ndarray of type numpy\.object_", _numbers_of_array),
     (r"Expected input_lengths to have value at most (\d+)", _clamped_lengths),

@@ -13,7 +13,7 @@ from torchsleuth.errors.shapes import _collating
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import called, nodes_in
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
@@ -83,6 +83,23 @@ def _samplers(case: Case) -> list[Related]:
         if any(keyword.arg in ("sampler", "batch_sampler") for keyword in call.keywords)
     ]
     return [Related(span.path, span.start, span.end, message("error.sampler_here")) for span in given]
+
+
+def _samplers_with_indices(case: Case) -> list[Related]:
+    """The loaders that are given a sampler, and where one of the script's own gives its indices."""
+    names = {
+        called(keyword.value)
+        for _, call in loaders(case, "")
+        for keyword in call.keywords
+        if keyword.arg in ("sampler", "batch_sampler")
+    }
+    found = []
+    for frame in files_of(case):
+        for kind in nodes_in(frame.tree, ast.ClassDef):
+            for given in nodes_in(kind, ast.Yield) if kind.name in names else ():
+                span = frame.source.span(given)
+                found.append(Related(span.path, span.start, span.end, message("error.sampler_gives")))
+    return [*found[:2], *_samplers(case)]
 
 
 def _draws_too_far(case: Case) -> bool:
@@ -164,7 +181,7 @@ ENTRIES = (
         r"index out of range|out of bounds",
         "error.sampler_index",
         applies=_draws_too_far,
-        related=_samplers,
+        related=_samplers_with_indices,
         example=_DATA
         + "from torch.utils.data import Subset\nrows = Subset([1, 2, 3], [0, 1])\nfor batch in DataLoader(rows, sampler=[0, 1, 2]):\n    pass",
     ),

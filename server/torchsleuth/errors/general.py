@@ -12,12 +12,13 @@ from torchsleuth.errors import advice, calls, functions, keys, lengths, optimize
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
+from torchsleuth.errors.fixes import add_argument, loaders
 from torchsleuth.errors.pieces import inside_of_whole, longest_of_batch, whole_pieces
 from torchsleuth.errors.written import conflicting, divisible, made_for_another_batch, written_sizes
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_spread
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_spread
 
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,
@@ -43,6 +44,7 @@ def generally(case: Case) -> Iterator[Fix]:
         yield from inside_of_whole(case)
     if of_sizes:
         yield from _exchanged(case)
+        yield from _whole_batches(case)
         yield from made_for_another_batch(case)
         yield from longest_of_batch(case)
         yield from written_sizes(case)
@@ -68,6 +70,16 @@ def _exchanged(case: Case) -> Iterator[Fix]:
         title = message("fix.exchange", left=_short(texts[0]), right=_short(texts[1]))
         changes = (edits.replace(frame.source, first, texts[1]), edits.replace(frame.source, second, texts[0]))
         yield Fix(title, changes, safe=False)
+
+
+def _whole_batches(case: Case) -> Iterator[Fix]:
+    """``DataLoader(data, batch_size=8)`` → with ``drop_last=True``, where the last batch of it met a larger one."""
+    sizes = {found["shape"][0] for _, found in case.frame.tensor_operands() if found["shape"]}
+    for source, call in loaders(case, "drop_last") if len(sizes) == 2 and min(sizes) > 1 else ():
+        size = argument_of(call, 1, "batch_size")
+        if size is not None and getattr(size, "value", max(sizes)) == max(sizes):
+            title = message("fix.add_argument", argument="drop_last=True")
+            yield add_argument(source, call, "drop_last=True", title, safe=False)
 
 
 def _lazy(case: Case) -> Iterator[Fix]:

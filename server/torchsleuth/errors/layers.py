@@ -41,6 +41,8 @@ def _conv_fixes(case: Case) -> Iterator[Fix]:
     if node is not None and wanted == 1 and len(shape) == 3 and "2d" in (case.module or {}).get("type", ""):
         yield append(case.frame, node, ".unsqueeze(1)")
     yield from change_argument(case, int(case.match[5]), "in_channels")
+    if node is not None and wanted == 3 and case.match[5] == "1" and len(shape) in (3, 4):
+        yield append(case.frame, node, f".expand({'-1, ' * (len(shape) - 3)}3, -1, -1)", safe=False)
 
 
 def _conv_text(case: Case) -> str:

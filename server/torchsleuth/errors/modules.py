@@ -4,16 +4,51 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 
-from torchsleuth.errors.case import Case, node_span
+from torchsleuth.errors.calls import files_of
+from torchsleuth.errors.case import Case, CrashFrame, node_span
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, replace
 from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_hand
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix
+from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, nodes_in
+
+
+def _renamed(case: Case) -> Iterator[tuple[CrashFrame, ast.Constant, str, str]]:
+    """Texts of the script that are a part of a key which only the checkpoint has, and the part that only the model has there."""
+    missing, unexpected = (
+        [key.split(".") for key in re.findall(r'"([^"]+)"', part)]
+        for part in (case.crash["message"].partition("Unexpected key(s)")[0::2])
+    )
+    pairs = [
+        [(old, new) for old, new in zip(one, other) if old != new]
+        for one in unexpected
+        for other in missing
+        if len(one) == len(other)
+    ]
+    names = {changes[0][0]: changes[0][1] for changes in pairs if len(changes) == 1}
+    for frame in files_of(case):
+        for node in nodes_in(frame.tree, ast.Constant):
+            if isinstance(node.value, str) and (old := node.value.strip(".")) in names:
+                yield frame, node, old, names[old]
+
+
+def _renamed_keys(case: Case) -> Iterator[Fix]:
+    """``"heads."`` → ``"head."``"""
+    for frame, node, old, new in _renamed(case):
+        yield replace(frame, node, frame.text(node).replace(old, new), safe=False)
+
+
+def _renamed_here(case: Case) -> list[Related]:
+    found = []
+    for frame, node, old, new in _renamed(case):
+        span = frame.source.span(node)
+        found.append(Related(span.path, span.start, span.end, message("error.checkpoint_name", old=old, new=new)))
+    return found[:2]
 
 
 def _super_init_fixes(case: Case) -> Iterator[Fix]:
@@ -362,6 +397,8 @@ ENTRIES = (
         "TS530",
         r"(?:Missing|Unexpected) key\(s\) in state_dict",
         "error.checkpoint_keys",
+        _renamed_keys,
+        related=_renamed_here,
         example=_CLASS + "nn.Linear(2, 2).load_state_dict({'module.weight': torch.zeros(2, 2)})",
     ),
     entry("TS803", r"Weights only load failed", "error.weights_only", _weights_only_fixes),

@@ -309,7 +309,7 @@ ENTRIES = (
     entry(
         "TS103",
         r"output with shape (?:torch\.Size\()?\[(.+?)\]\)? doesn't match the broadcast shape [\[(](.+?)[\])]",
-        "error.inplace_grows",
+        lambda case: "error.copy_shape" if case.frame.method() == "copy_" else "error.inplace_grows",
         example="a, b = torch.zeros(3), torch.zeros(2, 3)\na += b",
     ),
     entry(

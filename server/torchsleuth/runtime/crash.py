@@ -24,6 +24,7 @@ MAX_USER_FRAMES = 12
 MAX_CALLS = 8
 MAX_OPERANDS = 24
 _TRACED = {"kind": "tensor", "type": "Tensor", "dtype": "float32", "device": "cpu", "requires_grad": False}
+_DISPATCHING = ("__torch_function__", "__torch_dispatch__")
 Entry = tuple[FrameType, int, "Span | None"]
 
 
@@ -47,6 +48,8 @@ class CrashReporter:
         origin = innermost(error, self.is_of_torch)
         entries = around if origin is error else _joined(around, list(_entries(origin.__traceback__)))
         user = [index for index, entry in enumerate(entries) if self._owns(entry[0].f_code.co_filename)]
+        while len(user) > 1 and self._hands_over(entries[user[-1]]):
+            user.pop()
         last = user[-1] if user else -1
         library = entries[last + 1 :]
         found: dict[str, Any] = {
@@ -94,6 +97,17 @@ class CrashReporter:
             return True
         operands = self._operands((frame, line, span))
         return any(operand["value"]["kind"] in ("tensor", "module") for operand in operands)
+
+    def _hands_over(self, entry: Entry) -> bool:
+        """Whether the user's own dispatch of operators has only called the operator, or that of its base class."""
+        frame, line, span = entry
+        code = frame.f_code
+        if code.co_name not in _DISPATCHING:
+            return False
+        calls = (node for node in ast.walk(self._tree(file_of(code))) if isinstance(node, ast.Call))
+        calling = [node.func for node in calls if span_of(node) == span or span is None and node.lineno == line]
+        given = code.co_varnames[: code.co_argcount]
+        return any(getattr(one, "attr", "") == code.co_name or getattr(one, "id", "") in given for one in calling)
 
     def _variables(self) -> list[tuple[str, str]]:
         """The environment as it was at first, and as it is: what the report must not hold (see `secrets`)."""

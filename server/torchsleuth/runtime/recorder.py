@@ -108,6 +108,8 @@ class Recorder:
         """The shape at each place, since the last round of samples began."""
         self._shapes: dict[int, Any] = {}
         self._facts: dict[int, dict[str, Any]] = {}
+        self._described: dict[int, dict[str, Any]] = {}
+        """The tensors that `_shapes` are of."""
         self._reached: set[int] = set()
         self._closed: set[int] = set()
         """Gates behind which nothing is seen any more."""
@@ -262,8 +264,9 @@ class Recorder:
         if not all(type(size) is int for size in sizes):
             return
         known = self._facts.get(site)
+        self._described[site] = describe(value)
         if known is None:
-            self._facts[site] = {**describe(value), "later": None}
+            self._facts[site] = {**self._described[site], "later": None}
             self._with_tensors.update(self.sites[site].gates)
         elif self._shapes[site] != shape:
             known["later"] = sizes
@@ -280,7 +283,7 @@ class Recorder:
             return None
         for number, site in enumerate(self.sites):
             if site.span == span and site.path == path and number in self._facts and number not in self._old:
-                return {**self._facts[number], "shape": [int(size) for size in self._shapes[number]]}
+                return self._described[number]
         return None
 
     def lines(self) -> dict[str, dict[str, list[Any]]]:
