@@ -451,6 +451,8 @@ ENGLISH: dict[str, str] = {
         "{rate} is the raw output of {layer}, which may be negative; with log_input=False, {loss} takes a rate"
     ),
     "likelihood.variance": "{variance} is the raw output of {layer} and may be negative, which no variance is: use .exp()",
+    "likelihood.scale": "{value} may be negative, as the output of {layer}; {distribution} takes a positive {name}",
+    "likelihood.filled": "{value} is at most {number}, but {distribution} takes a positive {name}",
     "mask.content.left_out": "{mask} is True for what is no padding, and {by} leaves out what is True: pass the opposite",
     "mask.padding.attended": "{mask} is True for padding, and {by} attends to what is True alone: pass the opposite",
     "mask.earlier.left_out": "{mask} is True for the own and earlier positions, and {by} leaves out what is True",

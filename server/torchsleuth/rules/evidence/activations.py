@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from torchsleuth.interp.marks import PRODUCTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import constructor_related
+from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.schema import Edit
+from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
@@ -16,6 +19,11 @@ from torchsleuth.tensors.spec import Native
 from torchsleuth.values import LibraryModule, Site, Tensor, Value
 
 _MAX_STEPS = 12
+LAYERS = tuple(
+    "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d conv3d "
+    "ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
+)
+"""Layers with weights; `PRODUCTS`: those written by hand."""
 
 
 def losses(analysis: Analysis, paths: tuple[str, ...]) -> Iterator[tuple[Operation, Tensor]]:
@@ -45,6 +53,18 @@ def applied(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Opera
             return None
         current = origin.sources[0]
     return None
+
+
+def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:
+    """Where the layer that put out these values is defined and used, and its name."""
+    layer = applied(analysis, scores, LAYERS) or applied(analysis, scores, tuple(PRODUCTS))
+    if layer is None:
+        return [], "a layer"
+    span = layer.site.span
+    places = [Related(span.path, span.start, span.end, message("logits.here"))]
+    if layer.module is None:
+        return places, short_name(layer)
+    return places + constructor_related(layer.module, None, None), layer_text(layer.module)
 
 
 def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Candidate]:

@@ -20,12 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.marks import ACTIVATIONS, PRODUCTS
+from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, losses, renamed, short_name, written_call
-from torchsleuth.rules.evidence.constructors import constructor_related
-from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operand_node
+from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, short_name, written_call
+from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -34,11 +33,6 @@ from torchsleuth.values import Tensor
 CODE = "TS306"
 _STABLE = {"BCELoss": "BCEWithLogitsLoss", "binary_cross_entropy": "binary_cross_entropy_with_logits"}
 _LOSSES = ("torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")
-LAYERS = tuple(
-    "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d conv3d "
-    "ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
-)
-"""Layers with weights; `PRODUCTS`: those written by hand."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -80,18 +74,6 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("bce.activation", tensor=tensor, activation=old, loss=short_name(operation))
     return Finding(operation.site.span, text, tuple(places), tuple(candidates))
-
-
-def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:
-    """Where the layer that put out these values is defined and used, and its name."""
-    layer = applied(analysis, scores, LAYERS) or applied(analysis, scores, tuple(PRODUCTS))
-    if layer is None:
-        return [], "a layer"
-    span = layer.site.span
-    places = [Related(span.path, span.start, span.end, message("logits.here"))]
-    if layer.module is None:
-        return places, short_name(layer)
-    return places + constructor_related(layer.module, None, None), layer_text(layer.module)
 
 
 def _candidates(analysis: Analysis, operation: Operation, name: str, stable: str) -> Iterator[Candidate]:

@@ -2,18 +2,22 @@
 
 What it finds
     PoissonNLLLoss of a rate (the result of softplus or exp) where it takes the logarithm of the rate, or of the raw output
-    of a layer with `log_input=False`; GaussianNLLLoss with the raw output of a layer for its variance.
+    of a layer with `log_input=False`; GaussianNLLLoss with the raw output of a layer for its variance; a distribution of
+    torch.distributions whose scale, rate or concentration is the raw output of a layer, perhaps clamped between bounds of
+    both signs, or a parameter filled with numbers that are not positive, such as the logarithm of a deviation.
 Why it hurts
     The Poisson loss takes exp() of a rate once more, and fits another rate. A variance may not be negative: the Gaussian
-    loss stops with "var has negative entry/entries" as soon as one is.
+    loss stops with "var has negative entry/entries" as soon as one is, and a distribution with "Expected parameter scale …
+    to satisfy the constraint GreaterThan(lower_bound=0.0)".
 Example
     loss = nn.GaussianNLLLoss()(mean, y, log_variance)
 Use instead
     loss = nn.GaussianNLLLoss()(mean, y, log_variance.exp())
 Fix safety
-    Safe for the Poisson loss. Unsafe for a variance: the layer may have been meant for the variance or its logarithm.
+    Safe for the Poisson loss. Unsafe for a variance and a distribution: the layer may have been meant for the value itself
+    or for its logarithm. exp() comes first where a name says that it is a logarithm, softplus() otherwise.
 References
-    torch.nn.PoissonNLLLoss, torch.nn.GaussianNLLLoss
+    torch.nn.PoissonNLLLoss, torch.nn.GaussianNLLLoss, torch.distributions
 """
 
 from __future__ import annotations
@@ -24,10 +28,10 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import losses, short_name, written_call
+from torchsleuth.rules.evidence.activations import layer_places, losses, short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
-from torchsleuth.rules.losses.bce_on_logits import layer_places
+from torchsleuth.rules.evidence.spreads import not_positive
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
@@ -56,6 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             candidates = suffixed(analysis, variance, ".exp()", safe=False)
             trail = (*places, *call_trail(operation.site.scene, limit=1))
             yield Finding(operation.site.span, text, trail, candidates)
+    yield from not_positive(analysis)
 
 
 def _takes_logarithm(operation: Operation) -> bool | None:

@@ -25,10 +25,9 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, losses, renamed, short_name, written_call
+from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand, suffixed
-from torchsleuth.rules.losses.bce_on_logits import layer_places
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits

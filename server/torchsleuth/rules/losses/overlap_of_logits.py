@@ -26,8 +26,8 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import layer_places
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.losses.bce_on_logits import layer_places
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
