@@ -36,6 +36,12 @@ CASES = {
         "    image = torch.rand(1 if number == 2 else 3, 8, 8)\n    conv(image)\n",
         "image.expand(3, -1, -1)",
     ),
+    "a sampler that goes one batch too far": (
+        "from torch.utils.data import DataLoader, TensorDataset\nclass Pairs:\n    def __iter__(self):\n"
+        "        for start in range(6 // 2 + 1):\n            yield [2 * start, 2 * start + 1]\n"
+        "for (x,) in DataLoader(TensorDataset(torch.zeros(6, 3)), batch_sampler=Pairs()):\n    x.sum()\n",
+        "range(6 // 2)",
+    ),
     "ranks counted from one": (
         "from torch.utils.data.distributed import DistributedSampler\nfor rank in range(1, 3):\n"
         "    DistributedSampler([1, 2, 3, 4], num_replicas=2, rank=rank)\n",
@@ -416,3 +422,11 @@ def test_the_first_values_that_are_not_finite_are_shown_and_repaired(tmp_path: P
 def test_nothing_is_proposed_where_it_is_not_known_what_was_meant(tmp_path: Path, text: str) -> None:
     titles = [fix.title for fix in execute(tmp_path / "script.py", HEAD + text).diagnostic.fixes]
     assert not [title for title in titles if any(word in title for word in ("parameters", "Leave", "int(", "Name the"))]
+
+
+def test_an_exponent_is_no_size(tmp_path: Path) -> None:
+    text = "x, y = torch.ones(3, 2).pow(2) ** 2, torch.ones(3, 4)\nx + y\n"
+    observed = execute(tmp_path / "script.py", HEAD + text)
+    changed = [SourceText(str(observed.path), HEAD + text).apply(fix.edits) for fix in observed.diagnostic.fixes]
+    assert any("torch.ones(3, 4).pow(2)" in one for one in changed)
+    assert not any("pow(4)" in one or "** 4" in one for one in changed)

@@ -93,6 +93,21 @@ def test_the_rank_that_crashed_first(tmp_path: Path) -> None:
     assert together.summary(merged) == "2 ranks: rank 1 was the first to crash, behind 3 steps"
 
 
+def test_an_input_is_followed_through_the_wrapper_of_ranks(tmp_path: Path) -> None:
+    text = (
+        "import os, torch\nfrom torch import nn\nimport torch.distributed as dist\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(6, 2)\n"
+        "    def forward(self, x):\n        return self.fc(x)\n\ndef piece():\n    return torch.randn(4, 7)\n\n"
+        "os.environ.update(MASTER_ADDR='127.0.0.1', MASTER_PORT='0')\n"
+        "store = dist.HashStore()\ndist.init_process_group('gloo', store=store, rank=0, world_size=1)\n"
+        "model = nn.parallel.DistributedDataParallel(Net())\nmodel(piece())\n"
+    )
+    report, _ = execute(write(tmp_path / "main.py", text))
+    (found,) = report.diagnostics
+    assert (found.code, found.start.line) == ("TS101", 10)
+    assert {13, 19} <= {related.start.line for related in found.related}
+
+
 def test_what_is_silently_wrong_in_one_rank_and_in_all(tmp_path: Path) -> None:
     text = script(tmp_path, wrapped="nn.parallel.DistributedDataParallel", inside="x = x * (1 + 499 * rank)")
     report = torchrun(text, on_output=lambda text: None).execute()

@@ -6,12 +6,13 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.errors.calls import files_of
-from torchsleuth.errors.case import Case
+from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, loaders, remove_keyword, replace
 from torchsleuth.errors.shapes import _collating
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, nodes_in
 
@@ -85,21 +86,35 @@ def _samplers(case: Case) -> list[Related]:
     return [Related(span.path, span.start, span.end, message("error.sampler_here")) for span in given]
 
 
-def _samplers_with_indices(case: Case) -> list[Related]:
-    """The loaders that are given a sampler, and where one of the script's own gives its indices."""
+def _own_samplers(case: Case) -> Iterator[tuple[CrashFrame, ast.ClassDef]]:
+    """The classes of the script whose objects loaders are given as samplers."""
     names = {
         called(keyword.value)
         for _, call in loaders(case, "")
         for keyword in call.keywords
         if keyword.arg in ("sampler", "batch_sampler")
     }
-    found = []
     for frame in files_of(case):
-        for kind in nodes_in(frame.tree, ast.ClassDef):
-            for given in nodes_in(kind, ast.Yield) if kind.name in names else ():
-                span = frame.source.span(given)
-                found.append(Related(span.path, span.start, span.end, message("error.sampler_gives")))
+        yield from ((frame, kind) for kind in nodes_in(frame.tree, ast.ClassDef) if kind.name in names)
+
+
+def _samplers_with_indices(case: Case) -> list[Related]:
+    """The loaders that are given a sampler, and where one of the script's own gives its indices."""
+    spans = [frame.source.span(given) for frame, kind in _own_samplers(case) for given in nodes_in(kind, ast.Yield)]
+    found = [Related(span.path, span.start, span.end, message("error.sampler_gives")) for span in spans]
     return [*found[:2], *_samplers(case)]
+
+
+def _one_less(case: Case) -> Iterator[Fix]:
+    """``range(n // width + 1)`` → ``range(n // width)``, in a sampler of the script's own."""
+    for frame, kind in _own_samplers(case):
+        counts = [node.args[-1] for node in nodes_in(kind, ast.Call) if called(node) in _COUNTING and node.args]
+        for count in of_kind(counts, ast.BinOp):
+            if isinstance(count.op, ast.Add) and getattr(count.right, "value", None) == 1:
+                yield replace(frame, count, frame.text(count.left), safe=False)
+
+
+_COUNTING = ("range", "arange", "randperm")
 
 
 def _draws_too_far(case: Case) -> bool:
@@ -180,6 +195,7 @@ ENTRIES = (
         "TS310",
         r"index out of range|out of bounds",
         "error.sampler_index",
+        _one_less,
         applies=_draws_too_far,
         related=_samplers_with_indices,
         example=_DATA

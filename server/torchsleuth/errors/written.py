@@ -20,7 +20,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -204,8 +204,15 @@ def _unseen(
     return found
 
 
+def _exponent(node: ast.AST) -> tuple[ast.AST, ...]:
+    """``2`` in ``x ** 2`` and in ``x.pow(2)``: never a size."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+        return (node.right,)
+    return tuple(node.args[-1:]) if isinstance(node, ast.Call) and last_word(node.func) == "pow" else ()
+
+
 def _numbers(place: ast.AST, size: int, built: set[tuple[int, int, int, int]]) -> Iterator[ast.Constant]:
-    """The places where a size is written as a number: not indices, comparisons, options, or what built the layer."""
+    """The places where a size is written as a number: not indices, exponents, comparisons, options, or what built the layer."""
     waiting: list[ast.AST] = [place]
     while waiting:
         node = waiting.pop(0)
@@ -213,7 +220,7 @@ def _numbers(place: ast.AST, size: int, built: set[tuple[int, int, int, int]]) -
             yield node
         if isinstance(node, ast.Call) and node_span(node) in built:
             continue
-        hidden = (node.slice,) if isinstance(node, ast.Subscript) else ()
+        hidden: tuple[ast.AST, ...] = (node.slice,) if isinstance(node, ast.Subscript) else _exponent(node)
         waiting += [
             part
             for part in ast.iter_child_nodes(node)

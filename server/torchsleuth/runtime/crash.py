@@ -294,14 +294,16 @@ def _made_by(value: Any, module: Any) -> bool:
 
 
 def _passes_on(path: str, function: str) -> bool:
-    """Whether a function calls another one with the arguments that it was called with: that of a module, or of a decorator."""
+    """Whether a function calls another one with the arguments that it was called with: that of a module, of a wrapper for ranks,
+    or of a decorator."""
     path = path.replace("\\", "/")
+    of_ranks = path.endswith("torch/nn/parallel/distributed.py") and function in ("forward", "_run_ddp_forward")
     of_module = path.endswith("torch/nn/modules/module.py") and function in (
         "_wrapped_call_impl",
         "_call_impl",
         "inner",
     )
-    return of_module or path.endswith("torch/utils/_contextlib.py")
+    return of_module or of_ranks or path.endswith("torch/utils/_contextlib.py")
 
 
 def callable_only(value: Any) -> bool:
