@@ -672,6 +672,12 @@ ENGLISH: dict[str, str] = {
     "loss.per_action.here": "one log-probability for each dimension",
     "loss.square": "{prediction} and {target} broadcast to {made}: each sample meets all others, and the average hides it",
     "loss.broadcast": ("{prediction} and {target} broadcast to {made}: every prediction is compared with every target"),
+    "ahead.no_mask": "this {layer} sees the tokens that it is to predict: without {mask}, each place attends to those behind it",
+    "ahead.target": "the next tokens are the target here",
+    "normalize.batch": "normalize of {tensor} {shape} goes over dimension 0, but its rows are compared: use dim=1",
+    "normalize.product": "its rows are multiplied with rows here",
+    "variance.scales": "the noise is scaled by exp({tensor}), a variance: its standard deviation is exp(0.5 * {tensor})",
+    "variance.divergence": "the divergence takes it for the logarithm of a variance here",
     "softmax.batch": (
         "{softmax} of {tensor} {shape} goes over dimension 0, the {size} samples of the batch: use dim=1, or -1"
     ),
@@ -988,6 +994,8 @@ ENGLISH: dict[str, str] = {
     "scaler.twice": "{optimizer} steps a second time: the scaler's step of line {line} has called its step() already",
     "scaler.twice.first": "the scaler lets the optimizer step here",
     "accumulate.left_over": "{batches} batches are not a multiple of {times}: the gradients of the last {rest} go into the next epoch's first step",
+    "mode.undone": "this puts {part} back into training mode with its {layer}, although line {line} asked for eval()",
+    "mode.undone.asked": "it is put into evaluation mode here",
     "frozen.norm": "{part} is frozen, but its {norm} goes on adapting its statistics: put it back into eval() after train()",
     "frozen.norm.here": "its parameters are frozen here",
     "groups.copied": "the groups in a state_dict are copies: {optimizer} never sees this; change {optimizer}.param_groups",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -139,3 +140,17 @@ torch.zeros({size}, 4)
     wrong = analyze(text.format(size="start.elapsed_time(end)"))
     assert [found.code for found in wrong.diagnostics] == ["TS312"]
     assert not analyze(text.format(size="int(start.elapsed_time(end)) + 1")).diagnostics
+
+
+def test_the_causal_mask_is_a_square_of_the_dtype_that_is_asked_for() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        model = nn.Transformer(16, 2)
+        x = torch.zeros(3, 3, dtype=torch.float64)
+        first = x + model.generate_square_subsequent_mask(4)
+        second = x.float() @ nn.Transformer.generate_square_subsequent_mask(3, x.device, x.dtype)
+    """
+    found = analyze(textwrap.dedent(text))
+    assert [(one.code, one.start.line) for one in found.diagnostics] == [("TS103", 7), ("TS301", 8)]

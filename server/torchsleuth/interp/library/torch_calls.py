@@ -176,6 +176,18 @@ def as_many(given: Value, count: int) -> Value:
     return (given,) * count if is_int(given) or isinstance(given, float | str) else UNKNOWN
 
 
+@models("torch.nn.Transformer.generate_square_subsequent_mask")
+def _causal_mask(interp: Interpreter, call: Arguments) -> Value:
+    """A square of -inf above the diagonal."""
+    size = call.get(0, "sz")
+    options = {
+        name: value for place, name in ((1, "device"), (2, "dtype")) if (value := call.get(place, name)) is not None
+    }
+    made = replace(call, args=((size, size), float("-inf")), kwargs=options)
+    whole = interp.call(interp.oracle.resolve("torch.full"), made)
+    return interp.operate("torch.triu", (whole,), {"diagonal": 1}, call.node, call.frame)
+
+
 @models("torch.Size")
 def _size_of(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()

@@ -8,10 +8,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from torchsleuth.interp.library.hierarchy import descendants
-from torchsleuth.rules.evidence.loops import own_blocks
-from torchsleuth.rules.rule import Analysis
+from torchsleuth.interp.library.hierarchy import descendants, named_children
+from torchsleuth.interp.trace import Event
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import is_simple, own_blocks, receiver_text, statement_of
+from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in
 from torchsleuth.values import Instance, LibraryModule, Site, Value
 from torchsleuth.values.frames import Scene
@@ -43,6 +46,31 @@ class ModeDependent:
     name: str
     site: Site
     training: bool | None
+
+
+def name_below(whole: Value, part: Value) -> str:
+    """The name of a part within a module, empty where it is none, or the whole."""
+    for name, child in named_children(whole):
+        if child is part:
+            return name
+        below = name_below(child, part)
+        if below:
+            return f"{name}.{below}"
+    return ""
+
+
+def back_in_eval(analysis: Analysis, train: Event, name: str, safe: bool) -> Iterator[Candidate]:
+    """``model.backbone.eval()`` behind ``model.train()``, for a part of this name."""
+    statement, model, path = (
+        statement_of(analysis, train.site),
+        receiver_text(analysis, train.site),
+        train.site.span.path,
+    )
+    plain = all(part.isidentifier() for part in name.split("."))
+    if statement is not None and model and name and plain and is_simple(statement, analysis, path):
+        line = f"{model}.{name}.eval()"
+        edit = edits.insert_line_after(analysis.source_of(path), statement, line)
+        yield Candidate(message("fix.insert", text=line), (edit,), safe)
 
 
 def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]:

@@ -24,14 +24,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.hierarchy import descendants, named_children
+from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import Event, Switch
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import covers, is_simple, receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.evidence.loops import covers
+from torchsleuth.rules.evidence.modes import back_in_eval, name_below
+from torchsleuth.rules.rule import Analysis, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, Value
 
 CODE = "TS551"
@@ -39,50 +39,48 @@ _NORMS = frozenset("BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    reported: set[Span] = set()
-    for event in analysis.events("forward"):
-        if event.training is not True or not event.grad or event.forward_id not in analysis.trace.consumed:
+    freezes = [one for one in analysis.trace.switches if _is_whole(one)]
+    modes = [one for one in analysis.trace.events if one.kind in ("train", "eval")] if freezes else []
+    looked: set[Span] = set()
+    for event in analysis.events("forward") if freezes else ():
+        trains = event.training is True and event.grad and event.forward_id in analysis.trace.consumed
+        if not trains or event.site.span in looked:
             continue
-        for freeze in analysis.trace.switches:
-            modes = [one for one in analysis.trace.events[: event.index] if _reaches(one, freeze)]
-            train = modes[-1] if modes else None
-            site = freeze.site if train is None else train.site
+        looked.add(event.site.span)
+        for freeze in freezes:
+            reaching = [one for one in modes if one.index < event.index and covers(one, freeze.module)]
+            train = reaching[-1] if reaching else None
+            name = name_below(event.subject, freeze.module)
+            asked = any(one.kind == "eval" and one.subject is freeze.module for one in reaching)  # that is TS553
             if (
-                site.span in reported
+                asked
+                or not name
                 or (train is not None and train.kind == "eval")
                 or not _is_frozen(analysis, event, freeze)
             ):
                 continue
-            reported.add(site.span)
-            name = _name_below(event.subject, freeze.module)
+            site = freeze.site if train is None else train.site
             norm = next(part.type_name for part in _norms(freeze.module))
             text = message("frozen.norm", part=f"`{name}`", norm=norm)
             source = analysis.source_of(freeze.site.span.path)
             places = (related(source, freeze.site.node, message("frozen.norm.here")),) if train is not None else ()
-            yield Finding(
-                site.span, text, places, tuple(_put_back(analysis, train, freeze)) if train is not None else ()
-            )
+            fixes = tuple(back_in_eval(analysis, train, name, safe=False)) if train is not None else ()
+            yield Finding(site.span, text, places, fixes)
+            break
 
 
-def _reaches(event: Event, freeze: Switch) -> bool:
-    return event.kind in ("train", "eval") and covers(event, freeze.module)
+def _is_whole(freeze: Switch) -> bool:
+    """Whether all of a part is frozen that has a norm."""
+    return not freeze.value and not freeze.some and freeze.certain and any(True for _ in _norms(freeze.module))
 
 
 def _is_frozen(analysis: Analysis, event: Event, freeze: Switch) -> bool:
-    """Whether a part of what runs here is frozen as a whole, has a norm, and something else is trained."""
-    if (
-        freeze.value
-        or freeze.some
-        or not freeze.certain
-        or freeze.after > event.index
-        or not _name_below(event.subject, freeze.module)
-    ):
-        return False
+    """Whether a part is still frozen where a model is trained."""
     switches = analysis.trace.switches
     later = [one for one in switches[switches.index(freeze) + 1 :] if one.value]
     thawed = any(part is other.module for other in later for part in descendants(freeze.module))
     above = any(part is freeze.module for other in later for part in descendants(other.module))
-    return not thawed and not above and any(True for _ in _norms(freeze.module))
+    return freeze.after <= event.index and not thawed and not above
 
 
 def _norms(module: Value) -> Iterator[LibraryModule]:
@@ -90,28 +88,6 @@ def _norms(module: Value) -> Iterator[LibraryModule]:
     for part in of_kind(descendants(module), LibraryModule):
         if part.type_name in _NORMS and part.kwargs.get("track_running_stats", True) is True:
             yield part
-
-
-def _name_below(whole: Value, part: Value) -> str:
-    """The name of a part within a module, empty where it is none, or the whole."""
-    for name, child in named_children(whole):
-        if child is part:
-            return name
-        below = _name_below(child, part)
-        if below:
-            return f"{name}.{below}"
-    return ""
-
-
-def _put_back(analysis: Analysis, train: Event, freeze: Switch) -> Iterator[Candidate]:
-    """``model.backbone.eval()`` behind ``model.train()``."""
-    statement, model = statement_of(analysis, train.site), receiver_text(analysis, train.site)
-    name = _name_below(train.subject, freeze.module)
-    plain = all(part.isidentifier() for part in name.split("."))
-    if statement is not None and model and name and plain and is_simple(statement, analysis, train.site.span.path):
-        line = f"{model}.{name}.eval()"
-        edit = edits.insert_line_after(analysis.source_of(train.site.span.path), statement, line)
-        yield Candidate(message("fix.insert", text=line), (edit,), safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)
