@@ -13,6 +13,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, hooks, integers
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.legacy import named_type
@@ -60,7 +61,7 @@ class TensorMethods(Model):
 
     def other(self, call: Arguments) -> Value:
         """An operator."""
-        if self.name.startswith("new_"):
+        if self.name == "new" or self.name.startswith("new_"):
             return self._new(call)
         target = f"Tensor.{self.name}"
         return self.interp.operate(target, (self.tensor, *call.args), call.kwargs, call.node, call.frame)
@@ -274,13 +275,26 @@ class TensorMethods(Model):
         """``x.new_zeros(…)`` and its like."""
         kwargs = dict(call.kwargs)
         place = take_device(kwargs)
-        args = (self.tensor, *call.args)
-        value = self.interp.operate(f"Tensor.{self.name}", args, kwargs, call.node, call.frame)
+        args, name = (self.tensor, *call.args), self.name
+        if name == "new" and len(call.args) == 1 and isinstance(call.args[0], tuple):
+            given = call.expression.args[0] if call.expression is not None and call.expression.args else None
+            if not isinstance(given, ast.Tuple) and not _is_size(given):
+                return Tensor(UNKNOWN_TENSOR.with_(dtype=self.tensor.spec.dtype))
+            name = "new_empty" if _is_size(given) else name
+        value = self.interp.operate(f"Tensor.{name}", args, kwargs, call.node, call.frame)
         if isinstance(value, Tensor):
             device = self.tensor.spec.device if place is NO_DEVICE else place
             self.interp.heap.set(value.slots, "spec", value.spec.with_(device=device, requires_grad=False))
             self.interp.heap.set(value.slots, "history", frozenset())
         return value
+
+
+def _is_size(node: ast.expr | None) -> bool:
+    """Whether an expression is a torch.Size as it is written: ``x.shape``, ``x.size()``, or a slice of one. `Tensor.new` takes
+    that for the shape, and any other sequence for the elements."""
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+        node = node.value
+    return is_attribute(node, "shape") or (is_method_call(node, "size") and not node.args)
 
 
 def take_device(kwargs: dict[str, Value]) -> Any:
@@ -295,9 +309,11 @@ def _number(
     interp: Interpreter, tensor: Tensor, method: str, call: Arguments, place: int | Element | None = None
 ) -> Value:
     """An element of a tensor as a Python number."""
-    dtype = tensor.spec.dtype
+    dtype, cut = tensor.spec.dtype, interp.cut(tensor, method, interp.site(call.node, call.frame))
+    if dtype is None and cut is None:
+        return UNKNOWN  # an integer or a truth, for all that is known
     if dtype is None or dtype.startswith(("float", "bfloat")):
-        return Scalar("float", interp.cut(tensor, method, interp.site(call.node, call.frame)))
+        return Scalar("float", cut)
     return Scalar("bool") if dtype == "bool" else draws.number(interp, tensor, place)
 
 
