@@ -2,10 +2,11 @@
 
 What it finds
     `best = model.state_dict()`, or `best_model = model`, under a condition in a training loop, where `best` is read after
-    the loop, or kept by an object; also states that are collected in a list, and shallow copies of them.
+    the loop, or kept by an object; also states that are collected in a list or dict, such as those of the clients that
+    train one model in turn, and shallow copies of them.
 Why it hurts
-    state_dict() holds the parameters themselves. The optimizer changes them in place, so the "best" state is always
-    the latest one.
+    state_dict() holds the parameters themselves. The optimizer, and load_state_dict(), change them in place, so the
+    "best" state is always the latest one, and all states of a list are the same.
 Example
     if accuracy > best_accuracy:
         best_state = model.state_dict()
@@ -24,7 +25,7 @@ import ast
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import parts_of
@@ -35,7 +36,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_attribute, is_name, names_in, nodes_in, stored_in, targets_of
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryModule, Value
 from torchsleuth.values.frames import Scene
@@ -78,10 +79,11 @@ class _Place:
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for call in analysis.calls.get("torch.nn.Module.state_dict", ()):
-        if call.site.span in reported or not _trained_after(analysis, call):
+        if call.site.span in reported or not _changed_after(analysis, call, None):
             continue
-        target = _kept(analysis, call)
-        if target is not None:
+        kept = _kept(analysis, call)
+        if kept is not None and _changed_after(analysis, call, kept):
+            target = kept.target
             reported.add(call.site.span)
             name = analysis.source_of(call.site.span.path).segment(target)
             text = message("state.reference", name=f"`{name}`")
@@ -89,26 +91,49 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _whole_models(analysis)
 
 
-def _trained_after(analysis: Analysis, call: LibraryCall) -> bool:
-    """Whether an optimizer changes the module in the same loop after its state was taken."""
-    executions = {point.execution for point in call.loops}
-    return any(
+@dataclass(frozen=True)
+class _Kept:
+    """Where a state stays: a variable or attribute, and the place that brings it there."""
+
+    place: _Place
+    target: ast.expr
+
+
+def _changed_after(analysis: Analysis, call: LibraryCall, kept: _Kept | None) -> bool:
+    """Whether an optimizer, or another state that is loaded, changes the module in the same loop after its state was taken:
+    in the one around the place where a variable gets it, as that begins anew with the function."""
+    points = call.loops
+    if kept is not None and isinstance(_owner(kept.target), ast.Name):
+        around = {*_loops_before_read(analysis, kept), *kept.place.wrappers}
+        points = tuple(point for point in points if analysis.index(point.span.path).same(point.node) in around)
+    executions = {point.execution for point in points}
+    if any(
         event.kind == "step"
         and event.index >= call.after
         and executions & {point.execution for point in event.loops}
         and trained_by(event.subject, call.receiver)
         for event in analysis.trace.events
-    )
+    ):
+        return True
+    later = dropwhile(lambda one: one is not call, analysis.trace.calls)
+    loads = (one for one in later if one.path == "torch.nn.Module.load_state_dict" and one.receiver is call.receiver)
+    return any(executions & {point.execution for point in one.loops} for one in loads)
+
+
+def _loops_before_read(analysis: Analysis, kept: _Kept) -> list[ast.For | ast.While]:
+    """The loops around the place that go on between two states of those that are read together."""
+    loops = of_kind(kept.place.blocks, ast.For, ast.While)
+    return loops[:1] if _is_read(analysis, kept.place, kept.target, innermost=True) else loops
 
 
 # -- states ----------------------------------------------------------------------------------------
 
 
-def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
+def _kept(analysis: Analysis, call: LibraryCall) -> _Kept | None:
     """The variable or attribute that holds the state beyond the iteration."""
     frame: Scene | None = call.site.scene
     node: ast.AST | None = call.site.node
-    conditional = False
+    conditional, position = False, None
     while frame is not None and node is not None:
         place = _place(analysis, frame.path, node)
         if place is None or not _refers(place, _stays(call.receiver)):
@@ -116,7 +141,11 @@ def _kept(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
         conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
         if not isinstance(place.statement, ast.Return):
             conditional = conditional or _conditional_above(analysis, frame)
-            return None if _ends(analysis, place, frame) else _target(analysis, place, conditional)
+            if _ends(analysis, place, frame):
+                return None
+            target = _collected(analysis, place, position) or _target(analysis, place, conditional)
+            return None if target is None else _Kept(place, target)
+        position = _position(place)
         node, frame = frame.call, frame.caller
     return None
 
@@ -184,6 +213,9 @@ def _refers(place: _Place, on_cpu: bool) -> bool:
             case ast.Attribute():
                 if part.attr not in ("items", "copy"):
                     return False
+            case ast.ListComp():
+                if part.elt is not inner:
+                    return False
             case ast.DictComp():
                 if not _is_same_memory(part.value, on_cpu):
                     return False
@@ -193,12 +225,70 @@ def _refers(place: _Place, on_cpu: bool) -> bool:
     return True
 
 
+def _position(place: _Place) -> int | None:
+    """Which part of the returned tuple the expression is in."""
+    value = place.statement.value if isinstance(place.statement, ast.Return) else None
+    parts = value.elts if isinstance(value, ast.Tuple) else []
+    inside = {place.node, *place.wrappers}
+    return next((index for index, part in enumerate(parts) if part in inside), None)
+
+
+def _collected(analysis: Analysis, place: _Place, position: int | None) -> ast.expr | None:
+    """The list or dict in which each iteration leaves its state, directly or through a variable. `position`: the state is
+    this part of a tuple."""
+    statement = place.statement
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    if any(isinstance(part, ast.ListComp) for part in place.wrappers):
+        within = set(ast.walk(place.blocks[-1]))
+        names = (node for node in analysis.index(place.path).of_type(ast.Name) if node in within)
+        read = isinstance(target, ast.Name) and any(
+            is_name(n, target.id) and isinstance(n.ctx, ast.Load) for n in names
+        )
+        return target if read else None
+    loop = first_of(place.blocks, ast.For, ast.While)
+    if isinstance(target, ast.Subscript) and isinstance(loop, ast.For):
+        varies = bool(names_in(target.slice) & stored_in(loop.target))
+        return target if varies and _is_gathered(analysis, place, target) else None
+    if isinstance(target, ast.Tuple) and position is not None and position < len(target.elts):
+        target = target.elts[position]
+    if loop is None or not isinstance(target, ast.Name) or statement not in loop.body:
+        return None
+    for later in loop.body[loop.body.index(statement) + 1 :]:
+        container = _added_to(later, target.id, loop)
+        if container is not None:
+            return container if _is_gathered(analysis, place, container) else None
+        if target.id in stored_in(later):
+            return None
+    return None
+
+
+def _added_to(statement: ast.stmt, name: str, loop: ast.For | ast.While) -> ast.expr | None:
+    """The container in ``states.append(name)`` and ``states[client] = name``, also where the name is a part of a tuple or dict."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="append") as function, args=[value])):
+            container: ast.expr = function.value
+        case ast.Assign(targets=[ast.Subscript() as place], value=value) if isinstance(loop, ast.For):
+            if not names_in(place.slice) & stored_in(loop.target):
+                return None
+            container = place.value
+        case _:
+            return None
+    parts = [value]
+    if isinstance(value, ast.Tuple | ast.List):
+        parts = value.elts
+    elif isinstance(value, ast.Dict):
+        parts = value.values
+    return container if any(is_name(part, name) for part in parts) else None
+
+
 def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | None:
     statement = place.statement
     if isinstance(statement, ast.Expr):
         function = statement.value.func if isinstance(statement.value, ast.Call) else None
         collected = function.value if is_attribute(function, "append") else None
-        return collected if collected is not None and _is_read(analysis, place, collected) else None
+        return collected if collected is not None and _is_gathered(analysis, place, collected) else None
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
         return None
     targets = targets_of(statement)
@@ -233,10 +323,21 @@ def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
     return False
 
 
-def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
-    """Whether the target is read after the loop that it is set in, or, for an attribute, anywhere."""
+def _is_gathered(analysis: Analysis, place: _Place, container: ast.expr) -> bool:
+    """Whether what a loop has put into a container is read after it."""
+    return any(_is_read(analysis, place, container, innermost) for innermost in (True, False))
+
+
+def _owner(target: ast.expr) -> ast.expr:
+    """``states`` of ``states[0]``."""
     while isinstance(target, ast.Subscript):
         target = target.value
+    return target
+
+
+def _is_read(analysis: Analysis, place: _Place, target: ast.expr, innermost: bool = False) -> bool:
+    """Whether the target is read after the loops that it is set in, or the innermost of them; for an attribute, anywhere."""
+    target = _owner(target)
     reads = [node for node in analysis.index(place.path).nodes if isinstance(getattr(node, "ctx", None), ast.Load)]
     if isinstance(target, ast.Attribute):
         inside = set(ast.walk(place.statement))
@@ -247,8 +348,9 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr) -> bool:
     loops = of_kind(place.blocks, ast.For, ast.While)
     if not isinstance(target, ast.Name) or not loops:
         return False
-    end = loops[-1].end_lineno or 0
-    last = min((after.end_lineno or 0 for after in _rebound(place, loops[-1], target.id)), default=math.inf)
+    loop = loops[0 if innermost else -1]
+    end = loop.end_lineno or 0
+    last = min((after.end_lineno or 0 for after in _rebound(place, loop, target.id)), default=math.inf)
     within = set(ast.walk(place.blocks[-1]))
     return any(is_name(n, target.id) and n in within and end < n.lineno <= last for n in reads)
 
