@@ -31,4 +31,4 @@ def _drop_path(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_NORMAL)
 def _trunc_normal(interp: Interpreter, call: Arguments) -> Value:
-    return interp.operate("torch.nn.init.trunc_normal_", call.args, call.kwargs, call.node, call.frame)
+    return interp.call(interp.oracle.resolve("torch.nn.init.trunc_normal_"), call)
