@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from tests.check import analyze, check
 
 SETUP = """
@@ -308,3 +310,32 @@ for _ in range(5):
     optimizer.step()
 """,
     )
+
+
+def test_a_state_that_another_file_gathers_is_named_as_it_is_there() -> None:
+    client = """
+        import torch
+
+
+        def update(model):
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            loss = model(torch.randn(8, 4)).square().mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return model.state_dict(), loss.item()
+    """
+    server = """
+        from torch import nn
+
+        from client import update
+
+        model, states = nn.Linear(4, 1), []
+        for _ in range(3):
+            weights, _ = update(model)
+            states.append(weights)
+        print(states)
+    """
+    found = analyze(textwrap.dedent(server), client=textwrap.dedent(client)).diagnostics
+    assert [(item.code, item.path.rpartition("/")[2]) for item in found] == [("TS517", "client.py")]
+    assert "`states`" in found[0].message

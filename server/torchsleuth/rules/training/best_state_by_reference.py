@@ -85,7 +85,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if kept is not None and _changed_after(analysis, call, kept):
             target = kept.target
             reported.add(call.site.span)
-            name = analysis.source_of(call.site.span.path).segment(target)
+            name = analysis.source_of(kept.place.path).segment(target)
             text = message("state.reference", name=f"`{name}`")
             yield Finding(call.site.span, text, (), (_copied(analysis, call.site.span.path, call.site.node),))
     yield from _whole_models(analysis)
