@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchsleuth.interp.trace import Operation
@@ -31,10 +31,11 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native, TensorSpec
-from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Site, Tensor, Value
+from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Origin, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
 
 _MAX_STEPS = 12
+_MAX_ANCESTORS = 60
 _MAX_TEXT = 40
 _MAX_CALLERS = 4
 _SIZED = frozenset("zeros ones empty full rand randn randint".split())
@@ -269,6 +270,19 @@ def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operat
         if not origin.sources:
             return
         current = origin.sources[0]
+
+
+def ancestry(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) -> Iterator[Origin]:
+    """The origins that a tensor was computed by, along all operands. `through`: whether it goes on behind an operator of this name."""
+    pending, seen = [tensor], set[int]()
+    for _ in range(_MAX_ANCESTORS):
+        if not pending:
+            return
+        origin = pending.pop().origin
+        if origin is not None and id(origin) not in seen:
+            seen.add(id(origin))
+            yield origin
+            pending += origin.sources if through(origin.operator.rpartition(".")[2].strip("_")) else ()
 
 
 def layers_behind(analysis: Analysis, tensor: Tensor, *prefixes: str) -> Iterator[LibraryModule]:

@@ -28,11 +28,11 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name, spelled
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.evidence.operands import Operand, operand, source_at
+from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryModule, Origin, Tensor
+from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS327"
 _MASKS = {
@@ -45,7 +45,6 @@ _MASKS = {
 """By layer the name and the place of its causal mask."""
 _BATCH_FIRST = {"TransformerDecoderLayer": 6, "TransformerEncoderLayer": 6, "Transformer": 9}
 _LOSSES = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"})
-_MAX_STEPS = 60
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -84,27 +83,16 @@ def _is_open(operation: Operation) -> bool:
 def _is_shown(loss: Operation, whole: Tensor, operation: Operation, shown: list[Tensor]) -> bool:
     """Whether a layer sees what the loss compares its result with."""
     same = any(one is whole or (one.origin is not None and one.origin is whole.origin) for one in shown)
-    return same and any(origin.site is operation.site for origin in _origins(operand(loss, 0, "input")))
+    prediction = operand(loss, 0, "input")
+    made = ancestry(prediction.tensor) if same and prediction is not None else ()
+    return any(origin.site is operation.site for origin in made)
 
 
 def _parts(given: Operand | None, is_part: Callable[[ast.AST], bool]) -> Iterator[Tensor]:
     """The tensors of which an operand is computed from such a part."""
-    for origin in _origins(given):
+    for origin in ancestry(given.tensor) if given is not None else ():
         if origin.operator.rpartition(".")[2] == "getitem" and is_part(origin.site.node):
             yield from origin.sources
-
-
-def _origins(given: Operand | None) -> Iterator[Origin]:
-    """The operators that an operand is computed by."""
-    pending, seen = [given.tensor] if given is not None else [], set[int]()
-    for _ in range(_MAX_STEPS):
-        if not pending:
-            return
-        origin = pending.pop().origin
-        if origin is not None and id(origin) not in seen:
-            seen.add(id(origin))
-            yield origin
-            pending += origin.sources
 
 
 def _slices(node: ast.AST) -> list[ast.Slice]:

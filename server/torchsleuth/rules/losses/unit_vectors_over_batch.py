@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import operand, replaced, source_at
+from torchsleuth.rules.evidence.operands import ancestry, operand, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import argument_of
@@ -36,7 +36,6 @@ _NORMALIZE = "torch.nn.functional.normalize"
 _PRODUCTS = frozenset("matmul mm".split())
 _KEEPS = frozenset("to float contiguous clone detach mul div truediv cat concat chunk split getitem".split())
 """Operators between the vectors and their product that leave rows and columns where they are."""
-_MAX_STEPS = 24
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -67,18 +66,7 @@ def _multiplies_rows(product: Operation, normalize: Operation) -> bool:
     shape = left.spec.shape if isinstance(left, Tensor) else None
     if not isinstance(left, Tensor) or shape is None or len(shape) != 2 or shape[0] == shape[1]:
         return False
-    pending = [left]
-    for _ in range(_MAX_STEPS):
-        if not pending:
-            return False
-        origin = pending.pop().origin
-        if origin is None:
-            continue
-        if origin.site is normalize.site:
-            return True
-        if origin.operator.rpartition(".")[2].strip("_") in _KEEPS:
-            pending += [one for one in origin.sources if one.spec.rank == 2]
-    return False
+    return any(origin.site is normalize.site for origin in ancestry(left, _KEEPS.__contains__))
 
 
 def _along_features(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:

@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, operand, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at, written
 from torchsleuth.rules.evidence.squares import Uses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
@@ -121,18 +121,11 @@ def _sums(uses: Uses, operation: Operation) -> Iterator[Operation]:
 
 def _has_term(total: Operation, used: Operand) -> bool:
     """Whether a sum has a tensor as a term."""
-    pending, seen = list(total.operands), set[int]()
-    for _ in range(_MAX_STEPS):
-        if not pending:
-            return False
-        current = pending.pop()
-        if _same(current, used.tensor):
-            return True
-        origin = current.origin
-        if origin is not None and id(origin) not in seen and _name(origin.operator) in _SUMS:
-            seen.add(id(origin))
-            pending += origin.sources
-    return False
+    sums = (
+        one for part in total.operands for one in ancestry(part, _SUMS.__contains__) if _name(one.operator) in _SUMS
+    )
+    terms = (*total.operands, *(term for one in sums for term in one.sources))
+    return any(_same(term, used.tensor) for term in terms)
 
 
 RULE = Rule(FAULTS[CODE], find)
