@@ -537,7 +537,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def tabulated(self, before: frozenset[ArgumentKey]) -> None:
-        """What has gone around since then only makes a table of numbers, as long as it may be."""
+        """Say that the loops since then only make a table of numbers, as long as it may be."""
 
     @abstractmethod
     def demand(self, operation: Operation) -> None:

@@ -314,7 +314,7 @@ class Collector:
 
 
 def _judged(trainings: Sequence[Training], sources: Sources, ended: str) -> Iterator[tuple[Diagnostic, ...]]:
-    """What is said of each; of one that was ended early, or not seen as a whole, not what may still have come."""
+    """The findings about each; of one that was ended early, or not seen as a whole, not what may still have come."""
     for training, found in zip(trainings, verdicts_of_ranks(trainings, sources)):
         whole = ended == "exit" and not training.interrupted
         yield tuple(diagnostic for diagnostic in found if whole or diagnostic.code not in OF_ABSENCE)

@@ -149,7 +149,7 @@ def _alike(ranks: list[Json]) -> Json | None:
 
 
 def merged_verdicts(judged: Mapping[int | None, Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
-    """What is said of the trainings of the ranks: once what is true of all of them, with their numbers what is of some."""
+    """The findings about the trainings of the ranks: once what is true of all of them, with their numbers what is of some."""
     places: dict[object, tuple[Diagnostic, list[int | None]]] = {}
     for rank, found in judged.items():
         for diagnostic in found:
