@@ -333,7 +333,7 @@ class Inference:
         for name in plan.tensors:
             shape, demand = outcome.inputs.get(name), outcome.demands.get(name)
             if demand is not None and demand.dtype and name not in plan.dtypes:
-                plan.dtypes[name], changed = demand.dtype, name in plan.shapes
+                plan.dtypes[name], changed = demand.dtype, changed or name in plan.shapes
             if name in plan.shapes:
                 continue
             if shape is not None:

@@ -102,7 +102,7 @@ def _uses(function: ast.AST, name: str) -> _Uses:
 def _unpacked_later(made: ast.AST, name: str, owner: ast.ClassDef) -> tuple[str, ...]:
     """The variables that a method unpacks an attribute into which keeps a parameter: ``H, W = self.resolution``. None of them is
     called, or asked for an attribute."""
-    kept = kept_in(made, name)
+    kept = _kept_in(made, name)
     for method in of_kind(owner.body, ast.FunctionDef):
         for node in nodes_in(method, ast.Assign) if kept else ():
             match node:
@@ -115,7 +115,7 @@ def _unpacked_later(made: ast.AST, name: str, owner: ast.ClassDef) -> tuple[str,
     return ()
 
 
-def kept_in(made: ast.AST, name: str) -> set[str]:
+def _kept_in(made: ast.AST, name: str) -> set[str]:
     """The attributes that a parameter is kept in as it is."""
     return {
         target.attr
@@ -127,7 +127,7 @@ def kept_in(made: ast.AST, name: str) -> set[str]:
 
 def is_called(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
     """Whether a class calls an attribute that keeps a parameter of its constructor: it is a module or a function."""
-    kept = kept_in(made, name)
+    kept = _kept_in(made, name)
     calls = (node.func for node in nodes_in(owner, ast.Call))
     return bool(kept) and any(isinstance(func, ast.Attribute) and func.attr in kept for func in calls)
 
@@ -222,4 +222,4 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
     return computed
 
 
-__all__ = ["FEW", "Sequence", "integers", "is_called", "kept_in", "tensors"]
+__all__ = ["FEW", "Sequence", "integers", "is_called", "tensors"]
