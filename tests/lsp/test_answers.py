@@ -185,6 +185,7 @@ async def test_clients_that_show_no_documents_are_not_asked_to(start: Start) -> 
     await editor.diagnostics(train)
     await editor.until(lambda: editor.client.published[model].diagnostics)
     await editor.settled(model)
+    await editor.settled(train)
     (action,) = [item for item in await editor.actions(model, line(15)) if "train.py:4" in item.title]
     assert (await editor.resolve(action)).command is None
 

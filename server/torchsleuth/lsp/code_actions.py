@@ -106,8 +106,10 @@ class CodeActions:
         if "" in only or "quickfix" in only:
             quick = list(self._at(document, params.range, lazy))
             invoked = params.context.trigger_kind != types.CodeActionTriggerKind.Automatic
-            if quick and all(offer.preferred is False for offer in quick) and not invoked:
-                # Nobody has asked yet: the editor wants to know what its lightbulb would show, and keeps the answer.
+            certain = any(offer.preferred is not False for offer in quick) or (quick and invoked)
+            if not certain and self._is_found(document, params.range):
+                # Fixes may be on their way, and there is nothing else to offer. Or nobody has asked yet: the editor wants to
+                # know what its lightbulb would show, and keeps the answer.
                 await self._settled(document)
                 document = server.documents.get(params.text_document.uri)
                 quick = list(self._at(document, params.range, lazy)) if document is not None else []
@@ -164,11 +166,13 @@ class CodeActions:
 
     def _at(self, document: Document, where: types.Range, lazy: bool) -> Iterator[Offer]:
         """The actions offered in a range: fixes, then comments that silence."""
-        start, end = (
-            from_position(document.source, at, self._server.documents.encoding) for at in (where.start, where.end)
-        )
+        start, end = self._span(document, where)
         yield from self._quick_fixes(document, start, end, lazy)
         yield from self._silencing(document, start, end)
+
+    def _span(self, document: Document, where: types.Range) -> tuple[Position, Position]:
+        source, encoding = document.source, self._server.documents.encoding
+        return from_position(source, where.start, encoding), from_position(source, where.end, encoding)
 
     def _quick_fixes(self, document: Document, start: Position, end: Position, lazy: bool) -> Iterator[Offer]:
         """The fixes of the diagnostics that overlap a range, each once; the first safe one is preferred, or the only one."""
@@ -204,6 +208,9 @@ class CodeActions:
         for note in self._server.store.notes(document.path):
             if note.place.end >= start and end >= note.place.start:
                 yield note.finding, note_to_lsp(note, documents)
+
+    def _is_found(self, document: Document, where: types.Range) -> bool:
+        return next(self._shown(document, *self._span(document, where)), None) is not None
 
     def _silencing(self, document: Document, start: Position, end: Position) -> Iterator[Offer]:
         """For each code found in a range, the comment that silences it; what a run has seen cannot be silenced."""
