@@ -29,6 +29,28 @@ _SGD = "layer = torch.nn.Linear(2, 2)\noptimizer = torch.optim.SGD(layer.paramet
 _SCHEDULERS = "from torch.optim.lr_scheduler import OneCycleLR, ReduceLROnPlateau, StepLR\n" + _SGD
 _WEIGHT = "w = torch.ones(3, requires_grad=True)\n"
 
+POSITIVE: dict[str, dict[str, int]] = {
+    **dict.fromkeys(("Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel"), {"scale": 1}),
+    **dict.fromkeys(("HalfNormal", "HalfCauchy"), {"scale": 0}),
+    "LogisticNormal": {"scale": 1},
+    "StudentT": {"df": 0, "scale": 2},
+    "LowRankMultivariateNormal": {"cov_diag": 2},
+    "VonMises": {"concentration": 1},
+    "Gamma": {"concentration": 0, "rate": 1},
+    "InverseGamma": {"concentration": 0, "rate": 1},
+    "Beta": {"concentration1": 0, "concentration0": 1},
+    "Dirichlet": {"concentration": 0},
+    "Exponential": {"rate": 0},
+    "Weibull": {"scale": 0, "concentration": 1},
+    "Pareto": {"scale": 0, "alpha": 1},
+    "GeneralizedPareto": {"scale": 1},
+    "Kumaraswamy": {"concentration1": 0, "concentration0": 1},
+    "LKJCholesky": {"concentration": 1},
+    "Chi2": {"df": 0},
+    "FisherSnedecor": {"df1": 0, "df2": 1},
+}
+"""The parameters of torch.distributions that have to be positive (``arg_constraints``), and their places, by distribution."""
+
 EXPLANATIONS = (
     # sizes and options of operators and layers
     Explanation(
@@ -430,10 +452,17 @@ EXPLANATIONS = (
         "chances = torch.full((3,), float('nan'))\ntorch.multinomial(chances, 1)",
     ),
     Explanation(
+        "TS314",
+        r"Expected parameter (\w+) \(.*?\) of distribution (\w+)\(.*to satisfy the constraint "
+        r"(?:IndependentConstraint\()?GreaterThan\(lower_bound=0\.0\).*, but found invalid values:(?!.*\bnan\b)",
+        "explain.positive",
+        "torch.distributions.Normal(torch.zeros(2), -torch.ones(2))",
+    ),
+    Explanation(
         "TS199",
         r"Expected parameter (\w+) \(.*?\) of distribution (\w+)\(.*to satisfy the constraint (\w+)",
         "explain.distribution",
-        "torch.distributions.Normal(torch.zeros(2), -torch.ones(2))",
+        "torch.distributions.Bernoulli(torch.full((2,), 3.0))",
     ),
     # processes and devices
     Explanation(

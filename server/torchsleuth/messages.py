@@ -976,9 +976,7 @@ ENGLISH: dict[str, str] = {
     "clip.place.step": "the optimizer steps here",
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
-    "container.plain": (
-        "{name} is a plain {kind}: its {count} {what} are not part of {owner}: not trained, moved or saved"
-    ),
+    "container.plain": "{name} is a plain {kind}: {held} not part of {owner}: not trained, moved or saved",
     "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
     "accumulate.unscaled": (
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
@@ -1577,6 +1575,7 @@ ENGLISH: dict[str, str] = {
     "error.broadcast.compiled": "these shapes cannot be broadcast with each other: {operands}",
     "error.rebound": "the gradient is None: the update made a new tensor, which is no leaf; change it in place, under no_grad{here}",
     "error.rebound.here": "the name is given another tensor here",
+    "error.listed_here": "these layers are in a plain list",
     "error.saved_here": "saved here",
     "error.local_definition": "defined here, inside of a function",
     "error.checkpointed_here": "checkpointed here",
@@ -1659,6 +1658,7 @@ ENGLISH: dict[str, str] = {
     "explain.not_positive": "the matrix is not positive definite: make it symmetric, add a small multiple of the identity",
     "explain.matrix_not_finite": "the matrix holds values that are NaN or infinite, from before this line",
     "explain.probabilities": "the probabilities hold values that are NaN, infinite or negative, from before this line",
+    "explain.positive": "`{g1}` of {g2} has to be positive, and is not: take exp() or softplus() of it",
     "explain.distribution": "`{g1}` of {g2} breaks its constraint ({g3}): it holds NaN, or values out of range",
     "explain.no_group": "there is no process group: call init_process_group() first, and start the script with torchrun",
     "explain.torchrun": "{g1} is not set in the environment: start the script with torchrun, which sets it",

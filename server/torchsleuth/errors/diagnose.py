@@ -19,8 +19,9 @@ MAX_CALLERS = 3
 
 
 def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
-    """The diagnostic of a crash, None if no line of the user's took part in it. Fixes are not verified: only running
-    the repaired script does that."""
+    """The diagnostic of a crash, None if no line of the user's took part in it. It is an error, whatever
+    the analysis calls the same fault: the script stopped there. Fixes are not verified: only running the repaired script
+    does that."""
     if not crash["frames"]:
         return None
     entry, case = find(crash, sources)
@@ -29,7 +30,7 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
         case.frame.path,
         entry.fault.code,
         entry.fault.name,
-        entry.fault.severity,
+        entry.fault.severity if entry in processes.ENTRIES else "error",
         _text(entry, case),
         span.start,
         span.end,

@@ -20,7 +20,7 @@ from torchsleuth.errors.fixes import (
 )
 from torchsleuth.errors.functions import saved_here, saved_on_context
 from torchsleuth.errors.pickled import defined_at, moved_to_module
-from torchsleuth.explanations import EXPLANATIONS
+from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
@@ -203,6 +203,15 @@ def _optimizer_there(case: Case) -> Iterator[Fix]:
                 yield replace(case.frame, given, node.targets[0].id)
 
 
+def _made_positive(case: Case) -> Iterator[Fix]:
+    """``Normal(mean, out)`` → ``Normal(mean, out.exp())``; softplus keeps more of what was meant, and needs a name of F."""
+    name, distribution = case.match[1], case.match[2]
+    place = POSITIVE.get(distribution, {}).get(name)
+    given = case.frame.argument(place, name) if place is not None else None
+    if given is not None:
+        yield append(case.frame, given, ".exp()", safe=False)
+
+
 _RELATED: dict[str, Callable[[Case], list[Related]]] = {
     "explain.attribute_exists": _registered_before,
     "explain.pickle": defined_at,
@@ -230,6 +239,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.multinomial": _with_argument("replacement=True"),
     "explain.no_optimizer": _optimizer_there,
     "explain.topk": _at_most_there_are,
+    "explain.positive": _made_positive,
     "explain.no_state": convert_argument(".state_dict()", 0, "state_dict"),
 }
 

@@ -197,13 +197,23 @@ def _parameters_fixes(case: Case) -> Iterator[Fix]:
         yield replace(case.frame, node, f"[{case.frame.text(node)}]")
 
 
+def _layer_lists(case: Case) -> Iterator[ast.Assign]:
+    """The assignments of plain lists of layers to attributes, in the file of the failing line."""
+    for node in nodes_in(case.frame.tree, ast.Assign):
+        if isinstance(node.targets[0], ast.Attribute) and isinstance(node.value, ast.List | ast.ListComp):
+            if "nn." in case.frame.text(node.value):
+                yield node
+
+
+def _listed_here(case: Case) -> list[Related]:
+    spans = [case.frame.source.span(node) for node in _layer_lists(case)]
+    return [Related(span.path, span.start, span.end, message("error.listed_here")) for span in spans]
+
+
 def _layer_list_fixes(case: Case) -> Iterator[Fix]:
     """``self.layers = [nn.Linear(…), …]`` → ``nn.ModuleList([…])``."""
-    for node in nodes_in(case.frame.tree, ast.Assign):
-        if not isinstance(node.targets[0], ast.Attribute):
-            continue
-        if isinstance(node.value, ast.List | ast.ListComp) and "nn." in case.frame.text(node.value):
-            yield replace(case.frame, node.value, f"nn.ModuleList({case.frame.text(node.value)})")
+    for node in _layer_lists(case):
+        yield replace(case.frame, node.value, f"nn.ModuleList({case.frame.text(node.value)})")
 
 
 def _keyword_fixes(case: Case) -> Iterator[Fix]:
@@ -368,6 +378,7 @@ ENTRIES = (
         r"optimizer got an empty parameter list",
         "error.no_parameters",
         _layer_list_fixes,
+        related=_listed_here,
         example=_CLASS
         + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.layers = [nn.Linear(2, 2)]\n"
         "torch.optim.SGD(Net().parameters(), lr=0.1)",

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from torchsleuth.explanations import POSITIVE
 from torchsleuth.interp.marks import ACTIVATIONS, KEPT_BY
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
@@ -23,22 +24,6 @@ from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Parameters, Tensor, Value, is_unknown, items_of
 
 _DISTRIBUTIONS = "torch.distributions."
-_POSITIVE: dict[str, dict[str, int]] = {
-    **dict.fromkeys(("Normal", "LogNormal", "Laplace", "Cauchy", "Gumbel"), {"scale": 1}),
-    **dict.fromkeys(("HalfNormal", "HalfCauchy"), {"scale": 0}),
-    "LogisticNormal": {"scale": 1},
-    "StudentT": {"df": 0, "scale": 2},
-    "LowRankMultivariateNormal": {"cov_diag": 2},
-    "VonMises": {"concentration": 1},
-    "Gamma": {"concentration": 0, "rate": 1},
-    "InverseGamma": {"concentration": 0, "rate": 1},
-    "Beta": {"concentration1": 0, "concentration0": 1},
-    "Dirichlet": {"concentration": 0},
-    "Exponential": {"rate": 0},
-    "Weibull": {"scale": 0, "concentration": 1},
-    "Pareto": {"scale": 0, "alpha": 1},
-}
-"""The parameters that have to be positive, and their places, by distribution."""
 _BOTH_SIGNS = ACTIVATIONS - frozenset("relu ReLU relu6 ReLU6 softplus Softplus".split())
 """Activations that are negative for what is negative."""
 _CLAMPS = frozenset("clamp clip clamp_ clip_".split())
@@ -61,7 +46,7 @@ def not_positive(analysis: Analysis) -> Iterator[Finding]:
         return
     seen: set[tuple[Span, str]] = set()
     for call in analysis.trace.calls:
-        wanted = _POSITIVE.get(call.path.rpartition(".")[2]) if call.path.startswith(_DISTRIBUTIONS) else None
+        wanted = POSITIVE.get(call.path.rpartition(".")[2]) if call.path.startswith(_DISTRIBUTIONS) else None
         if wanted is None or call.guarded or call.get(len(call.args), "validate_args") is False:
             continue
         for name, position in wanted.items():
@@ -93,7 +78,7 @@ def _finding(analysis: Analysis, call: LibraryCall, name: str, value: Tensor) ->
 
 def _written(call: LibraryCall, name: str) -> ast.expr | None:
     written = call.site.call
-    position = _POSITIVE[call.path.rpartition(".")[2]][name]
+    position = POSITIVE[call.path.rpartition(".")[2]][name]
     if written is None or is_spread(written.args):
         return None
     return argument_of(written, position, name)

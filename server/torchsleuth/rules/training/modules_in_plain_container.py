@@ -28,9 +28,9 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.values import DictValue, Instance, ListValue, Site, Tensor, Value, is_module
+from torchsleuth.values import DictValue, Instance, ListValue, Parameters, Site, Tensor, Value, is_module
 
 CODE = "TS511"
 
@@ -38,6 +38,8 @@ CODE = "TS511"
 def find(analysis: Analysis) -> Iterator[Finding]:
     used = {event.identity for event in analysis.events("forward") if is_module(event.subject)}
     given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
+    params = of_kind((optimizer.argument(0, "params") for optimizer in analysis.trace.optimizers), Parameters)
+    trained = [module for value in params for module in value.modules]
     reported: set[object] = set()
     for item in analysis.trace.attributes:
         held = _held(item.owner.slots.get(item.name))
@@ -51,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         held = [part for part in held if _trains(part)]
         own = [part for part in held if id(part) not in registered and _own(part, item.owner)]
         lost = [part for part in own if not any(id(inner) in given for inner in (part, *parts_of(part)))]
-        if lost and len(lost) == len(held) and (used or item.owner.identity in used):
+        if lost and len(lost) == len(held) and (used or item.owner in trained):
             reported |= {item.site.span, id(item.value)}
             yield _finding(analysis, item, lost)
 
@@ -91,10 +93,9 @@ def _own(item: Value, owner: Instance) -> bool:
 
 def _finding(analysis: Analysis, item: AttributeSet, lost: list[Value]) -> Finding:
     kind = "dict" if isinstance(item.value, DictValue) else "tuple" if isinstance(item.value, tuple) else "list"
-    what = "parameters" if _is_parameter(lost[0]) else "layers"
-    text = message(
-        "container.plain", name=f"`self.{item.name}`", kind=kind, what=what, count=len(lost), owner=item.owner.cls.name
-    )
+    what = "parameter" if _is_parameter(lost[0]) else "layer"
+    held = f"its {what} is" if len(lost) == 1 else f"its {len(lost)} {what}s are"
+    text = message("container.plain", name=f"`self.{item.name}`", kind=kind, held=held, owner=item.owner.cls.name)
     return Finding(item.site.span, text, (), _registered(analysis, item, kind, what))
 
 
@@ -105,7 +106,7 @@ def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) ->
         return
     path = item.site.span.path
     source = analysis.source_of(path)
-    family = "Parameter" if what == "parameters" else "Module"
+    family = "Parameter" if what == "parameter" else "Module"
     wrapper, imports = named(analysis, item.site, f"torch.nn.{family}{'Dict' if kind == 'dict' else 'List'}")
     inner = source.segment(value)
     if isinstance(value, ast.List | ast.Dict) and not (value.elts if isinstance(value, ast.List) else value.keys):
