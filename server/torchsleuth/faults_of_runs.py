@@ -200,12 +200,13 @@ Fix safety
 References
     torch.nn.init.calculate_gain
 """,
-    "TS927": """learning-rate-too-large: a step that changes the parameters by more than their own size.
+    "TS927": """learning-rate-too-large: steps that change the parameters by much of their own size.
 
 What it finds
-    One update was larger than the parameters themselves, and afterwards the loss was higher, not finite, or the units were dead.
+    One update was larger than the parameters themselves, and afterwards the loss was higher, not finite, or the units were dead;
+    or each one is a good part of them, and the loss swings up and down and falls no more.
 Why it hurts
-    What was learned, or initialised with care, is gone after one step.
+    What was learned, or initialised with care, is gone after one step. The loss stays far above what the network can reach.
 Example
     optimizer = torch.optim.Adam(model.parameters(), lr=3.0)
 Use instead

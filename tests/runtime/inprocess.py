@@ -17,7 +17,7 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
-from torchsleuth.runtime.rewrite import CALLED, IMPORTED, LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import CALLED, DIFFERENTIATED, GRADIENTS, IMPORTED, LOSS, RECORDER, Site, rewrite
 from torchsleuth.runtime.watch import TrainingWatch
 from torchsleuth.schema import Diagnostic
 
@@ -68,6 +68,8 @@ def recording(
     setattr(builtins, RECORDER, record)
     setattr(builtins, LOSS, see_loss)
     setattr(builtins, CALLED, lambda name, value: value)
+    setattr(builtins, DIFFERENTIATED, lambda pair: pair)
+    setattr(builtins, GRADIENTS, lambda found: found)
     setattr(builtins, IMPORTED, lambda: None)
     try:
         yield
@@ -75,6 +77,8 @@ def recording(
         delattr(builtins, RECORDER)
         delattr(builtins, LOSS)
         delattr(builtins, CALLED)
+        delattr(builtins, DIFFERENTIATED)
+        delattr(builtins, GRADIENTS)
         delattr(builtins, IMPORTED)
 
 

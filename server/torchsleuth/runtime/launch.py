@@ -35,6 +35,8 @@ from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.rewrite import (
     CALLED,
+    DIFFERENTIATED,
+    GRADIENTS,
     IMPORTED,
     LEAVE,
     LOSS,
@@ -102,6 +104,8 @@ class Launch:
         names: dict[str, Any] = {
             RECORDER: _RECORD,
             LOSS: functools.partial(self._see_loss),
+            DIFFERENTIATED: functools.partial(self.training.differentiated),
+            GRADIENTS: functools.partial(self.training.gradients),
             CALLED: functools.partial(self.training.told),
             LEAVE: self.leave,
             IMPORTED: self.imported,
@@ -230,6 +234,12 @@ class Launch:
         told = functools.partial(_NOTHING.get, None) if seen else functools.partial(self._see_loss)
         vars(builtins)[LOSS].__setstate__((told.func, told.args, {}, None))
 
+    def _gradients_are_seen(self, seen: bool) -> None:
+        """Whether rewritten code is to tell of calls of autograd.grad()."""
+        for name, told in ((DIFFERENTIATED, self.training.differentiated), (GRADIENTS, self.training.gradients)):
+            function, given = (told, ()) if seen else (_NOTHING.get, (None,))
+            vars(builtins)[name].__setstate__((function, given, {}, None))
+
     def _tell(self, whole: bool) -> None:
         """Whether rewritten code is to tell of the structure of the loop."""
         vars(builtins)[CALLED].__setstate__((self.training.told if whole else _NOTHING.get, (), {}, None))
@@ -289,6 +299,7 @@ class Launch:
         self.watch.remove()
         self.training.detach()
         self._losses_are_seen(True)
+        self._gradients_are_seen(False)
         self._tell(False)
         self.progress.remove()
         self.recorder.samples.remove()
@@ -301,6 +312,7 @@ class Launch:
         vars(builtins)[IMPORTED] = self.imported
         self.imports.install()
         self._losses_are_seen(False)
+        self._gradients_are_seen(True)
         if self._watched:
             self._watch(sys.modules["torch"], self.training.attach_again)
         self.recorder.rest(not self._recording and self._probes_record is None)
@@ -326,6 +338,8 @@ class Launch:
         names: dict[str, Any] = {
             RECORDER: _NOTHING.get,
             LOSS: functools.partial(_NOTHING.get, None),
+            DIFFERENTIATED: functools.partial(_NOTHING.get, None),
+            GRADIENTS: functools.partial(_NOTHING.get, None),
             CALLED: _NOTHING.get,
             IMPORTED: dict,
             LEAVE: dict,

@@ -22,6 +22,12 @@ first that go when the interpreter ends."""
 LOSS = "torchsleuth_loss"
 """A builtin too: gets what ``backward()`` is called on."""
 
+DIFFERENTIATED = "torchsleuth_differentiated"
+"""A builtin too: gets the first two arguments of ``autograd.grad()``, the loss and what it is differentiated by, as a tuple."""
+
+GRADIENTS = "torchsleuth_gradients"
+"""A builtin too: gets what ``autograd.grad()`` returned, and gives it back."""
+
 CALLED = "torchsleuth_called"
 """A builtin too: gets the name of a method that tells the structure of a training loop, and what it is called on."""
 
@@ -211,6 +217,13 @@ class Rewriter(ast.NodeTransformer):
             function.value = self._told(CALLED, [function.attr], function.value, node)
         elif isinstance(function, ast.Name) and function.id in _TELLING and function.id.startswith("clip"):
             node.func = self._told(CALLED, [function.id], function, node)
+        elif _differentiates(node):
+            pair = ast.copy_location(ast.Tuple(node.args[:2], ast.Load()), node)
+            given = self._told(DIFFERENTIATED, [], pair, node)
+            arguments: list[ast.expr] = [ast.copy_location(ast.Starred(given, ast.Load()), node), *node.args[2:]]
+            inner = ast.copy_location(ast.Call(function, arguments, node.keywords), node)
+            told = self._told(GRADIENTS, [], inner, node)
+            node.func, node.args, node.keywords = told.func, told.args, []
 
     @staticmethod
     def _told(name: str, words: list[str], value: ast.expr, at: ast.Call) -> ast.Call:
@@ -399,7 +412,16 @@ def _is_told(node: ast.AST) -> bool:
         return False
     function = node.func
     name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
-    return name == "backward" or name in _TELLING
+    return name == "backward" or name in _TELLING or _differentiates(node)
+
+
+def _differentiates(node: ast.Call) -> bool:
+    """Whether a call is ``autograd.grad(loss, parameters)``: gradients that a script uses itself, and not in another graph."""
+    function = node.func
+    called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    plain = len(node.args) >= 2 and not any(isinstance(one, ast.Starred) for one in node.args[:2])
+    further = any(keyword.arg in (None, "create_graph") for keyword in node.keywords)
+    return called == "grad" and plain and not further
 
 
 def _name(name: str, at: Any) -> ast.Name:

@@ -101,6 +101,25 @@ class _Optimizer:
         """The counts that the last step belongs to which was looked at."""
 
 
+class _ByHand:
+    """A loop that has no optimizer and changes its parameters itself: each step ends with the gradients of its loss."""
+
+    def __init__(self, key: places.Key | None) -> None:
+        self.key = key
+        self.before: list[tuple[Any, Any]] = []
+        self.inputs: list[Any] = []
+        """What autograd.grad() is called for, in a step that is looked at."""
+        self.probe: Any = None
+        self.state: tuple[int, int, int] | None = None
+        """The gradient of the probe before a backward(), its version, and the step."""
+        self.values: Any = None
+        self.compared = 0
+
+    def leads(self, key: places.Key | None) -> bool:
+        """Whether its steps end with the gradients that are computed here."""
+        return (self.key and places.at(self.key)) == (key and places.at(key))
+
+
 def _faults(state: _Optimizer, has_gradients: bool) -> tuple[str, ...]:
     """The fault of the step that an optimizer is about to make."""
     if not has_gradients:
@@ -150,6 +169,7 @@ class TrainingRecorder:
         self._activations: dict[Any, dict[str, Any]] = {}
         self._batches: dict[Any, dict[str, Any]] = {}
         self._steps = self._backwards = self._errors = 0
+        self._by_hand: _ByHand | None = None
         self._leader: _Optimizer | None = None
         self._others = 0
         self._round = True
@@ -278,6 +298,7 @@ class TrainingRecorder:
             loss.in_step = 0
         for state in self._optimizers.values():
             state.before = []
+        self._by_hand = None
         self.attention.lose_order()
         self._attach(torch, optimizers)
 
@@ -437,6 +458,39 @@ class TrainingRecorder:
         except Exception:
             self._failed()
 
+    def differentiated(self, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Rewritten code is about to call autograd.grad() for a value, with respect to something."""
+        value, inputs = pair
+        try:
+            if self._may_read(value) and not self._silent() and self._are_parameters(inputs):
+                self._backward(value, self._own.here(), assigned=True)
+                if self._by_hand is not None and self._by_hand.before and type(inputs) in (list, tuple):
+                    self._by_hand.inputs = [weakref.ref(one) for one in inputs]
+        except Exception:
+            self._failed()
+        return pair
+
+    def gradients(self, found: Any) -> Any:
+        """What autograd.grad() has returned."""
+        hand = self._by_hand
+        if hand is not None and self.attention.closely:
+            try:
+                self._phase("other")
+                inputs, hand.inputs = [one() for one in hand.inputs], []
+                if inputs and type(found) is tuple and not self._silent():
+                    with self._torch._C.DisableTorchFunction(), self._torch.no_grad():
+                        self._note_gradients([pair for pair in zip(inputs, found) if self._may_look_at(pair[1])])
+            except Exception:
+                self._failed()
+        return found
+
+    def _are_parameters(self, inputs: Any) -> bool:
+        """Whether something is what is trained, and not, say, an image that an attack changes."""
+        if type(inputs) not in (list, tuple):
+            inputs = [inputs]
+        parameter = self._torch.nn.Parameter
+        return len(inputs) > 1 or any(type(one) is parameter or is_a(one, "generator") for one in inputs)
+
     def _may_read(self, value: Any) -> bool:
         torch = self._torch
         if torch is None or type(value) is not torch.Tensor:
@@ -444,8 +498,14 @@ class TrainingRecorder:
         with torch._C.DisableTorchFunction():
             return not self._untouchable(value) and value.layout == torch.strided and value.is_floating_point()
 
-    def _backward(self, value: Any, key: places.Key | None) -> None:
+    def _backward(self, value: Any, key: places.Key | None, assigned: bool = False) -> None:
+        """`assigned`: the script itself gives the gradients to whom it likes, nothing is added to those that are there."""
         torch = self._torch
+        if self._by_hand is not None and (self._made or self._optimizers):
+            self._by_hand = None
+        if self._by_hand is not None:
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                self._look_at_update(self._by_hand, assigned)
         self._backwards += 1
         if self.attention.closely:
             self._phase("backward")
@@ -459,7 +519,7 @@ class TrainingRecorder:
             loss.in_round = 0
             self._note_what_lives()
         if self.attention.whole:
-            self._backward_in_step(loss, key)
+            self._backward_in_step(loss, key, assigned)
         numbers = None
         with torch._C.DisableTorchFunction():
             finite = self._loss_value(loss, step, value)
@@ -475,8 +535,92 @@ class TrainingRecorder:
         loss.last_number = self._sequence_number()
         if not self._round:
             self.attention.spent(time.perf_counter() - began)
+        if not self._optimizers and not self._made:
+            self._by_hand = self._by_hand or _ByHand(key)
+            if self._by_hand.leads(key):
+                with torch._C.DisableTorchFunction(), torch.no_grad():
+                    self._step_by_hand(self._by_hand, "backward" if assigned else "other")
 
-    def _backward_in_step(self, loss: _Loss, key: places.Key | None) -> None:
+    def _step_by_hand(self, hand: _ByHand, phase: str) -> None:
+        """A step of a loop without optimizers ends with its gradients; its update is looked at before the next ones."""
+        self._steps += 1
+        self._steps_in_it += 1
+        self.data.stepped()
+        self.sites.clear()
+        now = time.perf_counter()
+        if not self.attention.closely:
+            if now < self.attention.due and not self._begins_round(self._steps, now):
+                self.attention.pass_step()
+                return
+            self._woken()
+        self._close_step(now, phase)
+        if self._round:
+            self._put_away_parameters(hand)
+            self._spent(now)
+        self._choose_round(self._steps, now)
+        self.attention.begin_step(self._steps, now, certainly=self._round)
+        self.kept.begin(self._steps + 1, self._sequence_number(), certainly=self._round, closely=self.attention.whole)
+
+    def _put_away_parameters(self, hand: _ByHand) -> None:
+        """Slices of all parameters that gradients come to, to compare them with after the update."""
+        for known in self._parameters.values():
+            parameter = known["reference"]()
+            if parameter is None or not self._may_change(parameter):
+                continue
+            known["seen"] += 1
+            known["samples"].append({"step": self._steps, "finite": True, "zeros": None, "gradient": None})
+            thinned(known["samples"], MAX_SAMPLES)
+            hand.before.append((weakref.ref(parameter), statistics.part(parameter).clone()))
+
+    def _may_change(self, parameter: Any) -> bool:
+        return statistics.readable(self._torch, parameter) and not self._untouchable(parameter)
+
+    def _note_gradients(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Parameters and their gradients, in a step that is looked at."""
+        torch = self._torch
+        began = time.perf_counter()
+        gradients = [gradient for _, gradient in pairs]
+        norms = statistics.numbers(torch, list(torch._foreach_norm(gradients))) if gradients else []
+        if norms:
+            self._norms.add(self._steps, math.sqrt(sum(norm * norm for norm in norms)))
+        for (parameter, gradient), norm in zip(pairs, norms):
+            if parameter is None:
+                continue
+            known = self._parameter(id(parameter), parameter)
+            known["with_gradient"] += 1
+            if known["samples"] and known["samples"][-1]["step"] == self._steps:
+                finite = math.isfinite(norm)
+                zeros = float((statistics.part(gradient) == 0).float().mean())
+                known["samples"][-1].update(gradient=norm if finite else None, finite=finite, zeros=zeros)
+        self._spent(began)
+
+    def _look_at_update(self, hand: _ByHand, assigned: bool) -> None:
+        """Before the gradients of the next step: what the last ones have changed, and whether they are still there."""
+        began = time.perf_counter()
+        if hand.before:
+            self._compare(hand)
+            self._spent(began)
+        probe = hand.probe() if hand.probe is not None else None
+        if assigned or not self.attention.whole:
+            return
+        if probe is None:
+            live = (known["reference"]() for known in self._parameters.values() if known["reached"])
+            probe = next((one for one in live if one is not None and self._may_change(one)), None)
+            hand.probe, hand.state, hand.values = None if probe is None else weakref.ref(probe), None, None
+        if probe is not None:
+            self._look_whether_cleared_by_hand(hand, probe)
+
+    def _look_whether_cleared_by_hand(self, hand: _ByHand, probe: Any) -> None:
+        """Whether the gradient is that from before the last backward(), to which only this one has added, behind an update."""
+        gradient, now = probe.grad, statistics.part(probe)
+        if hand.values is not None and not self._is_still(hand.values, now):
+            hand.compared += 1
+            if gradient is not None and hand.state == (id(gradient), gradient._version - 1, self._steps - 1):
+                self._count("not-cleared", hand.key, looked=hand.compared)
+        hand.state = None if gradient is None else (id(gradient), gradient._version, self._steps)
+        hand.values = statistics.put_away(now)
+
+    def _backward_in_step(self, loss: _Loss, key: places.Key | None, assigned: bool) -> None:
         """The meaning of a backward() for the step that it belongs to."""
         self._last_event = "backward"
         self._backward_key = key
@@ -487,6 +631,7 @@ class TrainingRecorder:
         loss.input = self._last_input
         for state in self._optimizers.values():
             self._look_whether_cleared(state)
+            state.cleared = state.cleared or assigned
             state.since += 1
             state.backwards += 1
             state.cleared_late = False
@@ -871,7 +1016,7 @@ class TrainingRecorder:
             if not self.attention.closely:
                 if not leads:
                     return
-                if now < self.attention.due and not self._begins_round(state, now):
+                if now < self.attention.due and not self._begins_round(state.steps, now):
                     self.attention.pass_step()
                     return
                 self._woken()
@@ -919,10 +1064,15 @@ class TrainingRecorder:
             with self._torch.no_grad():
                 self._compare(state)
             self._spent(began)
+        self._close_step(now, "other")
+        self._exchange()
+
+    def _close_step(self, now: float, phase: str) -> None:
+        """The times and the memory of the step that ended."""
         if self._last_step:
             self._step_seconds.add(self._steps, (now - self._last_step) / self._steps_in_it)
         self._last_step = now
-        self._phase("other")
+        self._phase(phase)
         self._close_step_times()
         if self._round:
             self._look_at_memory()
@@ -930,7 +1080,6 @@ class TrainingRecorder:
             self._memory_pace.keep(self._steps, self._look_at_memory)
             self.attention.spent(time.perf_counter() - now)
         self.modules.step = self._steps
-        self._exchange()
 
     def _begin_step(self, state: _Optimizer, now: float) -> None:
         """Behind a step of the optimizer that leads. Where it was not looked at as a whole, the order of things is not known."""
@@ -939,7 +1088,7 @@ class TrainingRecorder:
                 other.since = 0
                 other.cleared = other.cleared_late = other.stepping = False
                 other.state = other.state if other is state else None
-        self._choose_round(state, now)
+        self._choose_round(state.steps, now)
         several = len(self._optimizers) > 1
         self.attention.begin_step(self._steps, now, certainly=self._round, pairs=several)
         whole = self.attention.whole
@@ -952,15 +1101,15 @@ class TrainingRecorder:
         self._others = 0 if state is self._leader else self._others + 1
         return state is self._leader
 
-    def _choose_round(self, state: _Optimizer, now: float) -> None:
-        """Whether the next step is one that is looked at."""
+    def _choose_round(self, steps: int, now: float) -> None:
+        """Whether the next step is one that is looked at; `steps`: of the optimizer that leads."""
         if self._round:
             with self._torch.no_grad():
-                self._end_round(state)
+                self._end_round(steps)
             self._next = now + max(INTERVAL_SECONDS, SHARE * self._cost)
             self._cost = 0.0
-        following = state.steps + 1
-        self._round = self._errors <= MAX_ERRORS and self._begins_round(state, now)
+        following = steps + 1
+        self._round = self._errors <= MAX_ERRORS and self._begins_round(steps, now)
         if self._round:
             self._inputs = 0
             self._entered.clear()
@@ -969,18 +1118,20 @@ class TrainingRecorder:
             if following < 8 or following & (following - 1) == 0:
                 self.modules.index()
 
-    def _begins_round(self, state: _Optimizer, now: float) -> bool:
+    def _begins_round(self, steps: int, now: float) -> bool:
         """Whether the step after this one is due to be one that is looked at."""
-        following = state.steps + 1
+        following = steps + 1
         return following & (following - 1) == 0 or now >= self._next
 
-    def _end_round(self, state: _Optimizer) -> None:
+    def _end_round(self, steps: int) -> None:
         self._rounds.append(self._steps)
         thinned(self._rounds, 200)
         self.kept.look(self._steps)
         self._describe()
-        if state.steps == 2:  # a script that trains in a function lets go of its scheduler before it ends
-            self._look_for_schedulers(state)
+        if (
+            steps == 2 and self._leader is not None
+        ):  # a script that trains in a function lets go of its scheduler before it ends
+            self._look_for_schedulers(self._leader)
         if self._waiting:
             self._read_losses()
         self._read_norms()
@@ -1034,7 +1185,7 @@ class TrainingRecorder:
                 known["first"] = statistics.put_away(slice_)
             state.before.append((weakref.ref(item), slice_))
 
-    def _compare(self, state: _Optimizer) -> None:
+    def _compare(self, state: _Optimizer | _ByHand) -> None:
         """The updates of a step, relative to the parameters."""
         torch = self._torch
         before, state.before = state.before, []
@@ -1150,15 +1301,17 @@ class TrainingRecorder:
         self._note_what_lives()
         modules, order = modules_json(self._last_modules)
         peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else None
+        parameters = self._parameters_json(order)
+        trains = self._by_hand is None or any(one["changed"] is not False for one in parameters)
         return {
-            "steps": self._steps,
+            "steps": self._steps if trains else 0,
             "backwards": self._backwards,
             "seconds": time.perf_counter() - self._began,
             "rounds": self._rounds,
             "losses": [self._loss_json(loss) for loss in self._losses.values()],
             "optimizers": [self._optimizer_json(state) for state in self._optimizers.values()],
             "schedulers": [self._scheduler_json(found) for found in self._all_schedulers()],
-            "parameters": self._parameters_json(order),
+            "parameters": parameters,
             "modules": modules,
             "activations": [_with_place(found) for found in self._activations.values()],
             "batches": [_with_place(found) for found in self._batches.values()],

@@ -100,8 +100,10 @@ class Evidence:
 
     @property
     def course(self) -> Course | None:
-        """The losses, where there is one line of them and one optimizer: a training of one thing."""
-        simple = len(self.courses) == 1 and len(self.stepped) == 1 and not self.stepped[0].closure
+        """The losses, where there is one line of them and one optimizer, or none: a training of one thing."""
+        by_hand = not self.training.optimizers and self.training.steps > 0
+        single = len(self.stepped) == 1 and not self.stepped[0].closure
+        simple = len(self.courses) == 1 and (single or by_hand)
         return self.courses[0] if simple and self.courses[0].values else None
 
     @cached_property
@@ -155,6 +157,11 @@ class Evidence:
     @property
     def optimizer_place(self) -> Place | None:
         return self.stepped[0].place if self.stepped else None
+
+    @property
+    def update_place(self) -> Place | None:
+        """Where the size of the steps is chosen: where the optimizer is made, or the loss of a script that updates by itself."""
+        return self.optimizer_place if self.stepped else self.loss_place
 
 
 def _course(losses: list[Loss]) -> Course:

@@ -13,6 +13,8 @@ from torchsleuth.verdicts.evidence import ENOUGH, Course, Evidence, Finding
 DEAD = 0.9
 TOO_LARGE = 1.0
 """Norm of an update, relative to that of the parameters: all of them are thrown over in one step."""
+SWINGS = 0.08
+"""Usual norm of late updates, relative to that of the parameters, with which a loss swings instead of falling."""
 TOO_SMALL = 1e-5
 VANISHED = 1e-5
 EXPLODED = 1e5
@@ -25,6 +27,7 @@ STEPS = 30
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _exploding(evidence)
     yield from _too_large(evidence)
+    yield from _swinging(evidence)
     yield from _dead(evidence)
     yield from _saturated(evidence)
     yield from _vanishing(evidence)
@@ -77,11 +80,39 @@ def _too_large(evidence: Evidence) -> Iterator[Finding]:
     first = _first_loss(evidence, course)
     worse = _worse(course) or first is not None and course.values and course.late > 2 * abs(first)
     died = any(_died(one) for one in evidence.training.activations)
-    if worse or died:
+    if worse or died or _thrown(course, first):
         step = max(evidence.steps, key=lambda one: one.update)
-        rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
-        values = {"ratio": largest, "step": step.number, "rate": max(rates, default=0.0)}
-        yield Finding("TS927", evidence.optimizer_place, message("run.too_large", **values), rank=22)
+        text = message("run.too_large", ratio=largest, step=step.number, lower=_lower(evidence))
+        yield Finding("TS927", evidence.update_place, text, rank=22)
+
+
+def _thrown(course: Course, first: float | None) -> bool:
+    """Whether the loss rose to several times its first value, and has not come down to half of that."""
+    if first is None or first <= 0 or not course.values:
+        return False
+    return max(course.values) > 3 * first and course.late > first / 2
+
+
+def _lower(evidence: Evidence) -> str:
+    """What to do about steps that are too large; where the script makes them itself, their rate is not known."""
+    rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
+    return message("run.lower_rate", rate=max(rates)) if rates else message("run.lower_step")
+
+
+def _swinging(evidence: Evidence) -> Iterator[Finding]:
+    """The loss goes up and down and has stopped falling, while each step changes much of the parameters."""
+    course = evidence.course
+    if course is None or course.loss.kind not in _SUPERVISED or course.bad or len(course.values) < 2 * STEPS:
+        return
+    late = [one.update for one in evidence.steps if 5 * one.number > evidence.training.steps]
+    if len(late) < ENOUGH or median(late) < SWINGS:
+        return
+    half = course.values[len(course.values) // 2 :]
+    falls = median(half[len(half) // 2 :]) < 0.9 * median(half[: len(half) // 2])
+    low, high = (sorted(half)[len(half) * part // 10] for part in (1, 9))
+    if not falls and course.late > course.early / 2 and high > 1.2 * low:
+        text = message("run.swinging", low=low, high=high, ratio=median(late), lower=_lower(evidence))
+        yield Finding("TS927", evidence.update_place, text, rank=29)
 
 
 def _died(activation: Activation) -> bool:

@@ -15,8 +15,11 @@ SHARE = 0.25
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _in_containers(evidence)
-    yield from _not_optimized(evidence)
-    yield from _not_reached(evidence)
+    others = list(_of_others(evidence))
+    yield from others
+    if not others:
+        yield from _not_optimized(evidence)
+        yield from _not_reached(evidence)
     yield from _alike(evidence)
 
 
@@ -40,6 +43,22 @@ def _in_containers(evidence: Evidence) -> Iterator[Finding]:
             values = {"owner": owner, "attribute": attribute, "count": len(parameters)}
             said = message("run.plain_tensor", **values) if tensor else message("run.plain_container", **values)
             yield Finding("TS519" if tensor else "TS511", place or near, said)
+
+
+def _of_others(evidence: Evidence) -> Iterator[Finding]:
+    """No gradient ever comes to what an optimizer has, but to other parameters: of a model made anew, of a copy."""
+    parameters = evidence.training.parameters
+    learning = [one for one in parameters if one.trainable and one.optimizer is None and one.reached >= ENOUGH]
+    if not learning or any(one.changed for one in learning):
+        return
+    for number, optimizer in enumerate(evidence.training.optimizers):
+        idle = optimizer.steps >= ENOUGH and optimizer.without_gradients == optimizer.steps and optimizer.backwards
+        own = [one for one in parameters if one.optimizer == number]
+        looked = all(one.looked >= ENOUGH and not one.reached and one.changed is not True for one in own)
+        if idle and own and looked and not optimizer.cleared_after_backward:
+            values = {"names": _named(learning), "elements": sum(map(_elements, learning)), "type": optimizer.type}
+            yield Finding("TS512", optimizer.place, message("run.of_others", **values))
+            return
 
 
 def _not_optimized(evidence: Evidence) -> Iterator[Finding]:

@@ -12,9 +12,12 @@ from torchsleuth.messages import message
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
-from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of
+from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of, rebound
 
 MANY = 8
+SEVERAL = 20
+SELDOM = 4
+"""Steps for one clearing of the gradients, at least."""
 STATELESS = "SGD"
 MEMORY = 100
 """Steps that an optimizer is given at least which scales by averages of squared gradients, of the thousand they are made for."""
@@ -22,6 +25,7 @@ MEMORY = 100
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _of_gradients(evidence)
+    yield from _unmoved(evidence)
     yield from _of_events(evidence)
     yield from _accumulated(evidence)
     yield from _made_again(evidence)
@@ -51,6 +55,19 @@ def _of_gradients(evidence: Evidence) -> Iterator[Finding]:
         elif steps > ENOUGH and optimizer.uncleared == steps - 1 and optimizer.clear_place is None:
             text = message("run.not_cleared", count=optimizer.uncleared, **values)
             yield Finding("TS501", optimizer.backward_place, text)
+        elif steps >= SEVERAL and SELDOM * optimizer.uncleared >= (SELDOM - 1) * steps:
+            text = message("run.seldom_cleared", count=optimizer.uncleared, **values)
+            yield Finding("TS501", optimizer.clear_place, text)
+
+
+def _unmoved(evidence: Evidence) -> Iterator[Finding]:
+    """A loop without an optimizer changes no parameter that gradients came to: what it updates is only a name for it."""
+    training, place = evidence.training, evidence.loss_place
+    reached = [one for one in training.parameters if one.reached >= ENOUGH]
+    idle = not training.optimizers and training.backwards >= MANY and all(one.changed is False for one in reached)
+    found = rebound(evidence, place.path) if idle and reached and place is not None else None
+    if found is not None:
+        yield Finding("TS528", found, message("run.unmoved", count=training.backwards))
 
 
 def _never_stepped(evidence: Evidence, optimizer: Optimizer) -> Iterator[Finding]:
@@ -89,6 +106,7 @@ _EVENTS = {
     "nll-without-log-softmax": ("TS305", "run.nll"),
     "softmax-over-batch": ("TS308", "run.softmax_batch"),
     "loss-broadcast": ("TS114", "run.broadcast"),
+    "not-cleared": ("TS501", "run.not_cleared_by_hand"),
     "clip-after-step": ("TS509", "run.clip_late"),
     "clip-before-backward": ("TS509", "run.clip_early"),
     "clip-scaled": ("TS509", "run.clip_scaled"),
@@ -106,7 +124,9 @@ def _of_events(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _also_otherwise(event: Event, evidence: Evidence) -> bool:
-    """Whether the same call clips in the right place, too."""
+    """Whether the same call clips in the right place, too, or the gradients are cleared before many of the other updates."""
+    if event.kind == "not-cleared":
+        return SELDOM * event.count < (SELDOM - 1) * int(event.details["looked"])
     return event.kind.startswith("clip") and any(
         other.kind == "clip" and other.place == event.place and other.count > event.count // ENOUGH
         for other in evidence.training.events
@@ -157,6 +177,8 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
             yield Finding("TS938", place, text, mild=True)
+        elif fast := list(_too_fast(scheduler, optimizer)):
+            yield from fast
         elif (
             scheduler.before_first_step
             and optimizer.steps
@@ -165,8 +187,6 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
         ):
             text = message("run.schedule_early", type=scheduler.type)
             yield Finding("TS508", scheduler.step_place, text, mild=True)
-        else:
-            yield from _too_fast(scheduler, optimizer)
 
 
 def _several_passes(evidence: Evidence, optimizer: Optimizer) -> bool:

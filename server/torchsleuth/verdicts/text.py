@@ -186,6 +186,23 @@ def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | Non
     return min(found, key=lambda item: item[0])[1] if found else None
 
 
+def rebound(evidence: Evidence, path: str) -> Place | None:
+    """Where a loop over parameters gives its own variable a value computed from it, and nothing reads that afterwards."""
+    for loop in nodes_in(evidence.tree(path), ast.For):
+        if not any(
+            name_of(call) in ("parameters", "named_parameters", "zip") for call in nodes_in(loop.iter, ast.Call)
+        ):
+            continue
+        for number, statement in enumerate(loop.body):
+            given = (
+                names_in(*_targets(statement)) & names_in(loop.target) if isinstance(statement, ast.Assign) else set()
+            )
+            later = {name for other in loop.body[number + 1 :] for name in _read(other)}
+            if given and given <= _read(statement) and not given & later:
+                return place_of(path, statement)
+    return None
+
+
 def without_gradients(evidence: Evidence, place: Place, depth: int = _DEPTH) -> Place | None:
     """The ``with torch.no_grad():`` around a call, or around a call of the function that it is in."""
     tree = evidence.tree(place.path)
