@@ -136,3 +136,92 @@ def test_a_network_of_single_numbers_has_a_report(tmp_path: Path) -> None:
     )
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert report.exit_code == 0 and report.recorded is not None and report.recorded.steps == 30
+
+
+BY_HAND = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+weights = list(model.parameters())
+for step in range(40):
+    x = torch.randn(16, 4)
+    loss = nn.functional.mse_loss(model(x), x.sum(1, keepdim=True))
+    {gradients}
+    with torch.no_grad():
+        for p, g in zip(model.parameters(), grads):
+            {update}
+            {after}
+"""
+COMPUTED = "grads = torch.autograd.grad(loss, weights)"
+KEPT = "loss.backward(); grads = [p.grad for p in weights]"
+
+
+@pytest.mark.parametrize(
+    ("gradients", "update", "after", "expected"),
+    [
+        (COMPUTED, "p -= 0.05 * g", "pass", []),
+        (KEPT, "p -= 0.05 * g", "p.grad = None", []),
+        (KEPT, "p -= 0.05 * g", "g.zero_()", []),
+        (KEPT, "p -= 0.01 * g", "g.mul_(0.9)", []),
+        (KEPT, "p -= 0.01 * g", "pass", [("TS501", 11)]),
+        (COMPUTED, "p = p - 0.05 * g", "pass", [("TS528", 14)]),
+        (COMPUTED, "p -= 40 * g", "pass", [("TS927", 11)]),
+    ],
+)
+def test_a_loop_without_an_optimizer_has_steps_gradients_and_updates(
+    tmp_path: Path, gradients: str, update: str, after: str, expected: list[tuple[str, int]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BY_HAND.format(gradients=gradients, update=update, after=after))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == expected
+    training = report.recorded
+    assert training is not None and training.backwards == 40
+    moves = "p -= " in update
+    assert training.steps == (40 if moves else 0)
+    first = training.parameters[0].samples[1]
+    assert first.moved is moves and (first.gradient is not None) == (gradients == COMPUTED)
+    assert bool(training.gradient_norm.count) == (gradients == COMPUTED)
+
+
+GIVEN = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))
+optimizer = torch.optim.SGD(model.parameters(), lr={rate})
+{made}
+x = torch.randn(64, 4)
+y = torch.sin(2 * x.sum(1, keepdim=True))
+for step in range(80):
+    if step % {cleared} == 0:
+        optimizer.zero_grad()
+    loss = nn.functional.mse_loss(model(x), y)
+    {gradients}
+    optimizer.step()
+"""
+SOUND = {"rate": "0.05", "made": "", "cleared": "1", "gradients": "loss.backward()"}
+HANDED = "for p, g in zip(model.parameters(), torch.autograd.grad(loss, list(model.parameters()))): p.grad = g"
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, []),
+        ({"gradients": HANDED}, []),
+        ({"gradients": HANDED, "cleared": "99"}, []),
+        ({"cleared": "10"}, [("TS501", 13)]),
+        ({"made": "model = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.Linear(8, 1))"}, [("TS512", 7)]),
+        ({"rate": "1.2"}, [("TS927", 7)]),
+    ],
+)
+def test_a_run_names_what_does_not_belong_to_the_optimizer_or_goes_too_far(
+    tmp_path: Path, changed: dict[str, str], expected: list[tuple[str, int]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(GIVEN.format(**{**SOUND, **changed}))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == expected

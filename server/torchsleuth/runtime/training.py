@@ -116,8 +116,9 @@ class _ByHand:
         self.compared = 0
 
     def leads(self, key: places.Key | None) -> bool:
-        """Whether its steps end with the gradients that are computed here."""
-        return (self.key and places.at(self.key)) == (key and places.at(key))
+        """Whether its steps end with the gradients that are computed here. The same line may stand twice in rewritten code."""
+        own = self.key
+        return own is key is None or own is not None and key is not None and own[0] is key[0] and own[2] == key[2]
 
 
 def _faults(state: _Optimizer, has_gradients: bool) -> tuple[str, ...]:
@@ -1290,7 +1291,7 @@ class TrainingRecorder:
                     owners.setdefault(identity, state.number)
         modules = self.modules.describe(lambda parameter: id(parameter) in owners)
         parameters = list(self._live_parameters(owners))
-        if not owners and self._optimizers:
+        if not owners and (self._optimizers or self._by_hand is not None):
             modules += [item for item in self._last_modules if item[0].reference() is None]
             alive = {id(counted) for _, counted, _ in parameters}
             parameters += [item for item in self._last_parameters if id(item[1]) not in alive]
