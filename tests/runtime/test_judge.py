@@ -37,7 +37,6 @@ from torchsleuth.training import (
 )
 from torchsleuth.verdicts.evidence import Finding
 from torchsleuth.verdicts.judge import chosen, verdicts
-from torchsleuth.verdicts.summary import summary
 
 TEXT = """\
 class Net(nn.Module):
@@ -439,12 +438,3 @@ def test_infinite_losses_of_a_rate_that_is_too_large_are_that() -> None:
 def test_a_record_comes_through_json() -> None:
     for training, _ in FAULTY.values():
         assert Training.of_json(training.to_json()) == training
-
-
-def test_a_training_is_told_in_one_line() -> None:
-    phases = {"data": 1.0, "forward": 4.0, "backward": 4.0, "optimizer": 1.0, "other": 0.0}
-    sound = replace(SOUND, phases=phases)
-    told = "64 training steps, loss 2 → 0.1, 10 ms each (data 10%, forward 40%, backward 40%, optimizer 10%)"
-    assert summary(sound, ()) == f"{told}: nothing wrong was seen"
-    found = said(FAULTY["TS501"][0])
-    assert summary(sound, found) == f"{told}; the worst: TS501 missing-zero-grad at train.py:13"

@@ -17,12 +17,12 @@ from torchsleuth.messages import message
 from torchsleuth.report.dashboards import NAME, event_file
 from torchsleuth.report.history import Kept, earlier, remember
 from torchsleuth.report.page import page
+from torchsleuth.report.summary import summary
 from torchsleuth.runtime import together
 from torchsleuth.runtime.limits import Limits
 from torchsleuth.runtime.session import Run, RunReport, collected
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.syntax.notebooks import in_cells, is_notebook
-from torchsleuth.verdicts.summary import summary
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,6 @@ def _show(script: str, result: RunReport, output_format: str) -> None:
         out.line()
         print_diagnostic(out, diagnostic, source_reader({}))
     if result.recorded is not None and result.crash is None:
-        complain(summary(result.recorded, diagnostics))
+        complain(summary(result, result.recorded, diagnostics))
     if result.ranks is not None:
         complain(together.summary(result.ranks))

@@ -17,7 +17,7 @@ from torchsleuth.numbers import amount, number, seconds, share, size
 from torchsleuth.report.losses import by_place, course
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.schema import Diagnostic
-from torchsleuth.training import BatchSample, Loader, Parameter, Place, Training
+from torchsleuth.training import Batches, BatchSample, Loader, Parameter, Place, Training
 
 GREEN, AMBER, RED, UNSEEN = "green", "amber", "red", "unseen"
 _RANK = {UNSEEN: 0, GREEN: 1, AMBER: 2, RED: 3}
@@ -137,7 +137,7 @@ def _data(training: Training) -> _Seen:
         said.append(message("page.loader", dataset=name, batches=amount(batches), rounds=amount(rounds)))
     place = training.loaders[0].place if training.loaders else None
     inputs = [batches for batches in training.batches if batches.role == "input" and batches.samples]
-    repeated = [one for one in inputs if len(one.samples) > 2 and all(sample.same for sample in one.samples[1:])]
+    repeated = [one for one in inputs if len(one.samples) > 2 and _is_repeated(one)]
     if repeated and len(repeated) == len(inputs):
         said.insert(0, message("page.repeated", count=len(repeated[0].samples)))
         return AMBER, tuple(said), repeated[0].place
@@ -146,6 +146,13 @@ def _data(training: Training) -> _Seen:
     if not said:
         said.append(message("page.batches", shape=_shape(inputs[0].samples[-1])))
     return GREEN, tuple(said), place
+
+
+def _is_repeated(batches: Batches) -> bool:
+    """Whether each batch is that of the step before, as far as was looked; in every second step alone, two may take turns."""
+    steps = [sample.step for sample in batches.samples]
+    apart = math.gcd(*(step - steps[0] for step in steps))
+    return apart == 1 and all(sample.same for sample in batches.samples[1:])
 
 
 def _inputs(training: Training) -> _Seen:
@@ -230,6 +237,8 @@ def _classes(training: Training) -> int:
 
 def _optimizer(training: Training) -> _Seen:
     stepped = [optimizer for optimizer in training.optimizers if optimizer.steps]
+    if not stepped and not training.optimizers and training.steps:
+        return GREEN, (message("page.by_hand", steps=amount(training.steps)),), None
     if not stepped:
         return (RED, (message("page.no_step"),), None) if training.backwards else _NOTHING
     said = tuple(
@@ -272,7 +281,12 @@ def _rate(training: Training) -> _Seen:
 
 
 def _gradients(training: Training) -> _Seen:
-    seen = [item for item in _trained(training) if item.optimizer is not None and item.seen]
+    by_hand = not training.optimizers
+    seen = [
+        item
+        for item in _trained(training)
+        if (item.with_gradient if by_hand else item.optimizer is not None and item.seen)
+    ]
     if not seen:
         return _NOTHING
     none = [item for item in seen if not item.with_gradient]

@@ -13,8 +13,9 @@ from typing import Any
 
 from torchsleuth.messages import message, messages_of, word
 from torchsleuth.numbers import amount, large, number, seconds, share
-from torchsleuth.report.checklist import AMBER, RED, checklist
+from torchsleuth.report.checklist import checklist
 from torchsleuth.report.losses import by_place, course
+from torchsleuth.report.summary import doubts, worst
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import SEVERITIES, Diagnostic, Json
@@ -234,9 +235,9 @@ def verdict(report: RunReport) -> tuple[str, str]:
         return "bad", message("page.crashed", script=script, place=_where(first), message=first.message)
     if report.cancelled:
         return "unknown", message("page.cancelled", script=script)
-    ranked = sorted(report.diagnostics, key=lambda found: SEVERITIES.index(found.severity))
-    if ranked and ranked[0].severity != "hint":
-        first, more = ranked[0], len(ranked) - 1
+    known = worst(report.diagnostics)
+    if known is not None:
+        first, more = known
         said = message("page.found", script=script, place=_where(first), message=first.message)
         if more:
             said += " " + message("page.more" if more > 1 else "page.one_more", count=more)
@@ -255,9 +256,8 @@ def verdict(report: RunReport) -> tuple[str, str]:
     went = course(values)
     ends = {"first": number(went.begin), "last": number(went.end)}
     said = message(f"page.ended.{went.kind}", steps=amount(training.steps), **ends)
-    doubtful = [point for point in checklist(report) if point.state in (AMBER, RED) and point.name != "loss"]
-    if doubtful:
-        points = ", ".join(message(f"page.point.{point.name}") for point in doubtful)
+    points = doubts(report)
+    if points:
         return "warning", f"{said} {message('page.look', points=points)}"
     return ("warning" if went.kind in ("flat", "rising") else "good"), said
 
