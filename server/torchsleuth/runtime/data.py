@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 import weakref
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from torchsleuth.runtime import places
@@ -67,7 +68,7 @@ class DataWatch:
         self._last: _Loader | None = None
         """The loader of the iterator that gave the last batch."""
         self._made: dict[int, weakref.ref[Any]] = {}
-        """Loaders by identity."""
+        """Loaders that are alive, by identity."""
         self._iterator: Any = None
         self._began = self._busy = self._ended = self._busy_ended = 0.0
         """When the script began to wait for a batch, and had it, by the clock and by the processor's time of the thread."""
@@ -190,7 +191,7 @@ class DataWatch:
     def _owner(self, iterator: Any) -> Any:
         """The loader that an iterator belongs to."""
         sampler = iterator.__dict__.get("_index_sampler")
-        for reference in self._made.values():
+        for reference in list(self._made.values()):
             loader = reference()
             if loader is not None and sampler is not None:
                 held = loader.__dict__
@@ -200,10 +201,8 @@ class DataWatch:
 
     def remember(self, loader: Any) -> None:
         """A loader is being constructed."""
-        if len(self._made) >= MAX_MADE:
-            self._made = {key: known for key, known in self._made.items() if known() is not None}
         if len(self._made) < MAX_MADE:
-            self._made[id(loader)] = weakref.ref(loader)
+            self._made[id(loader)] = weakref.ref(loader, partial(self._made.pop, id(loader)))
 
     def stepped(self) -> None:
         """An optimizer made a step."""

@@ -83,13 +83,13 @@ def untouchable_in(torch: Any) -> Callable[[Any], bool]:
 def occupied_in(torch: Any) -> Callable[[], bool]:
     """Whether no operator may be called now, because something would see it: a compiler, a mode, a trace, a profiler, a capture."""
     compiling, profiling, cuda = torch.compiler.is_compiling, torch.autograd._profiler_enabled, torch.cuda
-    dispatching, tracing = torch._C._len_torch_dispatch_stack, torch._C._get_tracing_state
+    dispatching, tracing = torch._C._len_torch_dispatch_stack, torch._C._is_tracing
 
     def occupied() -> bool:
         return bool(
             compiling()
             or dispatching()
-            or tracing() is not None
+            or tracing()
             or profiling()
             or (cuda.is_initialized() and cuda.is_current_stream_capturing())
         )
@@ -155,8 +155,8 @@ class Recorder:
         plain, is_plain = _plain_types(torch)
         last, note = self._last, self._note
         judged, count, reached, slots = self._judged, self.count, self._reached.add, self.slots
-        modes, tracing = torch._C._len_torch_function_stack, torch._C._get_tracing_state
-        compiling, grad = torch.compiler.is_compiling, torch.is_grad_enabled
+        modes, tracing = torch._C._len_torch_function_stack, torch._C._is_tracing
+        compiling, grad = torch.compiler.is_dynamo_compiling, torch.is_grad_enabled
         without_modes = torch._C.DisableTorchFunction
         untouchable = untouchable_in(torch)
         training = self.training
@@ -166,7 +166,7 @@ class Recorder:
         def aside(site: int, value: Any) -> Any:
             """A tensor that is traced, under a mode, or has symbols for sizes."""
             reached(site)
-            if tracing() is None and modes():
+            if not tracing() and modes():
                 with without_modes():
                     if not untouchable(value):
                         note(site, value, value.shape)
@@ -182,7 +182,7 @@ class Recorder:
                 return value
             try:
                 slots[SITE] = site + 1
-                if tracing() is not None or modes() or careful and value._has_symbolic_sizes_strides:
+                if tracing() or modes() or careful and value._has_symbolic_sizes_strides:
                     return aside(site, value)
                 shape = value.shape
                 if told is not None:
