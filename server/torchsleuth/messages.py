@@ -1282,6 +1282,7 @@ ENGLISH: dict[str, str] = {
     "cli.fit.no_loader": "no DataLoader with a known number of samples was read",
     "cli.fit.ended": "the script ended with exit status {status}",
     "cli.run.healthy": "{steps} training steps{loss}{time}: nothing wrong was seen",
+    "cli.run.unseen": " (a part of it ran unseen, under a debugger or profiler)",
     "cli.run.no_steps": "no optimizer made a step, after {count} calls of backward(){loss}",
     "cli.run.doubtful": "{steps} training steps{loss}{time}: no fault was found, but look at {points}, in the check-list of a report",
     "cli.run.not_falling": "{steps} training steps{loss}{time}: no fault was found, but the loss did not fall",

@@ -90,3 +90,10 @@ def test_steps_without_an_optimizer_and_batches_that_take_turns_are_no_reason_to
         inputs = replace(by_hand.batches[0], samples=samples)
         line, said, sentence = told(replace(by_hand, batches=(inputs, *by_hand.batches[1:])))
         assert said == state and ("look at Data" in line) == sentence.endswith("of: Data.") == (state == "warning")
+
+
+def test_it_says_that_a_part_ran_unseen() -> None:
+    whole = sound()
+    part = replace(whole, interrupted=True)
+    line = summary(report(part), part, ())
+    assert line == summary(report(whole), whole, ()) + " (a part of it ran unseen, under a debugger or profiler)"

@@ -92,6 +92,13 @@ def test_shapes_and_the_place_of_a_crash_are_known(tmp_path: Path, end: str) -> 
     assert ("torch.ones(2, size)", (2, 5), (2, 4)) in seen
 
 
+def test_a_training_before_it_is_judged(tmp_path: Path) -> None:
+    text = STOP + LATER.replace("STOP", "pass") + "sys.setprofile(trace)\nlen('')\n"
+    report, _ = execute(write(tmp_path / "script.py", text))
+    assert [found.code for found in report.diagnostics] == ["TS303"]
+    assert report.recorded is not None and report.recorded.interrupted
+
+
 def test_a_function_that_is_kept_ends_recording_for_good(tmp_path: Path) -> None:
     text = STOP + "from sys import settrace\nsettrace(trace)\nsettrace(None)\n" + LATER.replace("STOP", "pass")
     report, _ = execute(write(tmp_path / "script.py", text))

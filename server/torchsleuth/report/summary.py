@@ -34,6 +34,11 @@ def doubts(report: RunReport) -> str:
 
 def summary(report: RunReport, training: Training, found: Sequence[Diagnostic]) -> str:
     """One line about a run. `found`: its findings, with paths as they are shown."""
+    unseen = message("cli.run.unseen") if training.interrupted else ""
+    return _of_what_was_seen(report, training, found) + unseen
+
+
+def _of_what_was_seen(report: RunReport, training: Training, found: Sequence[Diagnostic]) -> str:
     values = {"steps": amount(training.steps), "loss": _losses(training), "time": _time(training)}
     known = worst(found)
     if known is not None:

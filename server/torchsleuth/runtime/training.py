@@ -1256,7 +1256,9 @@ class TrainingRecorder:
     # the record
 
     def to_json(self) -> dict[str, Any] | None:
-        """The record; None for a script that did not train."""
+        """The record; None for a script that did not train. What was seen until a profiler started is one, too."""
+        if self._torch is None and (self._backwards or self._steps):
+            self._torch, self.interrupted = sys.modules.get("torch"), True
         torch = self._torch
         if torch is None or not (self._backwards or self._steps):
             return None
