@@ -13,7 +13,7 @@ let stopServer: (() => Promise<void>) | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("TorchSleuth", { log: true });
   const server = createServer(context, log);
-  const runner = createRunner(server, context.workspaceState);
+  const runner = createRunner(server, context.workspaceState, () => reports.refresh());
   const reports = createReports(server, runner.probeLast);
   stopServer = server.stop;
 

@@ -7,6 +7,8 @@ import type { Server } from "./server";
 export interface Reports {
   /** Shows the report of the last run. */
   show(this: void): Promise<void>;
+  /** A run has ended: a panel that is open shows its report, and stays where it is. */
+  refresh(this: void): Promise<void>;
   dispose(this: void): void;
 }
 
@@ -31,6 +33,11 @@ export function createReports(server: Server, probe: (kind: string) => Promise<u
     return created;
   };
 
+  const fill = (shown: vscode.WebviewPanel, page: ReportPage): void => {
+    shown.title = `Report: ${visible(page.title)}`;
+    shown.webview.html = page.html;
+  };
+
   return {
     show: async () => {
       const page = await server.execute<ReportPage | null>(SERVER_REPORT);
@@ -39,9 +46,14 @@ export function createReports(server: Server, probe: (kind: string) => Promise<u
         return;
       }
       panel ??= create();
-      panel.title = `Report: ${visible(page.title)}`;
-      panel.webview.html = page.html;
+      fill(panel, page);
       panel.reveal(undefined, true);
+    },
+    refresh: async () => {
+      const page = panel && (await server.execute<ReportPage | null>(SERVER_REPORT));
+      if (panel !== undefined && page) {
+        fill(panel, page);
+      }
     },
     dispose: () => {
       panel?.dispose();

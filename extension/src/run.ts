@@ -64,8 +64,8 @@ interface Request {
   probe?: string;
 }
 
-/** At most one run at a time, as in the server. */
-export function createRunner(server: Server, memory: vscode.Memento): Runner {
+/** At most one run at a time, as in the server. `ended` is called behind each one that came to an end. */
+export function createRunner(server: Server, memory: vscode.Memento, ended: () => Promise<void>): Runner {
   let running: string | undefined;
   let last: Request | undefined;
 
@@ -132,6 +132,9 @@ export function createRunner(server: Server, memory: vscode.Memento): Runner {
     const attention = watchAttention();
     try {
       const result = await execute(request, name);
+      if (result.ok && request.probe === undefined) {
+        await ended();
+      }
       if (!result.ok) {
         void vscode.window.showWarningMessage(`TorchSleuth: ${visible(result.summary)}`);
       } else if (result.failure) {
@@ -230,14 +233,14 @@ async function documentOf({ uri, cell }: Failure): Promise<vscode.TextDocument> 
 }
 
 /** Says what failed, and offers to go there and to mend it. */
-async function offerWaysOut(failure: Failure, server: Server, trained: boolean): Promise<void> {
+async function offerWaysOut(failure: Failure, server: Server, reported: boolean): Promise<void> {
   const fix = "Apply Fix";
   const go = "Go to Line";
   const answer = await vscode.window.showErrorMessage(
     `TorchSleuth: ${visible(failure.message)}${failure.fix === null ? "" : ` — ${visible(failure.fix)}`}`,
     ...(failure.fix === null ? [] : [fix]),
     go,
-    ...(trained ? [SHOW_REPORT] : []),
+    ...(reported ? [SHOW_REPORT] : []),
   );
   if (answer === go) {
     await reveal(failure);

@@ -356,6 +356,13 @@ scenario(
     await inside.locator(".finding .meta", { hasText: "determinism" }).waitFor();
     assert.equal(await inside.locator(".offers code").count(), 0, "buttons, where there is an editor");
     await editor.screenshot("report with a probe");
+    const crashing = write("crash.py", TRAINING.replace("model(x)", "model(x[:, :3])"));
+    await ask("show", { path: crashing });
+    await lens(crashing);
+    const crash = await ask("command", { id: "torchsleuth.runAndDiagnose" });
+    await inside.locator(".verdict", { hasText: "crash.py crashed at crash.py:9" }).waitFor();
+    assert.match(crash.verdict, /crashed at crash\.py:9/, "before its first step");
+    await editor.screenshot("report of a crash");
     await ask("configure", { name: "workbench.colorTheme", value: "Default High Contrast" });
     await until(
       "high contrast",

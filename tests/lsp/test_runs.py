@@ -364,6 +364,14 @@ async def test_a_probe_is_answered_in_the_output_and_on_the_page(editor: Editor)
     assert '"probes": []' in (await editor.command("report"))["html"]
 
 
+async def test_a_crash_before_the_first_step_has_a_report(editor: Editor) -> None:
+    uri = editor.open("crash.py", LEARNS.replace("net(x)", "net(x[:, :3])"))
+    result = await editor.command("runAndDiagnose", uri)
+    assert result["verdict"].startswith("crash.py crashed at crash.py:7: ")
+    assert result["failure"]["range"]["start"]["line"] == 6
+    assert "crash.py crashed at crash.py:7" in (await editor.command("report"))["html"]
+
+
 async def test_a_crash_inside_of_a_probe_is_diagnosed_as_by_a_run(editor: Editor) -> None:
     uri = editor.open("probe_crash.py", CRASH)
     result = await editor.command("probe", uri, "overfit")

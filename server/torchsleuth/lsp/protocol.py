@@ -31,7 +31,7 @@ Commands of the server (the client's own have other names):
         {ok, summary, runId?, exitCode?, cancelled?, failure?, verdict?}; `ok` false: it was not run, `summary` says why. `args` as one string
         are split as a shell does. `failure`: {number, uri, cell?, range, message, fix?}, what it showed; `fix`: the title of the fix that
         is offered first; `cell`: the number of the code cell of a notebook that the range is in, empty ones not counted.
-        `verdict`: how a training went, in a sentence; null for what trained nothing.
+        `verdict`: how a training went, or where it crashed, in a sentence; null for what trained nothing and did not crash.
     ``torchsleuth.server.probe`` [uri, kind, options?]   asks a question about a script in the same way, as ``torchsleuth probe`` does,
         which runs it as often as it takes. The answer has `outcome` ("passed", "found", "impossible") besides; what a crash showed is
         in `failure`; the report shows the answer, and what it says beyond `summary` is output.

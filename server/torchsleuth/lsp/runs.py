@@ -167,7 +167,7 @@ class Runs:
         self._show(path, report, texts)
         result = self._finished(going, uri, report.exit_code, report.cancelled, summary(report))
         trained = report.recorded is not None and report.recorded.steps > 0
-        said = verdict(report)[1] if trained and not report.cancelled else None
+        said = verdict(report)[1] if (trained or report.crashes) and not report.cancelled else None
         return {"ok": True, **result, "failure": self._failure(report), "verdict": said}
 
     async def probe(self, uri: str, kind: str, options: RunOptions | None = None) -> Json:
