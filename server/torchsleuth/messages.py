@@ -713,6 +713,7 @@ ENGLISH: dict[str, str] = {
     "run.seldom_cleared": "the gradients were not cleared before {count} of the {steps} steps of {type}: clear them for each step",
     "run.not_cleared_by_hand": "the gradients were not cleared before {count} of the {looked} updates that were looked at: they add up",
     "run.unmoved": "gradients were computed {count} times, and no parameter changed: this only gives a name to another tensor",
+    "run.discarded": "the gradients are cleared here between the batches of one step: all {steps} steps of {type} use only the last",
     "run.softmax_before": "the input of cross entropy went through {layer} already, in {count} of the losses looked at",
     "run.sigmoid_before": "the input of the loss with logits went through {layer} already, in {count} of the losses looked at",
     "run.softmax_batch": "this softmax of shape {shape} goes over dimension 0, the samples of the batch",

@@ -100,6 +100,8 @@ class Optimizer:
     uncleared: int = 0
     without_gradients: int = 0
     cleared_after_backward: int = 0
+    discarded: int = 0
+    """Steps before which gradients were cleared that no step had used, and others came behind them."""
     backwards: int = 0
     skipped: int = 0
     clear_place: Place | None = None

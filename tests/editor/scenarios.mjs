@@ -360,6 +360,7 @@ scenario(
     await ask("show", { path: crashing });
     await lens(crashing);
     const crash = await ask("command", { id: "torchsleuth.runAndDiagnose" });
+    await toast("does not fit Linear").getByRole("button", { name: "Show Report" }).click();
     await inside.locator(".verdict", { hasText: "crash.py crashed at crash.py:9" }).waitFor();
     assert.match(crash.verdict, /crashed at crash\.py:9/, "before its first step");
     await editor.screenshot("report of a crash");

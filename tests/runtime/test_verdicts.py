@@ -225,3 +225,37 @@ def test_a_run_names_what_does_not_belong_to_the_optimizer_or_goes_too_far(
     script.write_text(GIVEN.format(**{**SOUND, **changed}))
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [(found.code, found.start.line) for found in report.diagnostics] == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "behind", "kept", "expected"),
+    [
+        ("pass", "optimizer.zero_grad()", "pass", []),
+        ("optimizer.zero_grad()", "pass", "pass", [("TS525", 11)]),
+        ("optimizer.zero_grad()", "pass", "taken.append([p.grad for p in model.parameters()])", []),
+    ],
+)
+def test_a_run_tells_gradients_that_are_thrown_away_between_batches(
+    tmp_path: Path, before: str, behind: str, kept: str, expected: list[tuple[str, int]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import torch\nfrom torch import nn\n"
+        "torch.manual_seed(0)\n"
+        "model, taken = nn.Linear(4, 3), []\n"
+        "optimizer = torch.optim.SGD(model.parameters(), lr=0.05)\n"
+        "\n"
+        "x = torch.randn(512, 4)\n"
+        "batches = x.split(16)\n"
+        "\n"
+        "for i, x in enumerate(batches):\n"
+        f"    {before}\n"
+        "    loss = nn.functional.cross_entropy(model(x), x[:, :3].argmax(1)) / 4\n"
+        "    loss.backward()\n"
+        f"    {kept}\n"
+        "    if i % 4 == 3:\n"
+        "        optimizer.step()\n"
+        f"        {behind}\n"
+    )
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == expected

@@ -81,12 +81,14 @@ class _Optimizer:
         self.step_key: places.Key | None = None
         self.clear_key: places.Key | None = None
         self.backward_key: places.Key | None = None
-        self.steps = self.uncleared = self.without_gradients = self.cleared_after_backward = 0
+        self.steps = self.uncleared = self.without_gradients = self.cleared_after_backward = self.discarded = 0
         self.backwards = 0
         self.since = 0
         """Calls of backward() since its last step."""
         self.cleared = False
         self.cleared_late = False
+        self.discards = False
+        """Whether gradients were cleared in this step that no step had used, and others came behind them."""
         self.probe: Any = None
         self.state: tuple[int, int] | None = None
         self.rates: list[Series] = []
@@ -127,6 +129,8 @@ def _faults(state: _Optimizer, has_gradients: bool) -> tuple[str, ...]:
         return ("without_gradients", "cleared_after_backward") if state.cleared_late else ("without_gradients",)
     if state.cleared_late:
         return ("cleared_after_backward",)
+    if state.discards:
+        return ("discarded",)
     return ("uncleared",) if state.steps and not state.cleared and state.since else ()
 
 
@@ -635,6 +639,7 @@ class TrainingRecorder:
             state.cleared = state.cleared or assigned
             state.since += 1
             state.backwards += 1
+            state.discards = state.discards or state.cleared_late
             state.cleared_late = False
 
     def _loss_value(self, loss: _Loss, step: int, value: Any) -> bool:
@@ -1047,7 +1052,7 @@ class TrainingRecorder:
                 loss.in_step = 0
         state.stepping = False
         state.since = 0
-        state.cleared = state.cleared_late = False
+        state.cleared = state.cleared_late = state.discards = False
         probe = state.probe() if state.probe is not None else None
         gradient = probe.grad if probe is not None else None
         state.state = None if gradient is None else (id(gradient), gradient._version)
@@ -1087,7 +1092,7 @@ class TrainingRecorder:
         if not self.attention.whole:
             for other in self._optimizers.values():
                 other.since = 0
-                other.cleared = other.cleared_late = other.stepping = False
+                other.cleared = other.cleared_late = other.discards = other.stepping = False
                 other.state = other.state if other is state else None
         self._choose_round(state.steps, now)
         several = len(self._optimizers) > 1
@@ -1384,6 +1389,7 @@ class TrainingRecorder:
                     "uncleared",
                     "without_gradients",
                     "cleared_after_backward",
+                    "discarded",
                     "backwards",
                     "closure",
                     "again",

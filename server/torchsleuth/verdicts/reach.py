@@ -117,14 +117,13 @@ def _optimizer_of(evidence: Evidence, root: Module) -> Place | None:
 
 def _not_reached(evidence: Evidence) -> Iterator[Finding]:
     """An optimizer has parameters to which no gradient ever came, though their layer was called in the steps."""
-    steps = evidence.training.steps
     found: dict[int, list[Parameter]] = {}
     reached = any(one.reached for one in evidence.training.parameters)
     for one in evidence.training.parameters:
         idle = one.trainable and one.optimizer is not None and one.module is not None and not one.reached
         if idle and one.looked >= ENOUGH and one.seen >= ENOUGH and not one.with_gradient and one.changed is not True:
-            assert one.module is not None
-            if evidence.training.modules[one.module].calls >= steps // 2:
+            assert one.module is not None and one.optimizer is not None
+            if evidence.training.modules[one.module].calls >= evidence.training.optimizers[one.optimizer].steps // 2:
                 found.setdefault(one.module, []).append(one)
     idle_ones = [parameter for parameters in found.values() for parameter in parameters]
     if not idle_ones or not reached:
@@ -138,8 +137,9 @@ def _not_reached(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("TS534", place, message("run.left_out", **values))
             return
     for number in found:
-        module = evidence.training.modules[number]
-        place = cut(evidence, module)
+        module, owner = evidence.training.modules[number], found[number][0].optimizer
+        backward = evidence.training.optimizers[owner].backward_place if owner is not None else None
+        place = cut(evidence, module, backward)
         if place is not None:
             yield Finding("TS534", place, message("run.cut", **values))
             return

@@ -9,7 +9,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
 from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of, rebound
@@ -55,9 +55,21 @@ def _of_gradients(evidence: Evidence) -> Iterator[Finding]:
         elif steps > ENOUGH and optimizer.uncleared == steps - 1 and optimizer.clear_place is None:
             text = message("run.not_cleared", count=optimizer.uncleared, **values)
             yield Finding("TS501", optimizer.backward_place, text)
+        elif optimizer.discarded >= steps - 1 and _accumulates(evidence):
+            yield Finding("TS525", optimizer.clear_place, message("run.discarded", **values))
         elif steps >= SEVERAL and SELDOM * optimizer.uncleared >= (SELDOM - 1) * steps:
             text = message("run.seldom_cleared", count=optimizer.uncleared, **values)
             yield Finding("TS501", optimizer.clear_place, text)
+
+
+def _accumulates(evidence: Evidence) -> bool:
+    """Whether one scaled loss goes backward several times for each step, and nothing in its file reads gradients."""
+    course = evidence.course
+    if course is None or course.loss.place is None or not course.loss.scaled or evidence.training.scale.count:
+        return False
+    several = evidence.training.backwards >= 2 * evidence.training.steps
+    tree = evidence.tree(course.loss.place.path)
+    return several and not any(is_attribute(node, "grad") for node in nodes_in(tree, ast.Attribute))
 
 
 def _unmoved(evidence: Evidence) -> Iterator[Finding]:

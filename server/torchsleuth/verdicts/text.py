@@ -232,20 +232,21 @@ def _turns_off(node: ast.AST) -> bool:
     return name in _WITHOUT_GRADIENTS
 
 
-def cut(evidence: Evidence, module: Module) -> Place | None:
-    """The expression that cuts the graph behind a module: it gives something without a gradient for what the module gave."""
+def cut(evidence: Evidence, module: Module, backward: Place | None = None) -> Place | None:
+    """The expression that cuts the graph behind a module: it gives something without a gradient for what the module gave.
+    `backward`: where the loss goes backward that should reach the module."""
     sites = [site for site in module.sites if site.calls]
     for site in sites:
         if not site.grad:
             return without_gradients(evidence, site.place) or _re_entered(evidence, module) or site.place
-        found = _cut_behind(evidence, site.place, module, _DEPTH)
+        found = _cut_behind(evidence, site.place, module, backward, _DEPTH)
         if found is not None:
             return found
     if sites or module.parent is None:
         return None
     if module.calls and not module.grad and (found := _re_entered(evidence, module)) is not None:
         return found
-    return cut(evidence, evidence.training.modules[module.parent])
+    return cut(evidence, evidence.training.modules[module.parent], backward)
 
 
 def _re_entered(evidence: Evidence, module: Module) -> Place | None:
@@ -324,10 +325,11 @@ def _made_of(scope: ast.AST, place: Place) -> dict[str, ast.stmt]:
     return found
 
 
-def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) -> Place | None:
+def _cut_behind(evidence: Evidence, place: Place, module: Module, backward: Place | None, depth: int) -> Place | None:
     tree = evidence.tree(place.path)
     function = function_around(tree, place.line)
     names: set[str] = set()
+    cuts: list[Place] = []
     returned = False
     for statement in statements(function if function is not None else tree):
         if (statement.end_lineno or statement.lineno) < place.line and not names:
@@ -339,10 +341,12 @@ def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) ->
         found = _cutting(parts, uses)
         found = None if found is not None and _is_told(statement, found) else found
         if found is not None:
-            return place_of(place.path, found)
+            cuts.append(place_of(place.path, found))
         returned = returned or isinstance(statement, ast.Return)
         for target in _targets(statement):
             names |= {ast.unparse(node) for node in nodes_in(target, ast.Name, ast.Attribute)} - {"self"}
+    if cuts:
+        return _of_loss(evidence, cuts, backward)
     if not returned or not depth or function is None:
         return None
     if function.name == "forward" and module.parent is not None:
@@ -351,10 +355,19 @@ def _cut_behind(evidence: Evidence, place: Place, module: Module, depth: int) ->
     else:
         behind = [(place_of(place.path, call), module) for call in calls(tree, function.name)]
     for other, owner in behind:
-        found_there = _cut_behind(evidence, other, owner, depth - 1)
+        found_there = _cut_behind(evidence, other, owner, backward, depth - 1)
         if found_there is not None:
             return found_there
     return None
+
+
+def _of_loss(evidence: Evidence, cuts: list[Place], backward: Place | None) -> Place:
+    """The one of several cuts that stands between a backward() and the one before it: others may be meant, for another loss."""
+    if backward is None or backward.path != cuts[0].path:
+        return cuts[0]
+    others = [call.lineno for call in calls(evidence.tree(backward.path), "backward") if call.lineno < backward.line]
+    before = max(others, default=0)
+    return next((place for place in cuts if before < place.line <= backward.line), cuts[0])
 
 
 def _is_told(statement: ast.stmt, cutting: ast.AST) -> bool:
