@@ -19,7 +19,7 @@ from torchsleuth.syntax.forms import last_word, parts_of_tuple
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.values import UNKNOWN, Array, ListValue, Scalar, Several, Tensor, Value
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.join import MAX_KINDS, MISSING, alike, renewed
+from torchsleuth.values.join import MAX_KINDS, MISSING, alike
 from torchsleuth.values.names import Names
 
 Node = ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
@@ -85,7 +85,7 @@ class Comprehension:
                 self._results.append(seen[item])
                 continue
             with self._at(LoopPoint(self._node, self._span, execution, number, iteration.over_loader)):
-                interp.assign(generator.target, renewed(item), self._inner)
+                interp.assign(generator.target, interp.renewed(item), self._inner)
                 if self._may_pass(generator.ifs):
                     self._run(position + 1)
             if seen is not None and type(item) is str and type(self._results[-1]) in (int, str, float, bool):

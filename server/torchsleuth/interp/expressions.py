@@ -316,7 +316,13 @@ class Expressions(Calls):
         """A value of its own that is as unknown as another."""
         if isinstance(value, Unknown) and value.reason is Reason.UNSPECIFIED:
             return reasons.reasoned(value, node, frame, self.first_unknown)
-        return renewed(value)
+        return self.renewed(value)
+
+    def renewed(self, value: Value) -> Value:
+        """Another value of which the same is known: the next of those that one stands for."""
+        if isinstance(value, Instance) and value.may_be:
+            return self.heap.join_all((value,))
+        return tuple(map(self.renewed, value)) if type(value) is tuple else renewed(value)
 
     def _parts(self, node: ast.BoolOp, is_and: bool, frame: Frame, facts: list[Fact | None]) -> Value:
         """The value of ``and`` or ``or``. What follows a part that is not known may not be evaluated. `facts`: gets what is
@@ -640,8 +646,8 @@ class Expressions(Calls):
             ):
                 return None
         if isinstance(left, Instance) and isinstance(right, Instance):
-            same_kind = left.cls is right.cls and left.cls.is_dataclass
-            return True if left is right else None if same_kind else False
+            undecided = left.cls is right.cls and (left.cls.is_dataclass or left.may_be or right.may_be)
+            return True if left is right else None if undecided else False
         return False
 
     def identical(self, left: Value, right: Value) -> bool | None:
@@ -652,6 +658,8 @@ class Expressions(Calls):
             return verdicts.pop() if len(verdicts) == 1 else None
         if left is None or right is None:
             return left is right
+        if any(isinstance(side, Instance) and side.may_be for side in (left, right)) and left is not right:
+            return None
         match left:
             case bool() if isinstance(right, bool):
                 return left == right

@@ -471,6 +471,10 @@ class Interpreter(ABC):
         """An element at a position that is not known."""
 
     @abstractmethod
+    def renewed(self, value: Any) -> Any:
+        """Another value of which the same is known: the next of those that one stands for."""
+
+    @abstractmethod
     def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
         """``owner.name``; unknown where it is not modelled."""
 

@@ -92,7 +92,7 @@ from torchsleuth.values.changes import Delta
 from torchsleuth.values.conditions import Fact
 from torchsleuth.values.frames import Frame, LoopState
 from torchsleuth.values.heap import Heap
-from torchsleuth.values.join import MISSING, alike, renewed
+from torchsleuth.values.join import MISSING, alike
 
 NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
@@ -583,7 +583,7 @@ class Execution(Importing):
         self.loop_points.append(point)
         try:
             if isinstance(node, ast.For | ast.AsyncFor):
-                self.assign(node.target, renewed(item), frame)
+                self.assign(node.target, self.renewed(item), frame)
             return self.block(node.body, frame)
         finally:
             self.loop_points.pop()

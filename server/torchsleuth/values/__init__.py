@@ -580,6 +580,21 @@ class ClassValue(Ref):
         return any(isinstance(base, Native) and base.kind == "module-class" for base in self.mro())
 
 
+class AttributeSlots(dict[Any, Value]):
+    """The attributes of an instance. `kin`: what it shares with those that it may be mistaken for."""
+
+    kin: Kin | None = None
+
+
+@dataclass(eq=False)
+class Kin:
+    """Instances of one class, `members`, and those that stand for one of them, whichever it is, `anyone`: what is written to
+    one of these may be written to any other of them, and to any member."""
+
+    members: list[Instance]
+    anyone: list[Instance] = field(default_factory=list)
+
+
 class Instance(Ref):
     """An instance of a user's class. `slots` are its attributes.
 
@@ -588,6 +603,7 @@ class Instance(Ref):
 
     def __init__(self, cls: ClassValue) -> None:
         super().__init__()
+        self.slots: AttributeSlots = AttributeSlots()
         self.cls = cls
         self.site: Site | None = None
         self.name: str | None = None
@@ -597,6 +613,12 @@ class Instance(Ref):
     @property
     def is_module(self) -> bool:
         return self.cls.is_module()
+
+    @property
+    def may_be(self) -> tuple[Instance, ...]:
+        """The instances of which it stands for one; none where it is one itself."""
+        kin = self.slots.kin
+        return () if kin is None or not any(one is self for one in kin.anyone) else tuple(kin.members)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ from typing import Any
 from torchsleuth.tensors.dims import Symbol
 from torchsleuth.values import (
     UNKNOWN,
+    AttributeSlots,
     Choice,
     ContainerSlots,
     DictSlots,
     DictValue,
     FactSlots,
+    Kin,
     ListSlots,
     ListValue,
     Slots,
@@ -84,6 +86,20 @@ class Heap(Joins):
         """Slots that were looked at so far to undo, keep and join branches: what that has cost."""
 
     def set(self, slots: Slots, key: Any, value: Value) -> None:
+        self._write(slots, key, value)
+        if isinstance(slots, AttributeSlots) and slots.kin is not None:
+            self._spread(slots, slots.kin, key, value)
+
+    def _spread(self, slots: AttributeSlots, kin: Kin, key: Any, value: Value) -> None:
+        """An attribute was set of one of several instances: those that it may be mistaken for may have it now."""
+        stands_for_one = any(one.slots is slots for one in kin.anyone)
+        for other in (*(kin.members if stands_for_one else ()), *kin.anyone):
+            if other.slots is not slots:
+                self.work += 1
+                old = other.slots.get(key, MISSING)
+                self._write(other.slots, key, UNKNOWN if value is MISSING else self.join_all((old, value)))
+
+    def _write(self, slots: Slots, key: Any, value: Value) -> None:
         self._journal.append((slots, key, slots.get(key, MISSING)))
         if isinstance(slots, Names):
             slots.written(self.moment, key)
@@ -139,7 +155,7 @@ class Heap(Joins):
 
     def apply(self, delta: Delta) -> None:
         for change in delta.values():
-            self.set(change.slots, change.key, change.value)
+            self._write(change.slots, change.key, change.value)
 
     def join(self, deltas: list[Delta], coin: bool = False, values: Sequence[Value] = ()) -> Value:
         """From the present state, the state that any one of `deltas` leads to. `coin`: chance alone decides which one, so
@@ -157,12 +173,12 @@ class Heap(Joins):
             found = [delta[place].value if place in delta else base for delta in deltas]
             first = found[0]
             if all([value is first for value in found]):
-                self.set(change.slots, change.key, first)
+                self._write(change.slots, change.key, first)
                 continue
             found = [_as_of(value, delta) for value, delta in zip(found, deltas)]
             if isinstance(change.slots, FactSlots):
                 agreed = all(value == found[0] for value in found)
-                self.set(change.slots, change.key, found[0] if agreed else MISSING)
+                self._write(change.slots, change.key, found[0] if agreed else MISSING)
                 continue
             join = self.join_elements if isinstance(change.slots, ListSlots) else self.join_values
             if isinstance(change.slots, DictSlots):
@@ -172,7 +188,7 @@ class Heap(Joins):
             joined = self._fold(found, plan, join)
             if isinstance(joined, Choice) and isinstance(change.slots, StateSlots):
                 joined = UNKNOWN
-            self.set(change.slots, change.key, joined)
+            self._write(change.slots, change.key, joined)
         self._coin = False
         return self._fold([_as_of(value, delta) for value, delta in zip(values, deltas)], plan, self.join_values)
 

@@ -7,6 +7,7 @@ texts, tensors, lists …) are joined into one of that kind; those of different 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,7 @@ from torchsleuth.values import (
     DictValue,
     Function,
     Instance,
+    Kin,
     LibraryModule,
     LibraryObject,
     ListValue,
@@ -40,6 +42,7 @@ from torchsleuth.values import (
     Value,
     Wrapped,
     entry,
+    is_module,
     unwrapped,
 )
 from torchsleuth.values.conditions import Condition, Conditions, Fact
@@ -47,6 +50,8 @@ from torchsleuth.values.graph import Cut
 
 MISSING: Any = object()
 """The value of a name that is not bound. It covers nothing: using it would have failed."""
+MAX_NESTED = 3
+"""Objects that stand for others inside of such objects."""
 MAX_KINDS = 4
 """Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
 
@@ -146,7 +151,7 @@ def renewed(value: Value) -> Value:
     return tuple(map(renewed, value)) if type(value) is tuple else value
 
 
-class Joins:
+class Joins(ABC):
     """The join, and what it needs to know: which sizes it has made so far, and the condition that decides which of the two
     sides there is."""
 
@@ -156,6 +161,7 @@ class Joins:
         self._joined = 0
         self._coin = False
         self._condition: Condition | None = None
+        self._standing: dict[frozenset[int], Instance] = {}
         self.conditions = Conditions()
 
     def join_values(self, left: Value, right: Value) -> Value:
@@ -179,6 +185,9 @@ class Joins:
 
     def join_all(self, values: Sequence[Value]) -> Value:
         """The least value that covers all of these; MISSING if there are none."""
+        one = self._any_instance(values) or self._any_object(values)
+        if one is not None:
+            return one
         outer = self._sizes, self._joined, self._condition
         self._sizes, self._condition = {}, None
         joined: Value = MISSING
@@ -186,6 +195,66 @@ class Joins:
             joined = self.join_values(joined, value)
         self._sizes, self._joined, self._condition = outer
         return joined
+
+    # -- objects of which any may be meant ---------------------------------------------------------------
+
+    def _any_instance(self, values: Sequence[Value]) -> Instance | None:
+        """An instance that stands for one of these, where they are too many to be told apart, or stand for one of several
+        themselves, and are alike: what is read of it is the join of what they have."""
+        if not values or not all(isinstance(value, Instance) for value in values):
+            return None
+        given = of_kind(values, Instance)
+        members = list({id(one): one for value in given for one in value.may_be or (value,)}.values())
+        if not _are_alike(members) or not (len(members) > MAX_KINDS or any(value.may_be for value in given)):
+            return None
+        key = frozenset(map(id, members))
+        if key in self._standing or len(self._standing) > MAX_NESTED:
+            return self._standing.get(key)
+        made = self._standing[key] = Instance(members[0].cls)
+        made.site, made.state = members[0].site, dict(members[0].state)
+        kin = made.slots.kin = self._related(members)
+        kin.anyone.append(made)
+        try:
+            for name in members[0].slots:
+                held = [one.slots[name] for one in members]
+                made.slots[name] = self.join_all(held)
+                if isinstance(made.slots[name], Unknown) and not any(map(is_module, held)):
+                    # What is done to it changes what one of them has.
+                    for one in members:
+                        self.set(one.slots, name, UNKNOWN)
+        finally:
+            del self._standing[key]
+        return made
+
+    def _any_object(self, values: Sequence[Value]) -> LibraryObject | LibraryModule | None:
+        """A data set, loader or loss that stands for one of these, where they are too many to be told apart, and made alike:
+        nothing that is done to one of them changes what is known of it."""
+        if len(values) <= MAX_KINDS or not all(isinstance(value, LibraryObject | LibraryModule) for value in values):
+            return None
+        given = list({id(one): one for one in of_kind(values, LibraryObject, LibraryModule)}.values())
+        first = given[0]
+        if len(given) <= MAX_KINDS or not _is_constant(first) or not all(_made_alike(first, one) for one in given):
+            return None
+        args = tuple(map(self.join_all, zip(*(one.args for one in given))))
+        kwargs = {name: self.join_all([one.kwargs[name] for one in given]) for name in first.kwargs}
+        return type(first)(first.path, args, kwargs, first.site)
+
+    @abstractmethod
+    def set(self, slots: Any, key: Any, value: Value) -> None:
+        """Write to a slot."""
+
+    @staticmethod
+    def _related(members: list[Instance]) -> Kin:
+        """What these instances share, together with all that one of them has shared with others before."""
+        before = {id(one.slots.kin): one.slots.kin for one in members if one.slots.kin is not None}
+        if len(before) == 1 and all(one.slots.kin is not None for one in members):
+            return next(iter(before.values()))
+        everyone = [*members, *(one for kin in before.values() for one in kin.members)]
+        related = Kin(list({id(one): one for one in everyone}.values()))
+        related.anyone = [one for kin in before.values() for one in kin.anyone]
+        for one in (*related.members, *related.anyone):
+            one.slots.kin = related
+        return related
 
     def _least(self, left: Value, right: Value) -> Value:
         for side in (left, right):
@@ -381,6 +450,40 @@ def as_it_is(value: Value, changed: Set[int]) -> Value:
         made = DictValue(None, value.type_name, value.factory)
         made.slots["items"] = entries and {key: as_it_is(item, changed) for key, item in entries.items()}
     return made
+
+
+def _are_alike(instances: list[Instance]) -> bool:
+    """Whether instances are of one class of the user's, and have the same attributes: no modules, nor what a library is
+    behind."""
+    first = instances[0]
+    return (
+        not first.is_module
+        and first.cls.members is None
+        and all(one.cls is first.cls and one.native is None for one in instances)
+        and all(one.slots.keys() == first.slots.keys() for one in instances)
+        and all(isinstance(name, str) for name in first.slots)
+        and not any(one.state.get("open") for one in instances)
+    )
+
+
+def _is_constant(made: LibraryObject | LibraryModule) -> bool:
+    """Whether an object of a library is as it was made, and stays so: a data set, a loader or a loss."""
+    if isinstance(made, LibraryObject):
+        return made.path.startswith("torch.utils.data.") and not made.slots and not made.iterates
+    return made.path.startswith("torch.nn.") and made.path.endswith("Loss") and not made.slots["attributes"]
+
+
+def _made_alike(one: LibraryObject | LibraryModule, other: LibraryObject | LibraryModule) -> bool:
+    """Whether two such objects are of one class, and were given as many arguments at one place."""
+    return (
+        one.path == other.path
+        and one.site is not None
+        and other.site is not None
+        and one.site.span == other.site.span
+        and _is_constant(other)
+        and len(one.args) == len(other.args)
+        and one.kwargs.keys() == other.kwargs.keys()
+    )
 
 
 def _equal(left: Value, right: Value) -> bool:

@@ -362,7 +362,7 @@ class Random(Model):
             return UNKNOWN
         element = self.interp.any_of(iteration.items)
         if isinstance(count, int) and 0 <= count <= 4096:
-            return ListValue((element,) * count)
+            return ListValue(tuple(self.interp.renewed((element,) * count)))
         return ListValue(Several.counted(self.interp.heap.several((element,)), count if is_int(count) else None))
 
     def _population(self, call: Arguments) -> Iteration | None:

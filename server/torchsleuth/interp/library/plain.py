@@ -313,7 +313,7 @@ class Bridge:
         return verdict
 
     def hashed(self, value: Value) -> int:
-        if isinstance(value, Instance):
+        if isinstance(value, Instance) and not value.may_be:
             made = special.call(self.interp, value, "__hash__", (), self.call.frame)
             if isinstance(made, int):
                 return hash(made)
