@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters
+from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters, states
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_name
@@ -393,17 +393,26 @@ class Autograd(Interpreter):
         if parts is None or any(part.open for part in parts):
             return
         site = self.site(node, frame)
-        for position, tensor in enumerate(inputs):
+        given = [
+            (position, tensor)
+            for position, value in enumerate(inputs)
+            for tensor in ((value,) if isinstance(value, Tensor) else parameters.listed(self, value) or ())
+        ]
+        for position, tensor in given:
             if not isinstance(tensor, Tensor):
                 continue
             if tensor.spec.requires_grad is False:
                 self.fault(AutogradFault("grad_missing", site, tensor, cut_of(tensor), position=position))
             elif tensor.spec.requires_grad and strict:
                 own = node_of(tensor)
-                used = own in parts if own is not None else any(tensor in part.leaves for part in parts)
-                # A module's parameters are made anew at each look: they are not known by their identity.
-                if not used and (own is not None or (is_leaf(tensor) and not tensor.parameter)):
+                used = own in parts if own is not None else any(_is_part(tensor, part) for part in parts)
+                if not used and (own is not None or is_leaf(tensor)) and not self._has_other_names(tensor):
                     self.fault(AutogradFault("not_used", site, tensor, position=position))
+
+    def _has_other_names(self, tensor: Tensor) -> bool:
+        """Whether a parameter is one of a module that a package has built, or whose parameters may be others by now."""
+        owner = tensor.owner
+        return owner is not None and (owner.built is not None or owner.broken or states.has_renamed(self))
 
     def _traverse(
         self,
@@ -620,6 +629,14 @@ def _is_over_parameters(iterated: ast.expr) -> bool:
         return iterated.func.attr in ("parameters", "named_parameters") and not iterated.args
     wrapper = is_name(iterated.func, "zip", "enumerate", "list", "tqdm")
     return wrapper and bool(iterated.args) and all(_is_over_parameters(argument) for argument in iterated.args)
+
+
+def _is_part(leaf: Tensor, part: GraphNode) -> bool:
+    """Whether an operation has used a leaf. A layer's parameters are made anew at each look, and known by the layer."""
+    if any(one is leaf or (one.owner is not None and one.owner is leaf.owner) for one in part.leaves):
+        return True
+    module = part.module
+    return module is not None and (module is leaf.owner or bool(module.slots["tied"]))
 
 
 def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:

@@ -9,6 +9,7 @@ from torchsleuth.interp import exceptions, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
+from torchsleuth.interp.library import parameters
 from torchsleuth.interp.models import Model, method
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import DType, Native
@@ -22,6 +23,7 @@ from torchsleuth.values import (
     Instance,
     ListValue,
     Maybe,
+    Parameters,
     Scalar,
     Several,
     Value,
@@ -200,7 +202,11 @@ def construct(interp: Interpreter, call: Arguments) -> DictValue:
 def _entries_of(interp: Interpreter, value: Value, call: Arguments) -> Entries | None:
     if isinstance(value, DictValue):
         return value.entries
-    return of_pairs(interp, interp.iterate(value, call.node, call.frame), call.node, call.frame)
+    iteration = interp.iterate(value, call.node, call.frame)
+    named = parameters.each(interp, value) if isinstance(value, Parameters) and value.named else None
+    if named is not None:
+        iteration = Iteration(named, exact=True)
+    return of_pairs(interp, iteration, call.node, call.frame)
 
 
 def collection(interp: Interpreter, name: str, call: Arguments) -> DictValue:

@@ -368,8 +368,9 @@ def _gradients(
     inputs = (given,) if single else interp.sequence(given, call.node, call.frame) or (UNKNOWN,)
     strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
     interp.gradients(root, list(inputs), gradient, retain, strict, call.node, call.frame)
-    tensors = of_kind(inputs, Tensor)
-    if len(tensors) < len(inputs):
+    known = parameters.listed(interp, given)
+    tensors = of_kind(inputs if known is None else known, Tensor)
+    if known is None and len(tensors) < len(inputs):
         return UNKNOWN
     site = interp.site(call.node, call.frame)
     return tuple(_gradient_of(tensor, create, site) for tensor in tensors)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy, parameters
+from torchsleuth.interp.library import hierarchy, parameters, states
 from torchsleuth.interp.models import FunctionModel, models, of_function
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
@@ -23,6 +23,7 @@ from torchsleuth.values import (
     items_of,
     tuple_of,
 )
+from torchsleuth.values.graph import GraphNode, is_leaf, node_of
 
 _CHECKPOINT_ARGUMENTS = frozenset(
     "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
@@ -236,7 +237,7 @@ def _vjp(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _functional_call(interp: Interpreter, call: Arguments) -> Value:
-    """``functional_call(module, parameters, args, kwargs)``: whether the result requires grad depends on those."""
+    """``functional_call(module, parameters, args, kwargs)``: the module with these tensors in the place of its own."""
     module, given = call.get(0, "module"), call.get(2, "args", ())
     kwargs = call.get(3, "kwargs")
     named = kwargs.items if isinstance(kwargs, DictValue) else {} if kwargs is None else None
@@ -244,17 +245,87 @@ def _functional_call(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     args = tuple_of(given)
     inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
-    source = next(iter(hierarchy.tensors_in((call.get(1, "parameter_and_buffer_dicts"), *args))), None)
+    taken = call.get(1, "parameter_and_buffer_dicts")
+    source = next(iter(hierarchy.tensors_in((taken, *args))), None)
     value = interp.call_module(module, inner)
+    exchange = _Exchange.of(interp, module, taken, (*args, *named.values()))
 
     def placed(tensor: Tensor) -> Tensor:
-        made = _shaped(tensor, interp.resolved_spec(tensor.spec).shape)
+        requires_grad = tensor.spec.requires_grad if exchange is not None else None
+        made = _shaped(tensor, interp.resolved_spec(tensor.spec).shape, requires_grad)
+        if exchange is not None and (node := node_of(tensor)) is not None:
+            made.slots["node"] = exchange.graph(node)
         place = tensor.spec.device
         if source is not None and (place is None or place.kind == "meta"):
             interp.heap.set(made.slots, "spec", made.spec.with_(device=source.spec.device))
         return made
 
     return _mapped(value, placed)
+
+
+@dataclass(frozen=True)
+class _Exchange:
+    """The graph of a module's result with other tensors in the place of its parameters. `given`: those for the parameters
+    of a layer, by its identity, and for a parameter of the user's own, by its own. `whole`: the layers of which all are
+    exchanged. `kept`: what was there before the module was called."""
+
+    given: dict[int, list[Tensor]]
+    whole: frozenset[int]
+    kept: frozenset[GraphNode]
+    made: dict[GraphNode, GraphNode] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, interp: Interpreter, module: Value, taken: Value, inputs: tuple[Value, ...]) -> _Exchange | None:
+        """None where it is not known which tensors the module works with, or not all of them are trained."""
+        dicts = [parameters.as_entries(interp, one) for one in tuple_of(taken)]
+        named = parameters.named(interp, module)
+        if named is None or interp.grad is not True or states.has_renamed(interp):
+            return None
+        entries: dict[Value, Value] = {}
+        for one in dicts:
+            if not isinstance(one, DictValue) or one.items is None:
+                return None
+            entries |= one.items
+        found: dict[int, list[Tensor]] = {}
+        partly: set[int] = set()
+        for name, own in named:
+            place = own.identity if own.owner is None else own.owner.identity
+            tensor = entries.get(name, own)
+            if not isinstance(tensor, Tensor) or not (own.spec.requires_grad and tensor.spec.requires_grad):
+                return None
+            found.setdefault(place, []).append(tensor)
+            if tensor is own:
+                partly.add(place)
+        before = [node for tensor in hierarchy.tensors_in(inputs) if (node := node_of(tensor)) is not None]
+        kept = frozenset(part for node in before for part in node.members)
+        return cls(found, frozenset(found) - partly, kept)
+
+    def graph(self, root: GraphNode) -> GraphNode:
+        """A place in the graph as it is with the tensors that were given."""
+        for part in reversed(list(root.reachable(lambda node: node not in self.kept))):
+            self._rebuild(part)
+        return self._rebuild(root)
+
+    def _rebuild(self, part: GraphNode) -> GraphNode:
+        if part in self.kept:
+            return part
+        if part not in self.made:
+            inner = [self._rebuild(one) for one in part.inputs]
+            places = [part.module.identity] if part.module is not None else []
+            places += [leaf.identity for leaf in part.leaves]
+            given = [tensor for place in places for tensor in self.given.get(place, ())]
+            leaves = [leaf for leaf in part.leaves if leaf.identity not in self.whole]
+            leaves += [tensor for tensor in given if node_of(tensor) is None]
+            module = None if part.module is not None and part.module.identity in self.whole else part.module
+            self.made[part] = replace(
+                part,
+                inputs=tuple(dict.fromkeys([*inner, *(node for one in given if (node := node_of(one)) is not None)])),
+                module=module,
+                leaves=tuple(leaves),
+                open=part.open or any(node_of(one) is None and not is_leaf(one) for one in given),
+                saved=[(storage, version) for storage, version in part.saved if storage is not part.module],
+            )
+        return self.made[part]
 
 
 def _stacked(interp: Interpreter, call: Arguments) -> Value:
