@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from torchsleuth.interp.library import integers
 from torchsleuth.sifting import first_of
-from torchsleuth.values import Bounds, Ends, Tags, Tensor, Value
+from torchsleuth.values import UNSORTED, Bounds, Ends, Tags, Tensor, Value
 
 KEPT_BY = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
@@ -15,6 +15,10 @@ KEPT_BY = frozenset(
     "repeat_interleave expand_as view_as reshape_as index_select narrow select unbind ravel".split()
 )
 """Operators that move or pick values."""
+_IN_ORDER = frozenset(
+    "view reshape squeeze unsqueeze flatten contiguous clone float double to detach type identity ravel".split()
+)
+"""Those of them that leave all values in the order in which they are."""
 _JOINS = frozenset("cat concat concatenate stack hstack vstack column_stack dstack".split())
 _GIVEN = {
     "softmax": "softmax",
@@ -58,7 +62,8 @@ def of_result(
     if name in _GIVEN:
         return frozenset({_GIVEN[name]})
     if name in KEPT_BY and tensors:
-        return integers.of_part(tensors[0].tags, name, given)
+        kept = integers.of_part(tensors[0].tags, name, given)
+        return kept if name in _IN_ORDER else kept - {UNSORTED}
     if name in _JOINS and tensors:
         return integers.joined(tensors)
     if name in ACTIVATIONS:

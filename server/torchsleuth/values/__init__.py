@@ -107,6 +107,10 @@ class Points:
     high: float
 
 
+UNSORTED = "unsorted"
+"""A tag: integers one after the other as they were drawn or written, some of them greater than the one in front."""
+
+
 @dataclass(frozen=True)
 class Element:
     """Which element of which tensor or array one is: a tag of it, or the slot `element`."""

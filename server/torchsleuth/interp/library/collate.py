@@ -18,6 +18,7 @@ from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Native, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
+    UNSORTED,
     Array,
     Bound,
     ClassValue,
@@ -113,6 +114,7 @@ class Collation:
         single = [Ends(one.low, one.high) if one is not None and one.low == one.high else one for one in held]
         known = integers.gathered([frozenset({one} - {None}) for one in single], self.certain)
         kept = frozenset(tag for tag in known if self.certain or not isinstance(tag, Ends))
+        kept |= {UNSORTED} if integers.rises(self.interp, (*samples, samples[0])) else frozenset()
         return Tensor(TensorSpec((self.batch,), "int64", CPU, False), tags=_SAMPLES | kept)
 
     def _floats(self, samples: list[Value], path: Path) -> Value:

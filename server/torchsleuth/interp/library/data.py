@@ -24,6 +24,7 @@ from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
+    UNSORTED,
     AnyIndex,
     Array,
     Bounds,
@@ -214,11 +215,13 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     full = _batch(interp, loader, found, sizes.full, site)
     interp.heap.set(loader.slots, "sample", next((value for value in found.values if value is not None), UNKNOWN))
     last = None if sizes.last is None else _batch(interp, loader, found, sizes.last, site)
-    if _draws_order(loader):
-        number = new_identity()
-        for tensor in tensors_in((full, last)):
-            if batch_of(tensor) == 0:
-                interp.heap.set(tensor.slots, "tags", tensor.tags | {Rows(loader, number, 0)})
+    draws_order, number = _draws_order(loader), new_identity()
+    for tensor in tensors_in((full, last)):
+        if not draws_order and UNSORTED in tensor.tags:
+            # The samples may be stored in order.
+            interp.heap.set(tensor.slots, "tags", tensor.tags - {UNSORTED})
+        if draws_order and batch_of(tensor) == 0:
+            interp.heap.set(tensor.slots, "tags", tensor.tags | {Rows(loader, number, 0)})
     return Iteration((full,), exact=False, over_loader=True, last=last, count=sizes.count, loader=loader)
 
 
@@ -277,8 +280,10 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
 
 
 def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
-    """Numbers that a batch of certain samples holds, such as those of padding, some batches are sure to hold."""
+    """Numbers that a batch of certain samples holds, such as those of padding, some batches are sure to hold; nor are they
+    in another order."""
     if isinstance(shown, Tensor) and isinstance(batch, Tensor):
+        interp.heap.set(batch.slots, "tags", batch.tags | (shown.tags & {UNSORTED}))
         held = of_kind(shown.tags, Bounds, Ends)
         if held and not any(isinstance(tag, Bounds | Ends) for tag in batch.tags):
             interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})

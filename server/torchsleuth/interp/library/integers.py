@@ -89,6 +89,16 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
     return _between(low, high + 1 if name == "random_integers" and is_number(high) else high)
 
 
+def rises(interp: Interpreter, items: Sequence[Value]) -> bool:
+    """Whether of these integers, one after the other, one is greater than that in front of it, for some of the draws at
+    least."""
+    pairs = list(itertools.pairwise(interp.resolved(item) for item in items))
+    return all(is_int(one) and is_int(two) for one, two in pairs) and any(
+        one < two if isinstance(one, int) and isinstance(two, int) else draws.vary(interp, one, two)
+        for one, two in pairs
+    )
+
+
 def of_reals(name: str, call: Arguments) -> Reals | Points | None:
     """The numbers that ``torch.rand(…)`` draws from, and between which those of ``torch.tensor([…])`` and linspace() lie."""
     if name in _DRAWN:

@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import torch_calls
+from torchsleuth.interp.library import integers, torch_calls
 from torchsleuth.interp.models import FunctionModel, Result, method, models
 from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
@@ -18,6 +18,7 @@ from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
+    UNSORTED,
     LibraryModule,
     LibraryObject,
     ListValue,
@@ -36,6 +37,7 @@ _OF_TENSORS = frozenset(f"torch.nn.{name}" for name in "Linear Dropout LayerNorm
 """Layers that take a tensor alone."""
 _RECURRENT = ("torch.nn.LSTM", "torch.nn.GRU", "torch.nn.RNN")
 LONGEST_NAME = 20
+UNSORTED_LENGTHS = "`lengths` array must be sorted in decreasing order when `enforce_sorted` is True"
 MAX_SEQUENCES = 64
 """Sequences of a batch that are told apart."""
 
@@ -115,10 +117,16 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
         interp.report(made, Failure("RuntimeError", text, confirmed=True))
         return UNKNOWN
     batch, whole = spec.shape[:2] if first else (spec.shape[1], spec.shape[0])
+    listed = items_of(lengths)
+    rises = UNSORTED in lengths.tags if isinstance(lengths, Tensor) else integers.rises(interp, listed or ())
+    if rises and batch != 1 and call.get(3, "enforce_sorted", True) is True:
+        made = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
+        interp.report(made, Failure("RuntimeError", UNSORTED_LENGTHS, confirmed=True))
+        return UNKNOWN
     node = call.expression.args[1] if call.expression is not None and len(call.expression.args) > 1 else None
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
-    given = items_of(lengths)
+    given = listed
     if given and all_are(given, int):
         total: Size = sum(given)
         longest: Size = max(given)

@@ -35,6 +35,7 @@ from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
+    UNSORTED,
     Availability,
     LibraryModule,
     LibraryObject,
@@ -454,6 +455,10 @@ def _parameter(interp: Interpreter, call: Arguments) -> Value:
 @models(*sequences.LEGACY)
 def _legacy(interp: Interpreter, call: Arguments) -> Value:
     """``torch.Tensor(2, 3)``"""
+    return _in_order(interp, _of_type(interp, call), call)
+
+
+def _of_type(interp: Interpreter, call: Arguments) -> Value:
     converted = _of_values(interp, call)
     if converted is not None:
         return converted
@@ -493,6 +498,18 @@ def _as_tensor(interp: Interpreter, call: Arguments) -> Value:
 @models(*(f"torch.{name}" for name in FACTORIES - {"as_tensor", "asarray"}))
 def _factory(interp: Interpreter, call: Arguments) -> Value:
     """A function that makes a tensor from sizes or data."""
+    return _in_order(interp, _made_from(interp, call), call)
+
+
+def _in_order(interp: Interpreter, made: Value, call: Arguments) -> Value:
+    """A tensor that may have been made of a list of integers, with what is known of their order."""
+    items = items_of(call.args[0]) if len(call.args) == 1 else None
+    if isinstance(made, Tensor) and items is not None and integers.rises(interp, items):
+        interp.heap.set(made.slots, "tags", made.tags | {UNSORTED})
+    return made
+
+
+def _made_from(interp: Interpreter, call: Arguments) -> Value:
     converted = _of_values(interp, call)
     if converted is not None:
         return converted
