@@ -94,6 +94,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _with_offsets(analysis, failure)
     yield from _wide_as_added(analysis, failure)
     yield from _enough_for_shuffle(analysis, failure)
+    yield from _in_any_order(analysis, failure)
 
 
 def _holds_tensors(failure: OperatorFailure) -> bool:
@@ -109,6 +110,15 @@ def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
         name = source_at(analysis, failure.operation.site).segment(call.func)
         if name.endswith("tensor"):
             yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
+
+
+def _in_any_order(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``enforce_sorted=False`` for sequences that are packed in the order in which they come."""
+    site = failure.operation.site
+    if "`enforce_sorted` is True" in failure.failure.message and site.call is not None:
+        argument = "enforce_sorted=False"
+        edit = edits.add_argument(source_at(analysis, site), site.call, argument)
+        yield Candidate(message("fix.add_argument", argument=argument), (edit,))
 
 
 def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
