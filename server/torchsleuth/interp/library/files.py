@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Callable
 from pathlib import PurePosixPath
 
 from torchsleuth.interp import misuse
@@ -12,10 +13,13 @@ from torchsleuth.interp.library import copies, parameters
 from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.sifting import all_are
 from torchsleuth.values import (
+    OTHERS,
     UNKNOWN,
     DictValue,
+    Entries,
     LibraryObject,
     ListValue,
+    Maybe,
     Scalar,
     Several,
     Tensor,
@@ -166,8 +170,7 @@ def _written(interp: Interpreter, value: Value) -> Value:
     """The contents of a file: what is changed later is not."""
     value = parameters.as_entries(interp, value)
     if isinstance(value, DictValue):
-        items = value.items
-        made = DictValue(None if items is None else {key: _written(interp, one) for key, one in items.items()})
+        made = DictValue(_each(value.entries, lambda one: _written(interp, one)))
         made.from_file = True
         made.slots["state"] = value.slots.get("state")
         return made
@@ -185,6 +188,13 @@ def _written(interp: Interpreter, value: Value) -> Value:
     return value if isinstance(value, str | int | float | Scalar | type(None)) or is_int(value) else UNKNOWN
 
 
+def _each(entries: Entries | None, change: Callable[[Value], Value]) -> Entries | None:
+    """The entries of a dict with each value changed; None where some of them may be missing."""
+    if entries is None or any(isinstance(value, Maybe) for value in entries.values()):
+        return None
+    return {key: (value[0], change(value[1])) if key is OTHERS else change(value) for key, value in entries.items()}
+
+
 def _pickled(value: Value) -> list[LibraryObject]:
     """The objects in the contents of a file."""
     if isinstance(value, LibraryObject):
@@ -200,7 +210,7 @@ def _unpickled(value: Value) -> Value:
 def _elsewhere(value: Value) -> Value:
     """The contents as new objects, on a device that is not known."""
     if isinstance(value, DictValue):
-        made = DictValue(None if value.items is None else {key: _elsewhere(one) for key, one in value.items.items()})
+        made = DictValue(_each(value.entries, _elsewhere))
         made.from_file = True
         made.slots["state"] = value.slots.get("state")
         return made

@@ -9,13 +9,14 @@ from typing import Any
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
+    OTHERS,
     UNKNOWN,
     DictValue,
     LibraryModule,
@@ -109,7 +110,35 @@ class Optimizer(Model):
 
     @method
     def add_param_group(self, call: Arguments) -> Value:
-        _give(self.interp, self.value, call.get(0, "param_group", UNKNOWN))
+        _give(self.interp, self.value, call.get(0, "param_group", UNKNOWN), added=True)
+        return None
+
+    @method
+    def state_dict(self, call: Arguments) -> Value:
+        """The state of each parameter, by numbers, and the groups with these numbers in the place of their parameters."""
+        groups = None if "param_groups" in self.value.slots else _groups(self.value)
+        if groups is None:
+            return UNKNOWN
+        listed, number = [], 0
+        for count in groups:
+            numbers = None if count is None else tuple(range(number, number + count))
+            listed.append(DictValue({"params": ListValue(numbers), OTHERS: (Scalar("str"), UNKNOWN)}))
+            number += count or 0
+        return DictValue({"state": DictValue(None), "param_groups": ListValue(tuple(listed))})
+
+    @method
+    def load_state_dict(self, call: Arguments) -> Value:
+        """It raises for a state with other groups, or with groups of other sizes."""
+        own = None if "param_groups" in self.value.slots else _groups(self.value)
+        given = _groups_of_state(call.get(0, "state_dict"))
+        if own is not None and given is not None and call.exact and not self.interp.guarded:
+            text = ""
+            if len(own) != len(given):
+                text = f"loaded state dict has a different number of parameter groups: {len(given)}, not {len(own)}"
+            elif any(one != other for one, other in zip(own, given) if one is not None and other is not None):
+                text = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+            if text:
+                misuse.refuses(self.interp, "torch.optim.Optimizer.load_state_dict", call, "ValueError", text)
         return None
 
     def other(self, call: Arguments) -> Value:
@@ -236,8 +265,49 @@ def trained_parts(optimizer: Value) -> tuple[LibraryModule | Tensor, ...]:
     return () if trained is None else tuple(of_kind(trained.parts, LibraryModule, Tensor))
 
 
-def _give(interp: Interpreter, optimizer: LibraryObject, value: Value) -> None:
+Groups = tuple[int | None, ...]
+"""How many parameters each group of an optimizer has, None where that is not known."""
+
+
+def _groups(optimizer: LibraryObject) -> Groups | None:
+    """The groups of an optimizer, None where it is not known how many there are."""
+    groups = optimizer.slots.get("groups")
+    return groups if isinstance(groups, tuple) else None
+
+
+def _groups_of_state(state: Value) -> Groups | None:
+    """The groups that the result of ``state_dict()`` has."""
+    groups = items_of((state.entries or {}).get("param_groups")) if isinstance(state, DictValue) else None
+    if groups is None or len(of_kind(groups, DictValue)) < len(groups):
+        return None
+    numbers = [items_of((group.entries or {}).get("params")) for group in of_kind(groups, DictValue)]
+    return tuple(None if one is None else len(one) for one in numbers)
+
+
+def _groups_in(interp: Interpreter, value: Value) -> Groups | None:
+    """The groups that an optimizer makes of what it is given."""
+    items = items_of(value)
+    if items and len(of_kind(items, DictValue)) == len(items):
+        return tuple(_count(interp, (one.entries or {}).get("params")) for one in of_kind(items, DictValue))
+    count = _count(interp, value)
+    return None if count is None else (count,)
+
+
+def _count(interp: Interpreter, given: Value) -> int | None:
+    """How many parameters there are in what makes one group."""
+    if isinstance(given, DictValue):
+        return _count(interp, (given.entries or {}).get("params"))
+    listed = parameters.listed(interp, given)
+    items = (given,) if isinstance(given, Tensor) else items_of(given) if listed is None else listed
+    return len(items) if items is not None and len(of_kind(items, Tensor)) == len(items) else None
+
+
+def _give(interp: Interpreter, optimizer: LibraryObject, value: Value, added: bool = False) -> None:
     """The parameters as they are now: what is put into a module later is not among them."""
+    before_it = _groups(optimizer) if added else ()
+    groups = (_count(interp, value),) if added else _groups_in(interp, value)
+    both = None if before_it is None or groups is None else (*before_it, *groups)
+    interp.heap.set(optimizer.slots, "groups", UNKNOWN if both is None else both)
     if optimizer.site is not None:
         misuse.needs_result(interp, value, optimizer.site.node, optimizer.site.frame)
         groups = value.elements or () if isinstance(value, ListValue) else ()
