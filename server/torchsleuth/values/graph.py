@@ -92,7 +92,7 @@ class Cut:
 
     kind: detach, data, item, tolist, numpy, float; rewrapped (a new tensor made of its values); integers (an operator
     without gradient); no_grad; frozen (the parameters do not require grad); first_order (a gradient that was computed
-    without create_graph). `mode`: for no_grad, what switched recording off, if it is known. `before`: for rewrapped,
+    without create_graph); reentrant (a checkpoint none of whose inputs requires grad). `mode`: for no_grad, what switched recording off, if it is known. `before`: for rewrapped,
     where the numbers that it was made of had lost it already.
     """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +11,7 @@ from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
-from torchsleuth.interp.models import Model, method, models, of_class
+from torchsleuth.interp.models import Model, attribute, method, models, of_class
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.syntax.forms import is_method_call
@@ -18,6 +19,7 @@ from torchsleuth.tensors.spec import NotASpec
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
+    Bound,
     DictValue,
     LibraryModule,
     LibraryObject,
@@ -29,6 +31,7 @@ from torchsleuth.values import (
     Value,
     items_of,
 )
+from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault, node_of
 
 _SCHEDULES = "torch.optim.lr_scheduler."
@@ -129,6 +132,7 @@ class Optimizer(Model):
     @method
     def load_state_dict(self, call: Arguments) -> Value:
         """It raises for a state with other groups, or with groups of other sizes."""
+        self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
         own = None if "param_groups" in self.value.slots else _groups(self.value)
         given = _groups_of_state(call.get(0, "state_dict"))
         if own is not None and given is not None and call.exact and not self.interp.guarded:
@@ -141,8 +145,28 @@ class Optimizer(Model):
                 misuse.refuses(self.interp, "torch.optim.Optimizer.load_state_dict", call, "ValueError", text)
         return None
 
+    @attribute
+    def param_groups(self, node: ast.AST, frame: Frame) -> Value:
+        """What is done to them is not followed."""
+        self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
+        return Bound(self.value, self.name)
+
     def other(self, call: Arguments) -> Value:
         return UNKNOWN
+
+
+def _resumes(interp: Interpreter, schedule: LibraryObject, call: Arguments) -> None:
+    """A schedule that goes on in the middle wants the first rates of an optimizer that has had one. Any is given them."""
+    optimizer = schedule.argument(0, "optimizer")
+    if not isinstance(optimizer, LibraryObject) or not is_optimizer(optimizer):
+        return
+    last = interp.resolved(call.kwargs.get("last_epoch", -1))
+    given = items_of(optimizer.argument(0, "params"))
+    new = "scheduled" not in optimizer.slots and not of_kind(given or (), DictValue)
+    if new and call.exact and isinstance(last, int) and last >= 0 and optimizer.identity not in interp.trace.escaped:
+        text = "param 'initial_lr' is not specified in param_groups[0] when resuming an optimizer"
+        misuse.refuses(interp, call.path, call, "KeyError", text)
+    interp.heap.set(optimizer.slots, "scheduled", True)
 
 
 @models("torch.optim.swa_utils.*")
@@ -165,6 +189,8 @@ class Scheduler(Model):
             _check(interp, call.path, call)
             if call.path.endswith((".LambdaLR", ".MultiplicativeLR")):
                 misuse.takes(interp, call, CALLED_WITH["lr_lambda"], 1, "lr_lambda")
+        if isinstance(made, LibraryObject):
+            _resumes(interp, made, call)
         return made
 
     @method

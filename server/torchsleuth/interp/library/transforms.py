@@ -9,10 +9,12 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters, states
 from torchsleuth.interp.models import FunctionModel, models, of_function
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
     UNKNOWN,
     Builtin,
+    Choice,
     DictValue,
     ListValue,
     Scalar,
@@ -345,7 +347,20 @@ def _stacked(interp: Interpreter, call: Arguments) -> Value:
 def _checkpoint(interp: Interpreter, call: Arguments) -> Value:
     """``checkpoint(function, *args)``: what the function gives."""
     kwargs = {name: value for name, value in call.kwargs.items() if name not in _CHECKPOINT_ARGUMENTS}
-    return _again(interp, call, (*call.args[1:], *kwargs.values()), call.get(0, "function"), call.args[1:], kwargs)
+    given = (*call.args[1:], *kwargs.values())
+    value = _again(interp, call, given, call.get(0, "function"), call.args[1:], kwargs)
+    grads = [one.spec.requires_grad for one in of_kind(given, Tensor)]
+    known = not any(is_unknown(one) or isinstance(one, Choice) for one in given)
+    reentrant = call.kwargs.get("use_reentrant") in (None, True)
+    if not reentrant or not known or interp.grad is not True or any(grad is not False for grad in grads):
+        return value
+    site = interp.site(call.node, call.frame)
+
+    def unrecorded(tensor: Tensor) -> Tensor:
+        """The function is run without recording, and what its tensors are given decides whether they have a graph."""
+        return interp.severed(tensor, _shaped(tensor, tensor.spec.shape, False), "reentrant", site)
+
+    return _mapped(value, unrecorded)
 
 
 def _again(

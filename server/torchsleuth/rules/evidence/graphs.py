@@ -151,7 +151,19 @@ _UNCUT: dict[str, Callable[[Analysis, Cut], Iterator[Candidate]]] = {
     "frozen": lambda analysis, cut: _unfrozen(analysis, cut.site),
     "first_order": _with_graph,
     "no_grad": _while_recording,
+    "reentrant": lambda analysis, cut: _checkpointed_anew(analysis, cut.site),
 }
+
+
+def _checkpointed_anew(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+    """``use_reentrant=False``: what is recorded depends on the parameters, too."""
+    if site.call is not None:
+        source, text = analysis.source_of(site.span.path), "use_reentrant=False"
+        asked = next((word for word in site.call.keywords if word.arg == "use_reentrant"), None)
+        if asked is not None:
+            yield _replaced(source, asked.value, "False")
+        else:
+            yield Candidate(message("fix.add", text=text), (edits.add_argument(source, site.call, text),))
 
 
 def in_place_step(source: SourceText, statement: ast.stmt | None) -> str | None:
