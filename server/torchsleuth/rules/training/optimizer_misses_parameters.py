@@ -118,13 +118,14 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
         steps = [e for e in analysis.events_of(optimizer, "step") if e.certain and e.loops]
         around = {step.loops[0].execution: step.loops[0] for step in steps}
         for point in around.values():
-            passes = (event for event in analysis.events_within(point) if event.kind == "backward" and event.certain)
-            backward = next((event for event in passes if any(_after(event, step) for step in steps)), None)
-            for node in backward.node.reachable() if backward is not None and backward.node is not None else ():
-                for part in (node.module, *node.leaves):
-                    holder = part.owner or part if isinstance(part, Tensor) else part
-                    if backward is not None and holder is not None and id(holder) not in given:
-                        if _trainable(analysis, holder, backward):
+            passes = [event for event in analysis.events_within(point) if event.kind == "backward" and event.certain]
+            backwards = [event for event in passes if any(_after(event, step) for step in steps)]
+            # A layer may be put in between two steps: the last of them goes through it.
+            for backward in dict.fromkeys((*backwards[:1], *backwards[-1:])):
+                for node in backward.node.reachable() if backward.node is not None else ():
+                    for part in (node.module, *node.leaves):
+                        holder = part.owner or part if isinstance(part, Tensor) else part
+                        if holder is not None and id(holder) not in given and _trainable(analysis, holder, backward):
                             yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
 
 
