@@ -145,6 +145,7 @@ _ALL = (
     Fault("TS325", "unit-vectors-over-batch", "warning"),
     Fault("TS326", "variance-for-deviation", "warning"),
     Fault("TS327", "reads-ahead", "warning"),
+    Fault("TS328", "logits-cut-at-half", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

@@ -470,6 +470,8 @@ ENGLISH: dict[str, str] = {
     "argument.another": "`{given}` is given for {parameter} of {callee}",
     "argument.fraction": "{parameter} of {callee} counts steps, and {value} is given for it",
     "loss.weights": '{loss} is already the mean over the batch: all weights {weights} multiply one number; use reduction="none"',
+    "logits.cut": "{tensor} is the raw output of {layer}, and 0.5 cuts it at a probability of 0.62: take the sigmoid first",
+    "logits.rounded": "{tensor} is the raw output of {layer}, and rounds to more than 0 and 1: take the sigmoid first",
     "overlap.logits": "{tensor} is the raw output of {layer}: an overlap is a ratio of probabilities, take the sigmoid or softmax first",
     "index.value": "{choice} gives the number of the best action here, and {loss} compares it with a value: take the maximum itself",
     "index.loss": "values are compared with it here",
