@@ -965,6 +965,8 @@ ENGLISH: dict[str, str] = {
     "optimizer.each_step": "{optimizer} is made anew in each iteration of line {line} and loses what it remembers: make it before the loops",
     "optimizer.each_step.loop": "each iteration of this loop makes one",
     "load.overwritten": "nothing is left of the weights that line {line} has loaded: all layers are initialised again here",
+    "load.replaced": "nothing is left of the state that line {line} has loaded: another optimizer is made here, and steps",
+    "load.replaced.loaded": "the state is loaded here",
     "load.overwritten.loaded": "the weights are loaded here",
     "scheduler.batches": "{name} is made for {made} steps, one a batch, but makes {taken}, one an epoch: step it after each batch",
     "scheduler.made": "the schedule is made here",

@@ -2,9 +2,10 @@
 
 What it finds
     `model.load_state_dict(…)`, after which every layer of the model is initialised by torch.nn.init before the model is
-    used: mostly `model.apply(init_weights)` in the wrong place.
+    used: mostly `model.apply(init_weights)` in the wrong place. `optimizer.load_state_dict(…)` of an optimizer that never
+    steps afterwards, as another one is made for the same parameters.
 Why it hurts
-    Nothing of the checkpoint is left, and training starts from random weights. Nothing is raised.
+    Nothing of the checkpoint is left, and training starts from random weights, or from averages of zero. Nothing is raised.
 Example
     model.load_state_dict(torch.load("pretrained.pt"))
     model.apply(init_weights)
@@ -24,13 +25,15 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, has_unknown_parts, parts_of
+from torchsleuth.interp.library.optim import is_optimizer, trained_parts
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
+from torchsleuth.values import Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 
 CODE = "TS537"
 _LOAD = "torch.nn.Module.load_state_dict"
@@ -48,6 +51,41 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if place is not None and place.scene == load.site.scene:
             seen.add(load.site.span)
             yield _finding(analysis, load, place)
+    yield from _optimizers(analysis)
+
+
+def _optimizers(analysis: Analysis) -> Iterator[Finding]:
+    """Optimizers whose state is loaded, and that others take the place of."""
+    calls, trace = analysis.trace.calls, analysis.trace
+    reported: set[Span] = set()
+    for position, load in enumerate(calls):
+        loaded = load.receiver
+        if not load.path.endswith(".load_state_dict") or not isinstance(loaded, LibraryObject):
+            continue
+        plain = is_optimizer(loaded) and load.certain and not load.guarded and not load.loops
+        if not plain or load.site.span in reported or loaded.identity in trace.escaped:
+            continue
+        if any(call.receiver is loaded or loaded in call.args for call in calls[position + 1 :]):
+            continue
+        other = next((call for call in calls[position + 1 :] if _takes_over(analysis, call, loaded)), None)
+        place = place_in(other.site, load.site.scene.function) if other is not None else None
+        if place is not None and place.scene == load.site.scene:
+            reported.add(load.site.span)
+            source = analysis.source_of(load.site.span.path)
+            text = message("load.replaced", line=load.site.span.start.line)
+            places = (related(source, load.site.node, message("load.replaced.loaded")),)
+            yield Finding(place.span, text, places, _exchanged(analysis, load.site, place))
+
+
+def _takes_over(analysis: Analysis, call: LibraryCall, loaded: LibraryObject) -> bool:
+    """Whether a call makes an optimizer that steps in the place of another, and is given no state itself."""
+    made = call.result
+    if not isinstance(made, LibraryObject) or made.path != loaded.path or call.path != made.path or not call.certain:
+        return False
+    own, others = ({part.identity for part in trained_parts(one)} for one in (made, loaded))
+    given = any(one.receiver is made and one.path.endswith(".load_state_dict") for one in analysis.trace.calls)
+    steps = any(event.kind == "step" and event.subject is made for event in analysis.trace.events)
+    return bool(own) and own == others and steps and not given and made.identity not in analysis.trace.escaped
 
 
 def _layers(module: Value) -> set[int]:
@@ -104,4 +142,4 @@ def _exchanged(analysis: Analysis, load: Site, place: Site) -> Iterator[Candidat
         yield Candidate(message("fix.move_after", text=text, line=behind.end_lineno), changes)
 
 
-RULE = Rule(FAULTS[CODE], find)
+RULE = Rule(FAULTS[CODE], find, of_absence=True)
