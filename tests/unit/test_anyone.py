@@ -71,7 +71,10 @@ def test_what_all_have_in_common_is_known_of_one(one: str) -> None:
         ("clients[somewhere.number()].remember(3)\ny = clients[2].last\n", 3),
         ("clients[somewhere.number()].append()\ny = torch.zeros(len(clients[2].log) + 1)\n", None),
         ("client = clients[somewhere.number()]\nif somewhere.known(): client.remember(5)\ny = client.last\n", None),
-        ("for client in random.sample(clients, 4):\n    y = client.last\n    client.remember(client.number + 5)\n", None),
+        (
+            "for client in random.sample(clients, 4):\n    y = client.last\n    client.remember(client.number + 5)\n",
+            None,
+        ),
         # What is made of one that is not known is copied as any object.
         ("import copy\nclient = copy.copy(clients[somewhere.number()])\nclient.remember(5)\ny = clients[1].last\n", 3),
     ],

@@ -584,7 +584,7 @@ class ClassValue(Ref):
         return any(isinstance(base, Native) and base.kind == "module-class" for base in self.mro())
 
 
-class AttributeSlots(dict[Any, Value]):
+class AttributeSlots(dict[Any, Any]):
     """The attributes of an instance. `kin`: what it shares with those that it may be mistaken for."""
 
     kin: Kin | None = None

@@ -27,6 +27,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     items_of,
+    sizes_of,
     tuple_of,
 )
 
@@ -92,10 +93,10 @@ def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
 def rises(interp: Interpreter, items: Sequence[Value]) -> bool:
     """Whether of these integers, one after the other, one is greater than that in front of it, for some of the draws at
     least."""
-    pairs = list(itertools.pairwise(interp.resolved(item) for item in items))
-    return all(is_int(one) and is_int(two) for one, two in pairs) and any(
+    numbers = sizes_of(interp.resolved(item) for item in items)
+    return numbers is not None and any(
         one < two if isinstance(one, int) and isinstance(two, int) else draws.vary(interp, one, two)
-        for one, two in pairs
+        for one, two in itertools.pairwise(numbers)
     )
 
 

@@ -323,17 +323,15 @@ def _count(interp: Interpreter, given: Value) -> int | None:
     """How many parameters there are in what makes one group."""
     if isinstance(given, DictValue):
         return _count(interp, (given.entries or {}).get("params"))
-    listed = parameters.listed(interp, given)
-    items = (given,) if isinstance(given, Tensor) else items_of(given) if listed is None else listed
+    items: tuple[Value, ...] | None = (given,) if isinstance(given, Tensor) else parameters.listed(interp, given)
+    items = items_of(given) if items is None else items
     return len(items) if items is not None and len(of_kind(items, Tensor)) == len(items) else None
 
 
 def _give(interp: Interpreter, optimizer: LibraryObject, value: Value, added: bool = False) -> None:
     """The parameters as they are now: what is put into a module later is not among them."""
-    before_it = _groups(optimizer) if added else ()
-    groups = (_count(interp, value),) if added else _groups_in(interp, value)
-    both = None if before_it is None or groups is None else (*before_it, *groups)
-    interp.heap.set(optimizer.slots, "groups", UNKNOWN if both is None else both)
+    had, more = (_groups(optimizer), (_count(interp, value),)) if added else ((), _groups_in(interp, value))
+    interp.heap.set(optimizer.slots, "groups", UNKNOWN if had is None or more is None else (*had, *more))
     if optimizer.site is not None:
         misuse.needs_result(interp, value, optimizer.site.node, optimizer.site.frame)
         groups = value.elements or () if isinstance(value, ListValue) else ()
