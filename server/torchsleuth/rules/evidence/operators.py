@@ -25,6 +25,7 @@ from torchsleuth.values import LibraryModule
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS801", r"deprecated since version .* is now removed"),
     ("TS609", r"Expected more than 1"),
+    ("TS530", r"loaded state dict (?:contains|has)"),
     ("TS105", r"view size is not compatible"),
     ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
     ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),

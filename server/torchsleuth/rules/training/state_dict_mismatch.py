@@ -3,7 +3,8 @@
 What it finds
     load_state_dict() with a dict whose keys or shapes differ from those of the module: the state of a model of another
     width or with another head, a whole checkpoint instead of the state in it, another model's state, that of a wrapper
-    (DataParallel, torch.compile), whose names have a prefix. With ``strict=False``, a state of which no name fits.
+    (DataParallel, torch.compile), whose names have a prefix. With ``strict=False``, a state of which no name fits. An
+    optimizer's, with other groups of parameters.
 Why it hurts
     RuntimeError "Error(s) in loading state_dict for Net: Missing key(s) … Unexpected key(s) … size mismatch for …". With
     ``strict=False`` nothing is raised, and the module keeps the weights that it was born with.
@@ -27,6 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.operators import generic
 from torchsleuth.rules.evidence.wrapped import of_wrapped
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
@@ -56,6 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             wrong.append(message("state.unexpected", keys=_listed(fault.unexpected)))
         text = message("state.misfit", wrong="; ".join(wrong))
         yield Finding(fault.site.span, text, tuple(_places(analysis, fault)), tuple(_repairs(analysis, fault)))
+    yield from generic(analysis, CODE)
     yield from of_wrapped(analysis)
 
 
