@@ -989,7 +989,8 @@ ENGLISH: dict[str, str] = {
     "clip.place.step": "the optimizer steps here",
     "clip.place.backward": "backward() is called here",
     "clip.place.scaler_step": "the optimizer steps here",
-    "container.plain": "{name} is a plain {kind}: {held} not part of {owner}: not trained, moved or saved",
+    "container.plain.one": "{name} is a plain {kind}: its {what} is not part of {owner}: not trained, moved or saved",
+    "container.plain.several": "{name} is a plain {kind}: its {count} {what}s are not part of {owner}: not trained, moved or saved",
     "forward.direct": "{name}.forward() skips the hooks of the module: call {name} itself",
     "accumulate.unscaled": (
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"

@@ -410,18 +410,21 @@ def _is_told(node: ast.AST) -> bool:
     """Whether a call is one that tells the structure of a training loop."""
     if not isinstance(node, ast.Call):
         return False
-    function = node.func
-    name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+    name = _called(node)
     return name == "backward" or name in _TELLING or _differentiates(node)
+
+
+def _called(node: ast.Call) -> str:
+    """The last word of what a call calls; empty for everything else. (`syntax.forms.called`, without its imports.)"""
+    function = node.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _differentiates(node: ast.Call) -> bool:
     """Whether a call is ``autograd.grad(loss, parameters)``: gradients that a script uses itself, and not in another graph."""
-    function = node.func
-    called = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
     plain = len(node.args) >= 2 and not any(isinstance(one, ast.Starred) for one in node.args[:2])
     further = any(keyword.arg in (None, "create_graph") for keyword in node.keywords)
-    return called == "grad" and plain and not further
+    return _called(node) == "grad" and plain and not further
 
 
 def _name(name: str, at: Any) -> ast.Name:

@@ -110,7 +110,7 @@ class _ByHand:
         self.key = key
         self.before: list[tuple[Any, Any]] = []
         self.inputs: list[Any] = []
-        """What autograd.grad() is called for, in a step that is looked at."""
+        """The parameters that autograd.grad() is called for, in a step that is looked at."""
         self.probe: Any = None
         self.state: tuple[int, int, int] | None = None
         """The gradient of the probe before a backward(), its version, and the step."""
@@ -476,7 +476,7 @@ class TrainingRecorder:
         return pair
 
     def gradients(self, found: Any) -> Any:
-        """What autograd.grad() has returned."""
+        """Note the gradients that autograd.grad() has returned."""
         hand = self._by_hand
         if hand is not None and self.attention.closely:
             try:
@@ -1134,9 +1134,8 @@ class TrainingRecorder:
         thinned(self._rounds, 200)
         self.kept.look(self._steps)
         self._describe()
-        if (
-            steps == 2 and self._leader is not None
-        ):  # a script that trains in a function lets go of its scheduler before it ends
+        if steps == 2 and self._leader is not None:
+            # A script that trains in a function lets go of its scheduler before it ends.
             self._look_for_schedulers(self._leader)
         if self._waiting:
             self._read_losses()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 
 from torchsleuth.schema import Edit, Position
 from torchsleuth.sifting import first_of
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import keyword_of, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
 
@@ -175,6 +175,12 @@ def add_argument(source: SourceText, call: ast.Call, text: str) -> Edit:
         return insert(source, source.position(close), text if source.text[close - 1].isspace() else f" {text}")
     indent = indentation(source, source.start_of(last).line)
     return insert(source, source.position(kept), f"{line_ending(source)}{indent}{text},")
+
+
+def set_keyword(source: SourceText, call: ast.Call, name: str, text: str) -> Edit:
+    """A keyword argument of a call with another value, or one more."""
+    given = keyword_of(call, name)
+    return add_argument(source, call, f"{name}={text}") if given is None else replace(source, given.value, text)
 
 
 def remove_keyword(source: SourceText, call: ast.Call, keyword: ast.keyword) -> Edit:

@@ -245,7 +245,7 @@ class Joins(ABC):
 
     @staticmethod
     def _related(members: list[Instance]) -> Kin:
-        """What these instances share, together with all that one of them has shared with others before."""
+        """The kin of these instances, together with that which one of them has had before."""
         before = {id(one.slots.kin): one.slots.kin for one in members if one.slots.kin is not None}
         if len(before) == 1 and all(one.slots.kin is not None for one in members):
             return next(iter(before.values()))

@@ -94,7 +94,7 @@ def _thrown(course: Course, first: float | None) -> bool:
 
 
 def _lower(evidence: Evidence) -> str:
-    """What to do about steps that are too large; where the script makes them itself, their rate is not known."""
+    """The remedy for steps that are too large; where the script makes them itself, their rate is not known."""
     rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
     return message("run.lower_rate", rate=max(rates)) if rates else message("run.lower_step")
 

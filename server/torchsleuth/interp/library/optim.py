@@ -119,7 +119,7 @@ class Optimizer(Model):
     @method
     def state_dict(self, call: Arguments) -> Value:
         """The state of each parameter, by numbers, and the groups with these numbers in the place of their parameters."""
-        groups = None if "param_groups" in self.value.slots else _groups(self.value)
+        groups = _groups(self.value)
         if groups is None:
             return UNKNOWN
         listed, number = [], 0
@@ -133,8 +133,7 @@ class Optimizer(Model):
     def load_state_dict(self, call: Arguments) -> Value:
         """It raises for a state with other groups, or with groups of other sizes."""
         self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
-        own = None if "param_groups" in self.value.slots else _groups(self.value)
-        given = _groups_of_state(call.get(0, "state_dict"))
+        own, given = _groups(self.value), _groups_of_state(call.get(0, "state_dict"))
         if own is not None and given is not None and call.exact and not self.interp.guarded:
             text = ""
             if len(own) != len(given):
@@ -147,7 +146,7 @@ class Optimizer(Model):
 
     @attribute
     def param_groups(self, node: ast.AST, frame: Frame) -> Value:
-        """What is done to them is not followed."""
+        """The groups, whose changes are not followed."""
         self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
         return Bound(self.value, self.name)
 
@@ -298,7 +297,7 @@ Groups = tuple[int | None, ...]
 def _groups(optimizer: LibraryObject) -> Groups | None:
     """The groups of an optimizer, None where it is not known how many there are."""
     groups = optimizer.slots.get("groups")
-    return groups if isinstance(groups, tuple) else None
+    return groups if isinstance(groups, tuple) and "param_groups" not in optimizer.slots else None
 
 
 def _groups_of_state(state: Value) -> Groups | None:
@@ -314,7 +313,7 @@ def _groups_in(interp: Interpreter, value: Value) -> Groups | None:
     """The groups that an optimizer makes of what it is given."""
     items = items_of(value)
     if items and len(of_kind(items, DictValue)) == len(items):
-        return tuple(_count(interp, (one.entries or {}).get("params")) for one in of_kind(items, DictValue))
+        return tuple(_count(interp, one) for one in items)
     count = _count(interp, value)
     return None if count is None else (count,)
 

@@ -117,8 +117,8 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
         interp.report(made, Failure("RuntimeError", text, confirmed=True))
         return UNKNOWN
     batch, whole = spec.shape[:2] if first else (spec.shape[1], spec.shape[0])
-    listed = items_of(lengths)
-    rises = UNSORTED in lengths.tags if isinstance(lengths, Tensor) else integers.rises(interp, listed or ())
+    given = items_of(lengths)
+    rises = UNSORTED in lengths.tags if isinstance(lengths, Tensor) else integers.rises(interp, given or ())
     if rises and batch != 1 and call.get(3, "enforce_sorted", True) is True:
         made = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(made, Failure("RuntimeError", UNSORTED_LENGTHS, confirmed=True))
@@ -126,7 +126,6 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     node = call.expression.args[1] if call.expression is not None and len(call.expression.args) > 1 else None
     text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
-    given = listed
     if given and all_are(given, int):
         total: Size = sum(given)
         longest: Size = max(given)

@@ -15,7 +15,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, keyword_of, last_word, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import ListValue, Site, Tensor, is_native
@@ -158,11 +158,12 @@ _UNCUT: dict[str, Callable[[Analysis, Cut], Iterator[Candidate]]] = {
 def _checkpointed_anew(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``use_reentrant=False``: what is recorded depends on the parameters, too."""
     if site.call is not None:
-        source, text = analysis.source_of(site.span.path), "use_reentrant=False"
-        asked = next((word for word in site.call.keywords if word.arg == "use_reentrant"), None)
+        source = analysis.source_of(site.span.path)
+        asked = keyword_of(site.call, "use_reentrant")
         if asked is not None:
             yield _replaced(source, asked.value, "False")
         else:
+            text = "use_reentrant=False"
             yield Candidate(message("fix.add", text=text), (edits.add_argument(source, site.call, text),))
 
 

@@ -12,9 +12,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit, Position, Related, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import first_line, keyword_of
+from torchsleuth.syntax.forms import first_line
 from torchsleuth.syntax.names import Names
-from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Instance, LibraryObject, Value
 
 
@@ -127,12 +126,5 @@ def with_function(
         return ()
     end = edits.line_ending(source)
     text = end.join([f"def {name}({argument}):", *(f"    {line}" for line in body), "", "", ""])
-    changes = [_given(source, call, option, name) for _, call in calls]
+    changes = [edits.set_keyword(source, call, option, name) for _, call in calls]
     return (*imports, edits.insert(source, Position(first_line(above), 1), text), *changes)
-
-
-def _given(source: SourceText, call: ast.Call, option: str, name: str) -> Edit:
-    old = keyword_of(call, option)
-    if old is None:
-        return edits.add_argument(source, call, f"{option}={name}")
-    return edits.replace(source, old.value, name)

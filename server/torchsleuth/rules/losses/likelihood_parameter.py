@@ -117,12 +117,9 @@ def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Can
     if site is None or site.call is None:
         return
     call, source = site.call, source_at(analysis, site)
-    name = text.partition("=")[0]
-    given = keyword_of(call, name)
-    if given is not None:
-        yield Candidate(message("fix.insert", text=text), (edits.replace(source, given.value, text.partition("=")[2]),))
-    elif len(call.args) <= (0 if operation.module is not None else 2):
-        yield Candidate(message("fix.insert", text=text), (edits.add_argument(source, call, text),))
+    name, _, value = text.partition("=")
+    if keyword_of(call, name) is not None or len(call.args) <= (0 if operation.module is not None else 2):
+        yield Candidate(message("fix.insert", text=text), (edits.set_keyword(source, call, name, value),))
 
 
 def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:

@@ -28,9 +28,9 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import LAYERS, applied, layer_places
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
+from torchsleuth.rules.evidence.operands import append
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS328"
@@ -93,10 +93,8 @@ def _as_probabilities(analysis: Analysis, operation: Operation, node: ast.expr |
     """The sigmoid of the scores in their place."""
     if node is not None:
         source = analysis.source_of(operation.site.span.path)
-        simple = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-        text = source.segment(node)
-        edit = edits.replace(source, node, f"{text}.sigmoid()" if simple else f"({text}).sigmoid()")
-        yield Candidate(message("fix.apply", function="sigmoid", tensor=expression_text(node, "the scores")), (edit,))
+        title = message("fix.apply", function="sigmoid", tensor=expression_text(node, "the scores"))
+        yield Candidate(title, (append(source, node, ".sigmoid()"),))
 
 
 RULE = Rule(FAULTS[CODE], find)

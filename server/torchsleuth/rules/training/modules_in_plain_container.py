@@ -94,8 +94,11 @@ def _own(item: Value, owner: Instance) -> bool:
 def _finding(analysis: Analysis, item: AttributeSet, lost: list[Value]) -> Finding:
     kind = "dict" if isinstance(item.value, DictValue) else "tuple" if isinstance(item.value, tuple) else "list"
     what = "parameter" if _is_parameter(lost[0]) else "layer"
-    held = f"its {what} is" if len(lost) == 1 else f"its {len(lost)} {what}s are"
-    text = message("container.plain", name=f"`self.{item.name}`", kind=kind, held=held, owner=item.owner.cls.name)
+    values = {"name": f"`self.{item.name}`", "kind": kind, "what": what, "owner": item.owner.cls.name}
+    if len(lost) == 1:
+        text = message("container.plain.one", **values)
+    else:
+        text = message("container.plain.several", count=len(lost), **values)
     return Finding(item.site.span, text, (), _registered(analysis, item, kind, what))
 
 

@@ -122,11 +122,18 @@ def _missed(analysis: Analysis) -> Iterator[_Missed]:
             backwards = [event for event in passes if any(_after(event, step) for step in steps)]
             # A layer may be put in between two steps: the last of them goes through it.
             for backward in dict.fromkeys((*backwards[:1], *backwards[-1:])):
-                for node in backward.node.reachable() if backward.node is not None else ():
-                    for part in (node.module, *node.leaves):
-                        holder = part.owner or part if isinstance(part, Tensor) else part
-                        if holder is not None and id(holder) not in given and _trainable(analysis, holder, backward):
-                            yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
+                for holder in _holders(backward):
+                    if id(holder) not in given and _trainable(analysis, holder, backward):
+                        yield _Missed(optimizer, backward, holder, _whole(analysis, holder))
+
+
+def _holders(backward: Event) -> Iterator[LibraryModule | Tensor]:
+    """The layers, and the parameters of the user's own, that a backward() goes through."""
+    for node in backward.node.reachable() if backward.node is not None else ():
+        for part in (node.module, *node.leaves):
+            holder = part.owner or part if isinstance(part, Tensor) else part
+            if holder is not None:
+                yield holder
 
 
 def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
