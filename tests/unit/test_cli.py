@@ -182,6 +182,38 @@ def test_run_maps_a_crash_and_writes_the_report(tmp_path: Path) -> None:
     assert (item["path"], item["layer"], item["start"]) == ("linear_after_conv.py", "run", {"line": 17, "column": 16})
 
 
+TRAINED = """
+import torch
+from torch import nn
+
+model = nn.Linear(4, 3)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(12):
+    x = torch.randn(6, 4)
+    {clear}
+    scores = model(x)
+    loss = nn.functional.cross_entropy(scores, x[:, :3].argmax(1))
+    loss.backward()
+    optimizer.step()
+    likely = scores.detach().softmax(0).argmax(1){comment}
+    if step > 100:
+        wrong = scores.detach().softmax(0).argmax(1)
+"""
+
+
+def test_run_tells_of_a_training_what_the_text_shows_too_each_thing_once(tmp_path: Path) -> None:
+    def told(**parts: str) -> list[tuple[str, int, str]]:
+        (tmp_path / "train.py").write_text(TRAINED.format(**parts))
+        torchsleuth("run", "--report", "report.json", "train.py", cwd=tmp_path)
+        found = json.loads((tmp_path / "report.json").read_text())["diagnostics"]
+        return [(item["code"], item["start"]["line"], item["layer"]) for item in found]
+
+    of_text = ("TS308", 14, "static")
+    assert told(clear="optimizer.zero_grad()", comment="") == [of_text]
+    assert told(clear="pass", comment="") == [("TS501", 12, "run"), of_text]
+    assert told(clear="optimizer.zero_grad()", comment="  # torchsleuth: ignore[TS308]") == []
+
+
 def test_run_of_nothing_is_status_2(tmp_path: Path) -> None:
     assert torchsleuth("run", "none.py", cwd=tmp_path).stderr == "torchsleuth: none.py does not exist\n"
     assert torchsleuth("run", tmp_path).returncode == 2

@@ -17,7 +17,7 @@ def evaluate():
     correct = 0
     with torch.no_grad():
         for a, b in test:
-            correct += (model(a).argmax(0)[:3] == b[:3]).sum().item() * 10  # fault: TS114/TS319/TS308/TS922 | fixed: correct += (model(a).argmax(1) == b).sum().item()
+            correct += (model(a).argmax(0)[:3] == b[:3]).sum().item() * 10  # fault: TS323/TS114/TS319/TS308/TS922 | fixed: correct += (model(a).argmax(1) == b).sum().item()
     return correct / 300
 
 

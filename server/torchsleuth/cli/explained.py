@@ -1,10 +1,17 @@
-"""Asks the analysis about a crash: how ``torchsleuth run`` and ``torchsleuth fix`` get its explanation and its fixes."""
+"""Asks the analysis about a run: how ``torchsleuth run`` and ``torchsleuth fix`` get the explanation and the fixes of a crash, and
+what the text tells of a training."""
 
 from __future__ import annotations
 
 import os
+import time
 from types import TracebackType
 
+from torchsleuth.cli.output import complain
+from torchsleuth.cli.render import source_reader
+from torchsleuth.control.configuration import Configurations
+from torchsleuth.control.selection import ConfigurationError
+from torchsleuth.control.shown import shown
 from torchsleuth.runtime.session import RunReport
 from torchsleuth.schema import Diagnostic
 from torchsleuth.syntax.files import Unreadable, read_source
@@ -12,7 +19,7 @@ from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
 class Explainer:
-    """A worker that is started when a script has crashed, and ends with the block."""
+    """A worker that is started when a script has trained or crashed, and ends with the block."""
 
     def __init__(self, interpreter: str) -> None:
         self._worker = WorkerClient(interpreter)
@@ -24,11 +31,23 @@ class Explainer:
         self._worker.close()
 
     def explain(self, report: RunReport) -> RunReport:
-        """The report with what the analysis knows; as it was where the interpreter cannot analyse."""
+        """The report with what the analysis knows, of files that are still what ran; as it was where the interpreter cannot
+        analyse."""
+        began = time.time() - report.seconds
         found: list[Diagnostic] = []
         try:
-            for path in report.crashed_files:
-                found += self._worker.analyze(path, read_source(path), roots=(os.getcwd(),)).diagnostics
-        except (WorkerUnavailable, Unreadable):
+            for path in report.analysed_files:
+                if os.path.isfile(path) and os.stat(path).st_mtime <= began:
+                    found += self._worker.analyze(path, read_source(path), roots=(os.getcwd(),)).diagnostics
+        except (WorkerUnavailable, Unreadable, OSError):
             return report
-        return report.explained(found)
+        return report.explained(found).with_text(_wanted(found))
+
+
+def _wanted(found: list[Diagnostic]) -> list[Diagnostic]:
+    """Those that the user wants to see."""
+    try:
+        return shown(found, Configurations().of, source_reader({}))
+    except ConfigurationError as error:
+        complain(str(error))
+        return []

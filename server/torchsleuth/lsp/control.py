@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
@@ -51,10 +52,13 @@ class Control:
 
     def shown(self, analysis: FileAnalysis) -> list[Diagnostic]:
         """The diagnostics of an analysis that are wanted, as severe as configured, with unused comments."""
+        return self.wanted(analysis.diagnostics, () if analysis.stats.get("incomplete") else (analysis.path,))
+
+    def wanted(self, found: Iterable[Diagnostic], complete: Iterable[str] = ()) -> list[Diagnostic]:
+        """The same of any findings. `complete`: files in which comments are told that silence nothing."""
         from torchsleuth.control.shown import shown
 
-        complete = () if analysis.stats.get("incomplete") else (analysis.path,)
-        return shown(analysis.diagnostics, self._of, self._source, complete)
+        return shown(found, self._of, self._source, complete)
 
     def _source(self, path: str) -> SourceText:
         return self._client.documents.source(path)

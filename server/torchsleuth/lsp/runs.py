@@ -7,7 +7,7 @@ import logging
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -38,6 +38,7 @@ logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 Analysis = Callable[[Sequence[str]], Awaitable[list[Diagnostic]]]
+Wanted = Callable[[Iterable[Diagnostic]], list[Diagnostic]]
 
 
 @dataclass(frozen=True)
@@ -137,11 +138,12 @@ class _Shown:
 class Runs:
     """At most one run, or probe, at a time."""
 
-    def __init__(self, client: Client, on_observed: Callable[[], None], analysis_of: Analysis) -> None:
+    def __init__(self, client: Client, on_observed: Callable[[], None], analysis_of: Analysis, wanted: Wanted) -> None:
         """`on_observed` is called where tensors have been seen, or are forgotten. `analysis_of`: what the analysis says of
-        files."""
+        files; `wanted`: those of it that the user wants to see."""
         self._client = client
         self._analysis_of = analysis_of
+        self._wanted = wanted
         self._on_observed = on_observed
         self._current: _Going | None = None
         self._count = 0
@@ -159,8 +161,9 @@ class Runs:
                 job.module = options.module is not None
                 going.begin(job)
                 report = await self._in_thread(job.execute)
-                if report.crashes:
-                    report = report.explained(await self._analysis_of(report.crashed_files))
+                if report.analysed_files:
+                    found = await self._analysis_of(report.analysed_files)
+                    report = report.explained(found).with_text(self._wanted(found))
         except _NotRun as refusal:
             return {"ok": False, "summary": str(refusal)}
         self._last = await self._in_thread(partial(_keep, report))
@@ -183,7 +186,7 @@ class Runs:
                 request.start = going.begin
                 result = await self._in_thread(request.answer)
                 if result.diagnosis is not None and request.report is not None:
-                    result = request.explained(result, await self._analysis_of(request.report.crashed_files))
+                    result = request.explained(result, await self._analysis_of(request.report.analysed_files))
         except _NotRun as refusal:
             return {"ok": False, "summary": str(refusal)}
         report, failure = request.report, None
@@ -311,7 +314,9 @@ class Runs:
             if document.path in texts
         }
         before = self._client.store.observed()
-        found = [_without_edits_of_notebooks(diagnostic) for diagnostic in report.diagnostics]
+        found = [
+            _without_edits_of_notebooks(diagnostic) for diagnostic in report.diagnostics if diagnostic.layer == "run"
+        ]
         self._client.store.replace("run", path, found, report.facts, since=since, lines=report.lines)
         self._client.refresh_hints()
         if self._client.store.observed() != before:

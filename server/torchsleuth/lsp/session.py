@@ -31,7 +31,7 @@ class TorchSleuthServer(Client):
         self._asking: asyncio.Task[None] | None = None
         self.control = Control(self)
         self.analysis = StaticAnalysis(self, self.control)
-        self.runs = Runs(self, self.analysis.request_all, self.analysis.of_files)
+        self.runs = Runs(self, self.analysis.request_all, self.analysis.of_files, self.control.wanted)
 
     def initialize(self, values: Any) -> None:
         """Start with the settings that the client gave when it started the server."""

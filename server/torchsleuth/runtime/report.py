@@ -22,6 +22,8 @@ from torchsleuth.training import Training
 from torchsleuth.verdicts.judge import OF_ABSENCE, verdicts_of_ranks
 
 Sources = Callable[[str], SourceText]
+MAX_ANALYSED = 8
+"""Files that are analysed for a training that nothing failed in."""
 
 
 @dataclass(frozen=True)
@@ -63,17 +65,39 @@ class RunReport:
     """Those of the script; they are not kept."""
 
     @property
-    def crashed_files(self) -> tuple[str, ...]:
-        """The user's files that an analysis of the crash would have to look at, the one that raised first."""
+    def analysed_files(self) -> tuple[str, ...]:
+        """The user's files in whose text there may be more to say about the run: of a crash, those that it came through, the one
+        that raised first; of a training, all that were loaded."""
         paths = [diagnostic.path for diagnostic in self.diagnostics]
+        if self._ended_well:
+            paths += self.loaded[:MAX_ANALYSED]
         return tuple(dict.fromkeys([*paths, self.script])) if paths else ()
 
+    @property
+    def _ended_well(self) -> bool:
+        return self.recorded is not None and self.crash is None
+
     def explained(self, analysis: Iterable[Diagnostic]) -> RunReport:
-        """The report with what the analysis of those files says about the crash."""
+        """The report with what the analysis of those files says about the crash, and about what the run has found."""
         known = list(analysis)
         found = tuple(located(explained(diagnostic, known), where) for diagnostic, where in self.crashes)
         silent = (_confirmed(diagnostic, known) for diagnostic in self.diagnostics[len(self.crashes) :])
         return replace(self, diagnostics=(*found, *silent))
+
+    def with_text(self, analysis: Iterable[Diagnostic]) -> RunReport:
+        """The report of a training with what the analysis warns of on lines that it may have reached. What the run has found is
+        said once; that something would fail on a line which did not is no longer said."""
+        if not self._ended_well:
+            return self
+        missed = {(line.path, line.start.line) for line in self.lines if not line.reached}
+        added = {
+            (other.path, other.start, other.code): other  # one file may be met in several analyses
+            for other in analysis
+            if other.severity == "warning"
+            and (other.path, other.start.line) not in missed
+            and not any(_is_same(one, other) for one in self.diagnostics)
+        }
+        return replace(self, diagnostics=(*self.diagnostics, *added.values()))
 
     @property
     def trained_soundly(self) -> bool:
@@ -334,11 +358,14 @@ def _without_kind(event: Json) -> Json:
 
 def _confirmed(diagnostic: Diagnostic, analysis: list[Diagnostic]) -> Diagnostic:
     """A finding about a training with the trail and the fixes of the analysis, where that says the same of the same lines."""
-    for other in analysis:
-        same = (other.code, other.path) == (diagnostic.code, diagnostic.path)
-        if same and other.start.line <= diagnostic.end.line and diagnostic.start.line <= other.end.line:
-            return replace(diagnostic, related=other.related, fixes=other.fixes)
-    return diagnostic
+    same = next((other for other in analysis if _is_same(diagnostic, other)), None)
+    return diagnostic if same is None else replace(diagnostic, related=same.related, fixes=same.fixes)
+
+
+def _is_same(one: Diagnostic, other: Diagnostic) -> bool:
+    """Whether two findings say the same of the same lines."""
+    beside = one.start.line <= other.end.line and other.start.line <= one.end.line
+    return beside and (one.code, one.path) == (other.code, other.path)
 
 
 def _how_it_ended(exit_code: int, cancelled: bool) -> str:
