@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-SHARE = 50
+SHARE = 80
 FREE = 64
 """Steps that are looked at whatever that costs."""
 

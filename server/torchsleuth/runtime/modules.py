@@ -201,9 +201,11 @@ class Modules:
 
     def backward(self, numbers: list[int] | None) -> None:
         """A backward() began. `numbers`: those of the functions in its graph, ascending, where they were looked at."""
+        pending = self.pending
+        if not pending:
+            return
         from bisect import bisect_left
 
-        pending = self.pending
         for index, (site, began, grad) in enumerate(pending):
             site.run = 0
             if numbers is not None and len(pending) < MAX_PENDING:
