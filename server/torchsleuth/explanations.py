@@ -51,6 +51,13 @@ POSITIVE: dict[str, dict[str, int]] = {
 }
 """The parameters of torch.distributions that have to be positive (``arg_constraints``), and their places, by distribution."""
 
+WANTS_FLOATS = (
+    r"floating[ -]?point|types other than float|(?:Low precision|[Uu]nsupported|[Bb]ool) dtypes?\b|either float or double|"
+    r"(?:[Bb]ool(?:ean)?|[Ii]ntegral) inputs?(?: are)? not|not support bool|received a bool input|FFT doesn't support tensors|"
+    r"\b[Hh]alf,? [Ff]loat|types: Half, BFloat16|of float, double|Integer division with addc"
+)
+"""What operators say that take floating point numbers, or only some of their widths (PyTorch's own lists of refused inputs)."""
+
 EXPLANATIONS = (
     # sizes and options of operators and layers
     Explanation(

@@ -442,6 +442,7 @@ ENGLISH: dict[str, str] = {
     "conv.unbatched": "{tensor} is {shape} without a batch: {got} channels, but {layer} was built with in_channels={wanted}",
     "reshape.short": "{tensor} is {shape}: {call} says what becomes of {count} of its {rank} dimensions",
     "reshape.size": "{tensor} is {shape}, {elements} elements, which {call} cannot arrange",
+    "broadcast.mask": "the mask {mask} does not fit {tensor}: dimension {dim} is {a} in the one and {b} in the other",
     "broadcast.operands": (
         "{left} and {right} do not broadcast in {operator}: sizes {a} and {b} differ in dimension {dim}"
     ),
@@ -640,7 +641,7 @@ ENGLISH: dict[str, str] = {
     "fix.assign": "Assign the result of {call} to {tensor}",
     # dtypes
     "dtype.operand": "{tensor} is {dtype}, but {other} {wanted}: convert it with .{cast}",
-    "dtype.floating": "{tensor} is {dtype}, and {user} wants floating point numbers: convert it with .{cast}",
+    "dtype.floating": "{tensor} is {dtype}, which {user} does not take: convert it with .{cast}",
     "dtype.weight": "{weight} is {dtype}, but {loss} wants the weights of the classes in {wanted}: convert it with .{cast}",
     "dtype.number": "{value} does not fit {tensor}, which is {dtype}: take the limit that torch.finfo gives",
     "dtype.assigned": "`{value}` is {dtype}, and `{place}`, which an index picks, is {wanted}: convert it with .{cast}",
@@ -907,6 +908,7 @@ ENGLISH: dict[str, str] = {
     "state.key": "this checkpoint has no entry {key}: it has {keys}",
     "state.wrapped": 'this state is that of the {wrapper} `{name}`, whose names begin with "{inner}.": save that of `{name}.{inner}`',
     "state.nothing": "no name of this state ({given}) is one of the module's ({own}): with strict=False, nothing is loaded",
+    "fix.names": "Rename `{old}` to `{new}` in the state",
     "fix.without_prefix": 'Leave "{prefix}" out of the names',
     "state.key.optimizer": "`{given}` is the state of a module, and is loaded into an optimizer",
     "state.wrapped.here": "wrapped here",

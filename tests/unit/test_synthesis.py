@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from torchsleuth.synthesis import losses, shapes
+from torchsleuth.synthesis.names import renaming
 from torchsleuth.synthesis.shapes import Rewriting, Shape, Way
 
 SHAPES: list[Shape] = [shape for rank in range(1, 5) for shape in product((1, 2, 3), repeat=rank)]
@@ -82,3 +83,14 @@ def test_the_most_natural_comes_first() -> None:
     assert first((8, 3), (8, 1), True) == (None, ".squeeze(1)")
     assert first((8, 1), (8,), False) == (".squeeze(1)", None)
     assert next(shapes.widened((8,), (8, 3))) == ".unsqueeze(-1)"
+
+
+def test_a_renaming_is_the_whole_difference_or_none() -> None:
+    old, new = ("fc.weight", "fc.bias"), ("head.weight", "head.bias")
+    assert renaming(old, new) == ("fc.", "head.")
+    assert renaming(("net.0.fc.weight",), ("net.0.head.out.weight",)) == ("fc.", "head.out.")
+    assert renaming(old, (*new, "norm.weight")) is None
+    assert renaming((*old, "ema"), new) is None
+    assert renaming(old, new, others=("conv.fc.weight",)) is None
+    assert renaming(("module.weight",), ("weight",)) is None
+    assert renaming((), new) is None

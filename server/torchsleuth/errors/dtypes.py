@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_input, convert_receiver, replace
+from torchsleuth.explanations import WANTS_FLOATS
 from torchsleuth.schema import Fix
 
 _SUFFIX = {
@@ -123,7 +124,7 @@ ENTRIES = (
     ),
     entry(
         "TS301",
-        r"mean\(\): could not infer output dtype|std and var only support floating point|linalg\.\w+: Expected a floating point",
+        r"mean\(\): could not infer output dtype|std and var only support floating point",
         "error.needs_float",
         convert_receiver(".float()"),
         example="hits = torch.tensor([1, 0, 1])\nhits.mean()",
@@ -182,5 +183,12 @@ ENTRIES = (
         r"can't convert np\.ndarray of type numpy\.(\w+)",
         "error.numpy_object",
         example="import numpy as np\na = np.array(['a', 1], dtype=object)\ntorch.from_numpy(a)",
+    ),
+    entry(
+        "TS301",
+        WANTS_FLOATS,
+        "error.needs_float",
+        convert_input(".float()"),
+        example="torch.quantile(torch.zeros(4).half(), 0.5)",
     ),
 )

@@ -16,14 +16,18 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, nodes_in
+from torchsleuth.synthesis.names import renamed, renaming
+
+
+def _differing_keys(case: Case) -> tuple[list[str], list[str]]:
+    """The keys that only the model has, and those that only the checkpoint has."""
+    missing, _, unexpected = case.crash["message"].partition("Unexpected key(s)")
+    return re.findall(r'"([^"]+)"', missing), re.findall(r'"([^"]+)"', unexpected)
 
 
 def _renamed(case: Case) -> Iterator[tuple[CrashFrame, ast.Constant, str, str]]:
     """Texts of the script that are a part of a key which only the checkpoint has, and the part that only the model has there."""
-    missing, unexpected = (
-        [key.split(".") for key in re.findall(r'"([^"]+)"', part)]
-        for part in (case.crash["message"].partition("Unexpected key(s)")[0::2])
-    )
+    missing, unexpected = ([key.split(".") for key in keys] for keys in _differing_keys(case))
     pairs = [
         [(old, new) for old, new in zip(one, other) if old != new]
         for one in unexpected
@@ -38,9 +42,13 @@ def _renamed(case: Case) -> Iterator[tuple[CrashFrame, ast.Constant, str, str]]:
 
 
 def _renamed_keys(case: Case) -> Iterator[Fix]:
-    """``"heads."`` → ``"head."``"""
+    """``"heads."`` → ``"head."``; the names in the state as it is loaded."""
     for frame, node, old, new in _renamed(case):
         yield replace(frame, node, frame.text(node).replace(old, new), safe=False)
+    missing, unexpected = _differing_keys(case)
+    found, state = renaming(unexpected, missing), case.frame.argument(0, "state_dict")
+    if found is not None and state is not None:
+        yield replace(case.frame, state, renamed(case.frame.text(state), *found), safe=False)
 
 
 def _renamed_here(case: Case) -> list[Related]:

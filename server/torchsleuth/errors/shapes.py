@@ -400,7 +400,7 @@ ENTRIES = (
         example="x = torch.zeros(2, 3, 4)\nb, c, h, w = x.shape",
     ),
     entry(
-        "TS108",
+        "TS103",
         r"The shape of the mask \[(.+?)\] at index (\d+) does not match the shape of the indexed tensor \[(.+?)\]",
         "error.mask",
         example="a = torch.zeros(4, 3)\na[torch.ones(3, dtype=torch.bool)]",

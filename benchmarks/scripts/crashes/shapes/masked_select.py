@@ -12,7 +12,7 @@ class MLM(nn.Module):
 
     def forward(self, ids, masked):
         hidden = self.emb(ids)
-        return self.head(hidden[masked])  # raises TS108 at hidden[masked]
+        return self.head(hidden[masked])  # raises TS103 at hidden[masked]
 
 
 model = MLM()

@@ -8,7 +8,16 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import names_for
-from torchsleuth.rules.evidence.operands import Operand, appended, lineage, operands, replaced, source_at, suffixed
+from torchsleuth.rules.evidence.operands import (
+    Operand,
+    appended,
+    assigned,
+    lineage,
+    operands,
+    replaced,
+    source_at,
+    suffixed,
+)
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -103,7 +112,8 @@ def _reduction(call: ast.Call) -> str:
 
 
 def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
-    """The operand without its last element, where it has just one too many; or what it was computed from without it."""
+    """The operand without its last element, where it has just one too many, or without its first, where the function compares
+    something shifted by one; or what it was computed from without it."""
     if len(used.shape) != len(other.shape):
         return
     places = [index for index, (a, b) in enumerate(zip(used.shape, other.shape)) if a != b]
@@ -113,14 +123,36 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     longer, wanted = used.shape[axis], other.shape[axis]
     if not isinstance(longer, int) or not isinstance(wanted, int) or longer != wanted + 1 or wanted < 2:
         return
-    yield from suffixed(analysis, used, f"[{':, ' * axis}:-1]", safe=False)
     frame = used.site.scene
+    for kept in (*(["1:"] if _is_shifted(frame, axis) else []), ":-1"):
+        suffix = f"[{':, ' * axis}{kept}]"
+        if len(_uses(frame, used.node)) > 1:
+            yield from assigned(analysis, used, suffix, safe=False)
+        yield from suffixed(analysis, used, suffix, safe=False)
     for call in _assigned_calls(frame, used.node):
         for part in call.args:
             value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
             shape = value.spec.shape if isinstance(value, Tensor) else None
             if shape and len(shape) > axis and shape[axis] == longer:
                 yield appended(analysis, used.site, part, f"[{':, ' * axis}:-1]", safe=False)
+
+
+def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
+    """Where a function reads the variable that an operand is."""
+    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    if not isinstance(node, ast.Name):
+        return []
+    return [part for part in nodes_in(scope, ast.Name) if isinstance(part.ctx, ast.Load) and part.id == node.id]
+
+
+def _is_shifted(frame: Scene, axis: int) -> bool:
+    """Whether a function leaves out the first element of something along a dimension: ``targets = ids[:, 1:]``."""
+    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    for part in nodes_in(scope, ast.Subscript):
+        slices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+        if len(slices) == axis + 1 and ast.unparse(slices[axis]) == "1:":
+            return True
+    return False
 
 
 def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:

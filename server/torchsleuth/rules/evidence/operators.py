@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 
-from torchsleuth.explanations import explained
+from torchsleuth.explanations import WANTS_FLOATS, explained
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
@@ -37,10 +37,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS309", r"one_hot is only applicable to index tensor"),
     ("TS310", r"is out of bounds|index out of range in self|Class values must be"),
     ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
-    ("TS301", r"could not infer output dtype|only support floating point|expected parameter to have scalar type"),
+    ("TS301", WANTS_FLOATS),
     ("TS301", r"not implemented for '\w+'|expected condition to be a boolean|only supports boolean masks"),
     ("TS301", r"value cannot be converted to type|can't be cast to the desired output type|destination dtypes match"),
-    ("TS301", r"of floating point.* dtype can require gradients|operator.* bool tensor|only implemented on integer|Boolean inputs"),
+    ("TS301", r"expected parameter to have scalar type|operator.* bool tensor|only implemented on integer"),
     ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
     ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
     ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
@@ -54,9 +54,9 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS106", r"Sizes of tensors must match except|cannot be concatenated|stack expects each tensor|same number of dimensions: got"),
     ("TS104", r"Shape mismatch, |Could not infer sizes for|Identifiers? only on one side|Axis \w+ is not used"),
     ("TS107", r"Dimension out of range"),
-    ("TS103", r"must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
+    ("TS103", r"shape of the mask|must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
     ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
-    ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions|shape of the mask"),
+    ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions"),
     ("TS108", r"must have the same number of spatial|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
 EXCHANGED = "TS313"

@@ -24,6 +24,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from torchsleuth.explanations import WANTS_FLOATS
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
@@ -139,10 +140,10 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     user = layer_text(module) if module is not None else operator_text(operation)
     if _MASKED.search(error):
         key = "dtype.mask"
-    elif module is not None or len(given) > 1:
-        key = "dtype.operand"
-    else:
+    elif module is None and (len(given) == 1 or re.search(WANTS_FLOATS, error)):
         key = "dtype.floating"
+    else:
+        key = "dtype.operand"
     if "destination dtypes" in error:
         return _of_assigned(analysis, failure, given, wanted)
     others = [used.text("the other operand") for used in given if used is not odd]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from torchsleuth.faults import FAULTS
@@ -67,6 +68,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         if class_indices(analysis, failure.operation) is not None:
             continue
+        if "shape of the mask" in failure.failure.message:
+            yield _of_mask(analysis, failure)
+            continue
         pair = _clash(failure)
         yield plain if pair is None else _finding(analysis, failure, *pair)
 
@@ -94,6 +98,29 @@ def _finding(analysis: Analysis, failure: OperatorFailure, left: Operand, right:
     )
     candidates = _candidates(analysis, failure, left, right)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
+
+
+def _of_mask(analysis: Analysis, failure: OperatorFailure) -> Finding:
+    """``logits[keep]``: the mask has to have the first dimensions of what it indexes."""
+    table, mask = operands(failure.operation)[:2]
+    lead = replace(table, spec=replace(table.spec, shape=table.shape[: len(mask.shape)]))
+    dim = next((dim for dim, (a, b) in enumerate(zip(lead.shape, mask.shape)) if not same(a, b)), -1)
+    a, b = (dims.text(used.shape[dim]) for used in (mask, lead))
+    text = message(
+        "broadcast.mask", mask=mask.described("the mask"), tensor=table.described("the tensor"), dim=dim, a=a, b=b
+    )
+    return Finding(failure.operation.site.span, text, trail(analysis, failure), _as_mask(analysis, lead, mask))
+
+
+def _as_mask(analysis: Analysis, lead: Operand, mask: Operand) -> Iterator[Candidate]:
+    fits = partial(same_shape, lead.shape)
+    yield from fitted(
+        analysis, mask, lambda shape: fits(shape) or same_shape(shape, lead.shape[: len(shape)]), squeezed
+    )
+    yield from fitted(analysis, mask, fits, transposed, safe=True)
+    for used, other in ((mask, lead), (lead, mask)):
+        yield from trimmed(analysis, used, other)
+    yield from _born(analysis, mask, lead)
 
 
 def _place(left: Shape, right: Shape) -> tuple[int, str, str]:

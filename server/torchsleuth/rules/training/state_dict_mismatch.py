@@ -35,6 +35,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.synthesis.names import renamed, renaming
 from torchsleuth.values import DictValue, Instance, LibraryModule, Value, is_object
 
 CODE = "TS530"
@@ -111,6 +112,7 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
         if isinstance(value, DictValue) or is_object(value, STATE):
             edit = edits.insert_after_node(source, call.args[0], f'["{key}"]')
             yield Candidate(message("fix.entry", key=f'["{key}"]'), (edit,), safe=False)
+    yield from _renamed(analysis, fault, call.args[0])
     yield from _built_alike(analysis, fault)
     if (
         not fault.sizes
@@ -120,6 +122,16 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     ):
         edit = edits.add_argument(source, call, "strict=False")
         yield Candidate(message("fix.add_argument", argument="strict=False"), (edit,), safe=False)
+
+
+def _renamed(analysis: Analysis, fault: StateFault, state: ast.expr) -> Iterator[Candidate]:
+    """The state with the names that the module has now, where one part of them was changed."""
+    both = set(fault.keys) - set(fault.unexpected)
+    found = renaming(fault.unexpected, fault.missing, both) if not fault.sizes else None
+    if found is not None:
+        source = analysis.source_of(fault.site.span.path)
+        title = message("fix.names", old=found[0].strip("."), new=found[1].strip("."))
+        yield Candidate(title, (edits.replace(source, state, renamed(source.segment(state), *found)),))
 
 
 def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
