@@ -251,6 +251,18 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
             report(interp, Misuse(misuses.MISFIT, interp.site(call.node, call.frame), (callee, found)))
 
 
+def misfits_partly(interp: Interpreter, callee: Value, call: Arguments) -> None:
+    """``partial(collate, padding=0)``: whatever else it is called with, the function has no such parameter."""
+    function = callee.function if isinstance(callee, Bound) else callee
+    if not isinstance(function, Function) or not call.exact or not is_certain(interp, call.frame):
+        return
+    if signatures.is_written(call.node, len(call.args), call.kwargs):
+        parameters = signatures.of(function, isinstance(callee, Bound))
+        found = signatures.misfit(parameters, len(call.args) - 1, call.kwargs)
+        if found is not None and found.kind == "unexpected":
+            report(interp, Misuse(misuses.MISFIT, interp.site(call.node, call.frame), (callee, found)))
+
+
 def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: int = 0, name: str = "hook") -> None:
     """A function of the user's is registered to be called with these arguments, and cannot be. `place`, `name`: of the parameter
     that it is passed for."""

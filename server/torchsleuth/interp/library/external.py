@@ -225,6 +225,8 @@ def _nothing(interp: Interpreter, call: Arguments) -> Value:
 
 @models("functools.partial")
 def _partial(interp: Interpreter, call: Arguments) -> Value:
+    if call.args:
+        misuse.misfits_partly(interp, call.args[0], call)
     return Partial(call.args[0], call.args[1:], call.kwargs) if call.args else UNKNOWN
 
 

@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import keyword_of
+from torchsleuth.syntax.forms import called, keyword_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
@@ -112,7 +112,7 @@ def _with_parameters(analysis: Analysis, function: Function, old: list[str], new
 def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee: object, found: Misfit) -> Finding:
     source = analysis.source_of(misuse.site.span.path)
     name = _name(callee)
-    written = f"`{' '.join(source.segment(call.func).split())}`"
+    written = f"`{name if called(call) == 'partial' else ' '.join(source.segment(call.func).split())}`"
     subject = f"{written} ({name})" if isinstance(callee, LibraryModule | Instance) and name not in written else written
     keyword = keyword_of(call, found.name)
     near, safe = _meant(found, {one.arg for one in call.keywords})
@@ -164,7 +164,7 @@ def _sizes(source: SourceText, call: ast.Call, found: Misfit) -> Iterator[Candid
 
 
 def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
-    """The parameter that an unknown keyword is meant for, and whether it is only misspelt."""
+    """The parameter that an unknown keyword is meant for, by its name or as the only one left, and whether it is only misspelt."""
     placed = [one.name for one in found.parameters if one.kind in ("place", "either")][: found.given]
     free = [
         one.name
@@ -176,7 +176,11 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
         return other or "", False
     plain = {plain_name(name): name for name in free}
     alike = difflib.get_close_matches(plain_name(found.name), plain, 1, ALIKE)
-    return (plain[alike[0]], True) if alike else ("", False)
+    if alike:
+        return plain[alike[0]], True
+    required = {one.name for one in found.parameters if one.required}
+    left = [name for name in free if name not in required] or free
+    return (left[0] if len(left) == 1 else ""), False
 
 
 def _without_self(analysis: Analysis, callee: object) -> Finding | None:
