@@ -1511,6 +1511,7 @@ ENGLISH: dict[str, str] = {
     "error.loss_batch": "the prediction has {g1} rows and the target {g2}: {operands}",
     "error.loss_layout": "the classes have to be dimension 1 of the prediction (target expected [{g1}]): {operands}",
     "error.class_weights": "the class weights must have {g1} entries, one for each class{here}",
+    "error.class_weights.made": "the class weights are made here",
     "error.same_size": "prediction and target must have the same shape: {operands}",
     "error.bce_range": "the {g1} of this loss must lie between 0 and 1: pass logits to BCEWithLogitsLoss instead{here}",
     "error.binary_target": "the target of this loss has to be floating point: {operands}",

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case
-from torchsleuth.errors.constructor import change_argument
+from torchsleuth.errors.constructor import change_argument, constructor_call
 from torchsleuth.errors.entry import entry
-from torchsleuth.errors.fixes import FixBuilder, append, convert_argument, replace
+from torchsleuth.errors.fixes import FixBuilder, add_argument, append, convert_argument, replace
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix, Json
+from torchsleuth.schema import Edit, Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import argument_of, called, names_in, nodes_in
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis import losses
 
 _LOSS = "from torch import nn\ncriterion = nn.{}()\n"
@@ -55,6 +57,44 @@ def _agreeing(classes: bool) -> FixBuilder:
                 yield Fix(message("fix.flatten_both"), changed[0].edits + changed[1].edits)
 
     return build
+
+
+MAX_MAKERS = 8
+"""Places that the weights of the classes are followed through."""
+
+
+def _weights(case: Case) -> Iterator[tuple[SourceText, ast.expr]]:
+    """The expressions that made the weights of the classes: what the loss was built with, what its names were set to, and what the
+    functions return that are called there."""
+    built = constructor_call(case)
+    if built is None:
+        return
+    site, call = built
+    waiting, seen = [argument_of(call, 0, "weight")], set[str]()
+    for node in islice(waiting, MAX_MAKERS):
+        if node is None:
+            continue
+        yield site.source, node
+        names = names_in(node) - seen
+        seen |= names
+        own = [one for one in nodes_in(site.tree, ast.FunctionDef) if one.name in names]
+        waiting += [part.value for function in own for part in nodes_in(function, ast.Return)]
+        made = () if own else nodes_in(site.tree, ast.Assign)
+        waiting += [part.value for part in made if names & names_in(*part.targets)]
+
+
+def _weights_made(case: Case) -> list[Related]:
+    spans = [source.span(node) for source, node in _weights(case)][1:3]
+    return [Related(span.path, span.start, span.end, message("error.class_weights.made")) for span in spans]
+
+
+def _all_counted(case: Case) -> Iterator[Fix]:
+    """``torch.bincount(labels)`` → ``torch.bincount(labels, minlength=6)``: a class that does not occur is counted, too."""
+    argument = f"minlength={case.match[1]}"
+    for source, node in _weights(case):
+        for call in nodes_in(node, ast.Call):
+            if called(call) == "bincount" and argument_of(call, None, "minlength") is None:
+                yield add_argument(source, call, argument, message("fix.add_argument", argument=argument))
 
 
 def _bounds(case: Case) -> list[float] | None:
@@ -200,6 +240,8 @@ ENTRIES = (
         "TS113",
         r"weight tensor should be defined either for all (\d+) classes or no classes",
         "error.class_weights",
+        _all_counted,
+        related=_weights_made,
         example="from torch import nn\ncriterion = nn.CrossEntropyLoss(weight=torch.ones(3))\n"
         "criterion(torch.zeros(2, 4), torch.tensor([0, 1]))",
     ),
