@@ -58,6 +58,9 @@ WANTS_FLOATS = (
 )
 """What operators say that take floating point numbers, or only some of their widths (PyTorch's own lists of refused inputs)."""
 
+BY_INDEX = ("gather", "scatter", "index_", "take")
+"""How the names of operators begin that pick or fill elements by an index."""
+
 EXPLANATIONS = (
     # sizes and options of operators and layers
     Explanation(
@@ -72,6 +75,12 @@ EXPLANATIONS = (
         r"([(\[].*?[)\]])",
         "explain.spatial_rank",
         _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=(4, 4), mode='bilinear')",
+    ),
+    Explanation(
+        "TS199",
+        r"grid_sampler\(\): expected grid to have size (\d) in last dimension, but got grid with sizes \[(.*?)\]",
+        "explain.grid",
+        _FUNCTIONAL + "F.grid_sample(torch.ones(1, 3, 8, 8), torch.zeros(1, 2, 8, 8), align_corners=False)",
     ),
     Explanation(
         "TS112",

@@ -17,6 +17,7 @@ WAYS: list[Way] = [
     shapes.transposed,
     shapes.rotated,
     shapes.channels_first,
+    shapes.channels_last,
     shapes.squeezed,
     shapes.unsqueezed,
     shapes.flattened,

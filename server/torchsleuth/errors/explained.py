@@ -15,6 +15,7 @@ from torchsleuth.errors.fixes import (
     append,
     convert_argument,
     convert_receiver,
+    fitted,
     no_fix,
     replace,
 )
@@ -25,6 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_attribute, is_method_call, nodes_in
+from torchsleuth.synthesis.shapes import channels_last
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 
@@ -212,6 +214,14 @@ def _made_positive(case: Case) -> Iterator[Fix]:
         yield append(case.frame, given, ".exp()", safe=False)
 
 
+def _coordinates_last(case: Case) -> Iterator[Fix]:
+    """``F.grid_sample(image, grid)`` → ``F.grid_sample(image, grid.permute(0, 2, 3, 1))``"""
+    grid = case.frame.argument(1, "grid")
+    wanted = int(case.match[1])
+    if grid is not None:
+        yield from fitted(case.frame, grid, case.frame.tensor(grid), lambda shape: shape[-1] == wanted, channels_last)
+
+
 _RELATED: dict[str, Callable[[Case], list[Related]]] = {
     "explain.attribute_exists": _registered_before,
     "explain.pickle": defined_at,
@@ -226,6 +236,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.pickle": moved_to_module,
     "explain.recomputed": _not_checkpointed,
     "explain.saved_value": saved_on_context,
+    "explain.grid": _coordinates_last,
     "explain.vmap_sizes": _mapped_over_some,
     "explain.anomaly": _away_from_zero,
     "explain.lengths_sorted": _with_argument("enforce_sorted=False"),

@@ -12,6 +12,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument, constructor_call
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import FixBuilder, add_argument, append, convert_argument, replace
+from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Related
 from torchsleuth.syntax import edits
@@ -202,6 +203,7 @@ ENTRIES = (
         r"expected target dtype to be Long or Byte|expected scalar type Long but found|nll_loss\w*.* not implemented for|nll_loss.* only supports",
         "error.class_target",
         convert_argument(".long()", 1, "target"),
+        applies=lambda case: not (case.frame.method() or "").startswith(BY_INDEX),
         example=_LOSS.format("CrossEntropyLoss") + "out, y = torch.zeros(3, 4), torch.zeros(3)\ncriterion(out, y)",
     ),
     entry(

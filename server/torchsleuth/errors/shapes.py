@@ -451,7 +451,8 @@ ENTRIES = (
     ),
     entry(
         "TS309",
-        r"tensors used as indices must be long|one_hot is only applicable to index tensor|indices' to have one of the following scalar types: Long, Int|Expected dtype int(?:32/int)?64 for index",
+        r"tensors used as indices must be long|one_hot is only applicable to index tensor|indices' to have one of the following scalar types: Long, Int|Expected dtype int(?:32/int)?64 for index|"
+        r"expected scalar type Long but found",
         "error.index_dtype",
         lambda case: _index_fixes(case),
         example="from torch import nn\ntable = nn.Embedding(5, 2)\nids = torch.tensor([1.0, 2.0])\ntable(ids)",

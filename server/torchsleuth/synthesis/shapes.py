@@ -87,6 +87,14 @@ def channels_first(shape: Shape) -> Iterator[Rewriting]:
         yield Rewriting(f".permute{order}", tuple(shape[index] for index in order))
 
 
+def channels_last(shape: Shape) -> Iterator[Rewriting]:
+    """The dimension behind that of the batch at the end: the coordinates of points."""
+    rank = len(shape)
+    if rank > 2:
+        order = (0, *range(2, rank), 1)
+        yield Rewriting(f".permute{order}", tuple(shape[index] for index in order))
+
+
 def squeezed(shape: Shape) -> Iterator[Rewriting]:
     """Without a dimension of size 1, the last one first."""
     for index in range(len(shape) - 1, -1, -1):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -10,10 +11,12 @@ from torchsleuth.schema import Related
 from torchsleuth.syntax.forms import is_function_call
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.values import LibraryModule, Origin, Tensor
 from torchsleuth.values.frames import Scene
 
 MAX_NAME = 40
+_MAX_ORIGINS = 12
+"""Operators that a tensor is followed through."""
 
 
 def shape_text(spec: TensorSpec) -> str:
@@ -101,28 +104,44 @@ def operator_text(operation: Operation) -> str:
 
 def origin_trail(tensor: Tensor, name: str) -> list[Related]:
     """Where the tensor's size was made: the operator that last changed the shape."""
-    current, seen = tensor, 0
-    while current.origin is not None and seen < 12:
-        origin = current.origin
-        same = [source for source, spec in zip(origin.sources, origin.inputs) if spec.shape == tensor.spec.shape]
-        if same and same[0].origin is not None:
-            current, seen = same[0], seen + 1
-            continue
-        inputs = [shape_text(spec) for spec in origin.inputs[:2] if spec.shape is not None]
-        operator = origin.operator.rpartition(".")[2].strip("_")
-        if inputs:
-            text = message(
-                "related.origin",
-                tensor=name,
-                shape=shape_text(tensor.spec),
-                operator=operator,
-                inputs=" and ".join(inputs),
-            )
-        else:
-            text = message("related.origin.plain", tensor=name, shape=shape_text(tensor.spec))
-        span = origin.site.span
-        return [Related(span.path, span.start, span.end, text)]
-    return []
+    origin = _made_by(tensor, lambda spec: spec.shape == tensor.spec.shape)
+    if origin is None:
+        return []
+    inputs = [shape_text(spec) for spec in origin.inputs[:2] if spec.shape is not None]
+    operator = origin.operator.rpartition(".")[2].strip("_")
+    if inputs:
+        text = message(
+            "related.origin",
+            tensor=name,
+            shape=shape_text(tensor.spec),
+            operator=operator,
+            inputs=" and ".join(inputs),
+        )
+    else:
+        text = message("related.origin.plain", tensor=name, shape=shape_text(tensor.spec))
+    span = origin.site.span
+    return [Related(span.path, span.start, span.end, text)]
+
+
+def dtype_trail(tensor: Tensor, name: str) -> list[Related]:
+    """Where the tensor got its dtype."""
+    origin = _made_by(tensor, lambda spec: spec.dtype == tensor.spec.dtype)
+    if origin is None:
+        return []
+    span, text = origin.site.span, message("related.origin.plain", tensor=name, shape=tensor.spec.dtype)
+    return [Related(span.path, span.start, span.end, text)]
+
+
+def _made_by(tensor: Tensor, alike: Callable[[TensorSpec], bool]) -> Origin | None:
+    """The last operator on the way to a tensor that none of whose inputs is like the tensor."""
+    origin = tensor.origin
+    for _ in range(_MAX_ORIGINS):
+        pairs = zip(origin.sources, origin.inputs) if origin is not None else ()
+        before = next((source.origin for source, spec in pairs if alike(spec)), None)
+        if before is None:
+            break
+        origin = before
+    return origin
 
 
 def call_trail(frame: Scene, limit: int = 2) -> list[Related]:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 
-from torchsleuth.explanations import WANTS_FLOATS, explained
+from torchsleuth.explanations import BY_INDEX, WANTS_FLOATS, explained
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import (
     call_trail,
+    dtype_trail,
     operator_text,
     origin_trail,
 )
@@ -66,6 +67,8 @@ _ORDERED = frozenset(
 )
 """Losses for which it matters which argument is the prediction."""
 _PUT_OUT = frozenset({"logits", "softmax", "log_softmax", "sigmoid", "activation"})
+_OF_DTYPES = frozenset({"TS301", "TS302", "TS307", "TS309"})
+"""Failures over a dtype: of the operands, it matters where they got theirs. Most have float32, which says nothing."""
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _ATTENDING = ("MultiheadAttention", "Transformer")
 _COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
@@ -89,10 +92,10 @@ def family_of(failure: OperatorFailure) -> str:
         and "is invalid for input of size" in failure.failure.message
     ):
         return "TS111"  # Batches of two sizes, which are divided into heads.
-    for code, pattern in _COMPILED:
-        if pattern.search(failure.failure.message):
-            return "TS301" if code == "TS307" and not _is_binary(failure.operation) else code
-    return "TS199"
+    code = next((code for code, pattern in _COMPILED if pattern.search(failure.failure.message)), "TS199")
+    if code == "TS302" and failure.operation.target.rpartition(".")[2].startswith(BY_INDEX):
+        return "TS309"
+    return "TS301" if code == "TS307" and not _is_binary(failure.operation) else code
 
 
 def _is_binary(operation: Operation) -> bool:
@@ -121,13 +124,17 @@ def failures(analysis: Analysis, code: str) -> Iterator[OperatorFailure]:
 def trail(
     analysis: Analysis, failure: OperatorFailure, argument: str | None = None, value: object = None
 ) -> tuple[Related, ...]:
-    """The other ends of a failure: the layer's constructor, where each operand's shape was made, the calls."""
+    """The other ends of a failure: the layer's constructor, where each operand's shape or dtype was made, the calls."""
     operation = failure.operation
     places: list[Related] = []
     if isinstance(operation.module, LibraryModule):
         places += constructor_related(operation.module, argument, value)
-    for part in operands(operation)[:2]:
-        places += origin_trail(part.tensor, part.text())
+    if code_of(failure) in _OF_DTYPES:
+        for part in operands(operation)[:3]:
+            places += dtype_trail(part.tensor, part.text()) if part.spec.dtype != "float32" else []
+    else:
+        for part in operands(operation)[:2]:
+            places += origin_trail(part.tensor, part.text())
     places += map(partial(_with_condition, analysis, operation), call_trail(operation.site.scene))
     seen: dict[tuple[str, int, int, int], Related] = {}
     for place in places:

@@ -31,6 +31,8 @@ from torchsleuth.synthesis.shapes import same_shape
 
 CODE = "TS309"
 _INTEGERS = ("int", "uint", "bool")
+_NARROW = ("int32", "int16", "int8", "uint8")
+"""Integers that some operators do not take for indices."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -68,6 +70,9 @@ def _is_mask(table: Operand, index: Operand) -> bool:
 def _index(given: list[Operand], name: str) -> Operand | None:
     """The operand that is used as an index: the first one of an embedding or one_hot, a later one elsewhere."""
     first = name.startswith("Embedding") or name in ("embedding", "one_hot")
+    narrow = next((used for used in given[1:] if used.spec.dtype in _NARROW), None)
+    if narrow is not None:
+        return narrow
     wrong = [used for used in given if used.spec.dtype and not used.spec.dtype.startswith(_INTEGERS)]
     candidates = wrong if first else [used for used in wrong if used is not given[0]]
     return candidates[0] if candidates else None

@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text, shape_text
 from torchsleuth.rules.evidence.operands import (
     appended,
+    fitted,
     layers_behind,
     lineage,
     operands,
@@ -47,7 +48,7 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, nodes_in
-from torchsleuth.synthesis.shapes import same
+from torchsleuth.synthesis.shapes import channels_last, same
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS199"
@@ -95,6 +96,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _wide_as_added(analysis, failure)
     yield from _enough_for_shuffle(analysis, failure)
     yield from _in_any_order(analysis, failure)
+    yield from _coordinates_last(analysis, failure)
 
 
 def _holds_tensors(failure: OperatorFailure) -> bool:
@@ -119,6 +121,15 @@ def _in_any_order(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
         argument = "enforce_sorted=False"
         edit = edits.add_argument(source_at(analysis, site), site.call, argument)
         yield Candidate(message("fix.add_argument", argument=argument), (edit,))
+
+
+def _coordinates_last(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+    """``grid.permute(0, 2, 3, 1)`` for a grid whose coordinates are in front, as channels are."""
+    found = re.search(r"expected grid to have size (\d) in last dimension", failure.failure.message)
+    if found is not None:
+        wanted = int(found[1])
+        for used in operands(failure.operation)[1:2]:
+            yield from fitted(analysis, used, lambda shape: shape[-1] == wanted, channels_last)
 
 
 def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
