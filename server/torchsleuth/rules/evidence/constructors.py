@@ -23,6 +23,7 @@ from torchsleuth.syntax.forms import (
     is_name,
     is_text,
     literal,
+    names_in,
     nodes_in,
     stored_in,
     written_index,
@@ -101,9 +102,9 @@ def change_argument(
                 seen.add(key)
                 title = message("fix.argument", argument=name, layer=layer, old=old, new=new)
                 made = Candidate(title, (edits.replace(source, node, new),))
-                if outer is None or new in names:
+                if new in names or outer is None and not _is_of_loop(analysis, node, frame):
                     yield made
-                else:  # The number is written elsewhere: rather there.
+                elif outer is not None:  # The number is written elsewhere: rather there.
                     numbers.append(made)
         if isinstance(given, int):
             yield from _growing(analysis, node, frame, wanted - given)
@@ -114,6 +115,16 @@ def change_argument(
                 yield from _widened(analysis, node, frame, wanted - given)
             return
         node, frame = outer
+
+
+def _is_of_loop(analysis: Analysis, node: ast.expr, frame: Scene) -> bool:
+    """Whether a variable has another value in each round of a loop or comprehension around."""
+    around = edits.path_to(analysis.tree(frame.path), node)
+    loops = [
+        *of_kind(around, ast.For, ast.AsyncFor),
+        *(one for part in around for one in getattr(part, "generators", ())),
+    ]
+    return isinstance(node, ast.Name) and node.id in names_in(*(loop.target for loop in loops))
 
 
 def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:
