@@ -20,6 +20,7 @@ from torchsleuth.errors.fixes import (
     replace,
 )
 from torchsleuth.errors.functions import saved_here, saved_on_context
+from torchsleuth.errors.origin import made_at
 from torchsleuth.errors.pickled import defined_at, moved_to_module
 from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
@@ -222,8 +223,19 @@ def _coordinates_last(case: Case) -> Iterator[Fix]:
         yield from fitted(case.frame, grid, case.frame.tensor(grid), lambda shape: shape[-1] == wanted, channels_last)
 
 
+def _receiver_made(case: Case) -> list[Related]:
+    """Where the object was made whose method refuses: the optimizer that a state does not fit."""
+    node = case.frame.node
+    if not is_method_call(node):
+        return []
+    name = case.frame.text(node.func.value)
+    span = made_at(case.frames, 0, name)
+    return [] if span is None else [Related(span.path, span.start, span.end, message("error.comes_from", name=name))]
+
+
 _RELATED: dict[str, Callable[[Case], list[Related]]] = {
     "explain.attribute_exists": _registered_before,
+    "explain.optimizer_state": _receiver_made,
     "explain.pickle": defined_at,
     "explain.recomputed": _checkpointed_here,
     "explain.saved_value": saved_here,

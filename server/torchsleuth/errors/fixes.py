@@ -99,7 +99,8 @@ def convert_receiver(suffix: str) -> FixBuilder:
         if is_method_call(node) and case.frame.tensor(node.func.value):
             yield append(case.frame, node.func.value, suffix)
         elif isinstance(node, ast.Call) and node.args:
-            yield append(case.frame, node.args[0], suffix)
+            if (case.frame.value(node.args[0]) or {}).get("kind", "tensor") == "tensor":
+                yield append(case.frame, node.args[0], suffix)
         elif isinstance(node, ast.Attribute):
             yield append(case.frame, node.value, suffix)
 

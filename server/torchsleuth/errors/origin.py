@@ -206,8 +206,7 @@ class _Followed:
                 if any(is_attribute(target, node.attr) for target in targets):
                     if part.value is not None and part.lineno != frame.line:
                         yield frame.source, part.value
-                        if isinstance(part.value, ast.List) and not part.value.elts:
-                            yield from _collected(frame, node.attr)
+                        yield from _collected(frame, node.attr)
                         yield from self._given(part.value, frame)
                         return
             if isinstance(part, ast.Call) and getattr(part.func, "attr", None) == "register_buffer" and part.args:
@@ -254,19 +253,27 @@ class _Followed:
 
 
 def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, ast.AST]]:
-    """Where a method puts something into a list of its object, and where that method is called: ``meter.add(loss.item())``."""
+    """Where a method puts something into a list of its object, or one of several by their keys, and where that method is called:
+    ``meter.add(loss.item())``."""
     around = _class_around(frame)
     for method in around.body if around is not None else ():
         appends = [
             part
             for part in ast.walk(method)
-            if is_method_call(part, "append") and is_attribute(part.func.value, attribute)
+            if is_method_call(part, "append") and is_attribute(_whole(part.func.value), attribute)
         ]
         if appends and isinstance(method, _Function):
             calls = list(nodes_in(frame.tree, ast.Call))
             yield from ((frame.source, node) for node in calls if getattr(node.func, "attr", None) == method.name)
             yield frame.source, appends[0]
             return
+
+
+def _whole(node: ast.expr) -> ast.expr:
+    """What a part is taken of by its key: ``self.values`` of ``self.values[phase]``."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:

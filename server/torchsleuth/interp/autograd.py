@@ -557,7 +557,8 @@ class Autograd(Interpreter):
         """Tensors given to a function that makes NumPy arrays of them."""
         for tensor in hierarchy.tensors_in(values):
             if tensor.spec.requires_grad and self.grad:
-                self.fault(AutogradFault("numpy", self.site(node, frame), tensor))
+                held = "" if any(value is tensor for value in values) else "held"
+                self.fault(AutogradFault("numpy", self.site(node, frame), tensor, text=held))
 
     def check_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
         """An assignment that is meant to set requires_grad and sets nothing."""

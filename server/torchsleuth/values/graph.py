@@ -196,7 +196,8 @@ class AutogradFault:
     cause: Site | None = None
     node: GraphNode | None = None
     text: str = ""
-    """For wrong_attribute: its name. For grad_early: "cleared" where zero_grad() came after the last backward()."""
+    """For wrong_attribute: its name. For grad_early: "cleared" where zero_grad() came after the last backward(). For numpy: "held"
+    where a container of tensors is given."""
     position: int = 0
     """For a fault of ``torch.autograd.grad``: which of its inputs is concerned."""
     leaves: tuple[Tensor, ...] = ()

@@ -26,7 +26,6 @@ from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call
-from torchsleuth.values import ListValue
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS409"
@@ -42,8 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             tensors, call = [node.func.value], "numpy()"
         else:
             tensors, call = _given(node), source.segment(node.func)
-            held = fault.at.scene.names.get(tensors[0].id) if isinstance(tensors[0], ast.Name) else None
-            if isinstance(held, ListValue) and tensors[0] is node.args[0]:
+            if fault.text and tensors[0] is node.args[0]:
                 yield _of_list(analysis, fault, node, tensors[0])
                 continue
         text = message("grad.numpy", tensor=f"`{source.segment(tensors[0])}`", call=call)
