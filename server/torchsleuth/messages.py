@@ -755,6 +755,7 @@ ENGLISH: dict[str, str] = {
     "run.dead": "{share:.0%} of the units behind {after} are zero for whole batches, {count} times in a row: they cannot learn",
     "run.saturated": "{share:.0%} of {function} behind {after} are at its bounds from the start: gradients do not get through",
     "run.vanishing": "the gradient of {first} is {ratio:.1g} times that of {last}{through}: the first layers do not learn",
+    "run.fading": "outputs of layers vary by {first:.2g} at first and {last:.1g} behind {count}: draw weights with std 1/sqrt(inputs)",
     "run.too_small": "no step changed the parameters by more than {ratio:.1g} of their size: raise lr={rate:.3g}",
     "run.bad": "the loss is {value} from step {step} on",
     "run.bad_operation": "{function} makes the loss {value} in step {step}: keep what goes into it away from 0 and overflow",
@@ -771,6 +772,7 @@ ENGLISH: dict[str, str] = {
     "run.constant_input": "all inputs are {value:.3g}, in each of {count} batches: nothing can be learned from them",
     "run.large_input": "inputs from {low:.4g} to {high:.4g}, mean {mean:.3g}, std {std:.3g}: normalise them to about 0 and 1",
     "run.same_batch": "the first {batch} of {size} samples come in each of {count} steps: iterate over the loader, and shuffle",
+    "run.one_memory": "all {count} items of {name} show one memory, and so what was written into it last: keep copies, such as .clone()",
     "run.constant_labels": "all {count} labels that were looked at are {label}: there is nothing to tell apart",
     "run.sorted_labels": "{share:.0%} of each batch are of one of {classes} classes: the data are sorted, pass shuffle=True",
     "run.unrelated": (

@@ -279,6 +279,8 @@ class Relation:
     chance: float
     spread: float
     features: int
+    words: bool = False
+    """Whether the features are how often which words occur, in whatever order."""
 
 
 @dataclass(frozen=True)

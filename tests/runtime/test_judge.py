@@ -421,6 +421,40 @@ def test_labels_that_are_written_down_are_meant() -> None:
     assert not said(training, TEXT.replace("for x, y in loader:", "y = torch.zeros(16)\nfor x, in loader:", 1))
 
 
+def test_a_signal_that_fades_from_layer_to_layer_is_told_where_it_begins_to() -> None:
+    def layers(shrinks: float) -> tuple[Activation, ...]:
+        found = (activation("tanh", std=shrinks**number)[0] for number in range(8))
+        return tuple(replace(one, order=number, place=at(5 + number)) for number, one in enumerate(found))
+
+    flat = replace(loss(values=series(*[1.4] * 64)), activations=layers(0.1))
+    found = said(flat)
+    assert [(one.code, one.start.line) for one in found] == [("TS924", 7)] and "vary by 1 " in found[0].message
+    assert not said(replace(flat, activations=layers(0.5)))
+    assert not said(replace(SOUND, activations=layers(0.1))), "it learns"
+
+
+def test_a_list_of_batches_that_are_one_memory_is_told_where_it_is_filled() -> None:
+    found = said(event("one-memory", 12, name="history", items=30))
+    assert [(one.code, one.start.line) for one in found] == [("TS931", 15)] and "all 30 items" in found[0].message
+
+
+def test_places_of_a_picture_that_are_all_background() -> None:
+    target = batches("target", 12, "cross_entropy", labels={"0": 993, "1": 7})
+    for others, expected in ((0, ["TS941"]), (4, [])):
+        labels = {"0": 1000 - others, "1": others} if others else {"0": 1000}
+        training = with_batches(target, batches("prediction", 12, "cross_entropy", shape=(4, 2, 250), labels=labels))
+        assert [one.code for one in said(training)] == expected
+
+
+def test_words_whose_order_may_count_are_given_time() -> None:
+    training, line = FAULTY["TS933"]
+    assert training.relation is not None
+    words = replace(training, relation=replace(training.relation, words=True))
+    assert not said(words)
+    long = replace(words, losses=(replace(words.losses[0], values=series(*[0.69] * 120), kind="bce_with_logits"),))
+    assert [(one.code, one.start.line) for one in said(long)] == [("TS933", line)]
+
+
 def test_one_cause_is_named_for_what_follows_from_it() -> None:
     cause, mild = Finding("TS501", None, ""), Finding("TS938", None, "", mild=True)
     dead, rising = Finding("TS925", None, "", 24), Finding("TS921", None, "", 40)

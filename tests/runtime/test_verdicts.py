@@ -259,3 +259,66 @@ def test_a_run_tells_gradients_that_are_thrown_away_between_batches(
     )
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [(found.code, found.start.line) for found in report.diagnostics] == expected
+
+
+BATCHES = """
+from collections import deque
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+
+@dataclass
+class Seen:
+    x: torch.Tensor
+    loss: torch.Tensor
+
+
+class Table(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kinds, self.out = nn.Embedding(4, 2), nn.Linear(5, 1)
+
+    def forward(self, numbers, kind):
+        return self.out(torch.cat([self.kinds(kind), numbers], 1))
+
+
+def batches(count):
+    buffer = torch.empty(32, 3)
+    for number in range(count):
+        buffer.normal_()
+        yield {batch}
+
+
+torch.manual_seed(0)
+model, kind, memory = Table(), torch.randint(0, 4, (32,)), deque()
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+kept = list(batches(20))
+for epoch in range(4):
+    for x in kept:
+        loss = nn.functional.mse_loss(model({given}, kind), x[:, :1])
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        memory.append(Seen(x, {kept}))
+"""
+FRESH = {"batch": "buffer.clone()", "given": "x", "kept": "loss.item()"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({}, []),
+        ({"given": "200 * x"}, [("TS930", 21)]),
+        ({"kept": "loss"}, [("TS701", 41)]),
+        ({"batch": "buffer[:, :]"}, [("TS931", 34)]),
+    ],
+)
+def test_a_run_looks_into_records_lists_and_beside_embeddings(
+    tmp_path: Path, changed: dict[str, str], expected: list[tuple[str, int]]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BATCHES.format(**{**FRESH, **changed}))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == expected

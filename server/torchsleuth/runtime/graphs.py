@@ -39,6 +39,10 @@ FIRST_LAYERS = {
 }
 """The part of its input that a layer saves, and the number of that operand."""
 _FACTORS = ("MulBackward0", "DivBackward0")
+_REARRANGED = frozenset(
+    f"{name}Backward0"
+    for name in "Cat Stack View ReshapeAlias UnsafeView Squeeze Unsqueeze Transpose Permute Expand Select Slice Clone T".split()
+) | {"SqueezeBackward1"}  # fmt: skip
 
 
 class Node:
@@ -103,6 +107,23 @@ class Graph:
                 return found
             index = 0
         return found
+
+    def is_put_together(self, function: Any) -> bool:
+        """Whether a value has parts without a gradient, and its others are rows of tables: embeddings beside numbers."""
+        raw, waiting = False, [function]
+        for _ in range(40):
+            if not waiting:
+                return raw
+            node = self.node(waiting.pop())
+            if node is None:
+                return False
+            if node.name == "EmbeddingBackward0":
+                continue
+            if node.name not in _REARRANGED:
+                return False
+            raw = raw or len(node.inputs) > 1 and None in node.inputs
+            waiting += [inner for inner in node.inputs if inner is not None]
+        return False
 
     def losses(self) -> list[Node]:
         """The functions of losses that the root is made of: none of them lies behind another one."""

@@ -10,6 +10,7 @@ import gc
 import sys
 import weakref
 from collections.abc import Callable, Iterator
+from types import CellType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 from torchsleuth.runtime.places import Places
@@ -18,6 +19,9 @@ MAX_REFERENCES = 600
 MAX_OLD = 400
 EVERY = 16
 """Steps between two that are watched, at most."""
+NESTED = 3
+"""Containers in one another that are looked through for one with a name."""
+MAX_HOLDERS = 20
 OLD_STEPS = 2
 """Steps after which a tensor with a graph is expected to be gone."""
 
@@ -99,20 +103,15 @@ class KeptGraphs:
                     found["holder"] = self._holder(next(iter(values.values())))
 
     def _holder(self, value: Any) -> str:
-        """The name of the list or dictionary that a tensor is in; empty where none is known."""
-        holders = [one for one in gc.get_referrers(value) if type(one) in (list, dict) or type(one).__name__ == "deque"]
-        frame = sys._getframe(1)
-        while frame is not None:
-            if self._own.is_own(frame.f_code):
-                for name, held in list(frame.f_locals.items()):
-                    if _has(held, holders):
-                        return name
-                    inner = getattr(held, "__dict__", None)
-                    if type(inner) is dict:
-                        for field, owned in list(inner.items()):
-                            if _has(owned, holders):
-                                return f"{name}.{field}"
-            frame = frame.f_back  # type: ignore[assignment]
+        """The name of the list or dictionary that a tensor is in, perhaps as a part of a record there; empty where none is
+        known."""
+        named = list(held_by_user(self._own))
+        holders = [value]
+        for _ in range(NESTED):
+            holders = [one for one in gc.get_referrers(*holders) if _holds(one) and one is not holders][:MAX_HOLDERS]
+            found = next((name for name, held in named if _has(held, holders)), None)
+            if found is not None or not holders:
+                return found or ""
         return ""
 
     def end(self, step: int) -> None:
@@ -134,6 +133,30 @@ class KeptGraphs:
                 grown = {"place": place, "alive": counts[-1][1], "steps": len(counts), "holder": None, "grows": True}
                 found.append(grown)
         return found[:20]
+
+
+def held_by_user(own: Places) -> Iterator[tuple[str, Any]]:
+    """What the names of the user's frames stand for, the innermost first, and the attributes of it."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if own.is_own(frame.f_code):
+            for name, held in list(frame.f_locals.items()):
+                yield name, held
+                inner = getattr(held, "__dict__", None)
+                if type(inner) is dict:
+                    yield from ((f"{name}.{field}", owned) for field, owned in list(inner.items()))
+        frame = frame.f_back
+
+
+def is_sequence(value: Any) -> bool:
+    return type(value) is list or type(value).__name__ == "deque"
+
+
+def _holds(value: Any) -> bool:
+    """Whether an object may be what the user's script keeps things in: a list, a record."""
+    return not isinstance(value, FrameType | ModuleType | FunctionType | CellType | type) and "__name__" not in (
+        value if type(value) is dict else ()
+    )
 
 
 def _has(held: Any, holders: list[Any]) -> bool:

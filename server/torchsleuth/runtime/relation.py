@@ -8,6 +8,7 @@ from torchsleuth.runtime import statistics
 
 MAX_PAIRS = 512
 MAX_FEATURES = 64
+KINDS_OF_WORDS = 64
 FEWEST = 60
 """Samples below which nothing is said."""
 
@@ -18,13 +19,18 @@ class Pairs:
     def __init__(self) -> None:
         self._kept: list[tuple[statistics.Away, statistics.Away]] = []
         self._count = 0
+        self._of_words = False
 
     def add(self, torch: Any, inputs: Any, labels: Any) -> None:
-        """A batch as it enters the first layer, with its targets: whole numbers, one for each sample."""
+        """A batch as it enters the first layer, or the numbers of its words, with its targets: whole numbers, one for each sample."""
         count = labels.numel()
-        if self._count >= MAX_PAIRS or not 2 <= count == inputs.shape[0] or not statistics.readable(torch, labels):
+        if self._count >= MAX_PAIRS or count < 2 or not statistics.readable(torch, labels):
             return
         if labels.is_floating_point() and not bool((labels == labels.round()).all()):
+            return
+        if not inputs.is_floating_point():
+            inputs, self._of_words = _words(torch, inputs, count), True
+        if inputs is None or inputs.shape[0] != count:
             return
         rows = inputs.detach().reshape(count, -1)
         rows = rows[: MAX_PAIRS - self._count, :: max(1, -(-rows.shape[1] // MAX_FEATURES))]
@@ -59,4 +65,14 @@ class Pairs:
         return dict(zip(("neighbours", "chance", "spread"), found, strict=True)) | {
             "samples": int(count),
             "features": int(features),
+            "words": self._of_words,
         }
+
+
+def _words(torch: Any, numbers: Any, count: int) -> Any:
+    """How often each sample has which words, of which some may count as one; None where samples and time cannot be told apart."""
+    if numbers.dim() != 2 or numbers.dtype == torch.bool or list(numbers.shape).count(count) != 1:
+        return None
+    rows = numbers if numbers.shape[0] == count else numbers.t()
+    kinds = rows.long() % KINDS_OF_WORDS
+    return torch.zeros(count, KINDS_OF_WORDS, device=rows.device).scatter_add_(1, kinds, torch.ones_like(kinds).float())

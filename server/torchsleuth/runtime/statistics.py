@@ -127,9 +127,9 @@ def saturated(torch: Any, value: Any, function: str) -> float:
 
 
 def predictions(torch: Any, value: Any, target: Any, kind: str | None) -> dict[str, Any]:
-    """How often each class has the largest score, and the share of samples for which it is the right one."""
+    """How often each class has the largest score, and the share of samples, or places in them, for which it is the right one."""
     value = value.detach()
-    if kind in ("cross_entropy", "nll") and value.dim() == 2 and 2 <= value.shape[1] <= MAX_LABELS:
+    if kind in ("cross_entropy", "nll") and value.dim() >= 2 and 2 <= value.shape[1] <= MAX_LABELS:
         chosen = value.argmax(1)
     elif kind in ("bce_with_logits", "bce") and value.dim() <= 2 and value.numel() == value.shape[0]:
         chosen = (value > (0.5 if kind == "bce" else 0.0)).long().flatten()
@@ -137,5 +137,5 @@ def predictions(torch: Any, value: Any, target: Any, kind: str | None) -> dict[s
         return {}
     right = None
     if target is not None and target.numel() == chosen.numel() and readable(torch, target):
-        right = numbers(torch, [(chosen == target.detach().flatten()).float().mean()])[0]
+        right = numbers(torch, [(chosen.flatten() == target.detach().flatten()).float().mean()])[0]
     return {"labels": labels(torch, chosen), "right": right}

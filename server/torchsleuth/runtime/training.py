@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from torchsleuth.runtime import flops, graphs, places, statistics
+from torchsleuth.runtime.aliases import in_one_memory
 from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs
@@ -207,6 +208,7 @@ class TrainingRecorder:
         self.on_exchange: Callable[[bool], None] = lambda exchanged: None
         """Called when the functions are exchanged or given back by which each backward() is seen, whoever calls it."""
         self._last_input = 0
+        self._words_of: weakref.ref[Any] | None = None
         self._pairs = Pairs()
         self._scaler_key: places.Key | None = None
         self._bad: dict[str, Any] | None = None
@@ -707,14 +709,16 @@ class TrainingRecorder:
         return self.modules.names.get(parameter, ("", None))[1]
 
     def _look_at_first_layer(self, graph: graphs.Graph, step: int) -> Any:
-        """The input of the first layer that has weights, where the script made it without a gradient."""
+        """The input of the first layer that has weights, where the script made it without a gradient, or only put it beside
+        embeddings."""
         empty: tuple[Any, Any] | None = None
         for node in reversed(graph.nodes[-40:]):
             name, index = graphs.FIRST_LAYERS.get(node.name, ("", 0))
             if not name or index >= len(node.inputs):
                 continue
             value = graphs.saved(node, name)
-            if node.inputs[index] is not None or value is None or not value.is_floating_point() or value.dim() < 2:
+            raw = node.inputs[index] is None or graph.is_put_together(node.inputs[index])
+            if not raw or value is None or not value.is_floating_point() or value.dim() < 2:
                 break
             if not self._may_look_at(value) or bool(value.any()):
                 return self._enters(node, value, step)
@@ -748,12 +752,18 @@ class TrainingRecorder:
         loss.kind = kind
         loss.mean = graphs.number(node, "reduction") == 1
         loss.scaled = graph.is_scaled(node)
-        if entering is not None and target is not None and not self._untouchable(target):
-            self._pairs.add(self._torch, entering, target)
+        shown = entering if entering is not None else self._words()
+        if shown is not None and target is not None and not self._untouchable(target):
+            self._pairs.add(self._torch, shown, target)
         self._look_for_softmax_over_batch(graph)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)
+
+    def _words(self) -> Any:
+        """The numbers of words that went into the network in this step, as far as they are still there."""
+        value = self._words_of() if self._words_of is not None else None
+        return value if value is not None and self._may_look_at(value) else None
 
     def _look_for_broadcast(self, predicted: Any, target: Any, place: Any) -> None:
         """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
@@ -931,7 +941,12 @@ class TrainingRecorder:
                 began = time.perf_counter()
                 self._inputs += 1
                 self._entered.append(site.key)
+                if not first.is_floating_point():
+                    self._words_of = weakref.ref(first)
                 self._batch("input", first, self._steps + 1, ("input", places.at(site.key)), places.to_json(site.key))
+                kept = in_one_memory(torch, self._own, first)
+                if kept is not None:
+                    self._count("one-memory", site.key, name=kept[0], items=kept[1])
                 self._spent(began)
 
     def _may_look_at(self, value: Any) -> bool:
@@ -1119,6 +1134,7 @@ class TrainingRecorder:
         if self._round:
             self._inputs = 0
             self._entered.clear()
+            self._words_of = None
             for loss in self._losses.values():
                 loss.in_round = 0
             if following < 8 or following & (following - 1) == 0:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import HELD_OUT, calls, first_taken, function_around, name_of, statements
+from torchsleuth.verdicts.text import HELD_OUT, calls, filled, first_taken, function_around, name_of, statements
 
 LARGE = 30.0
 """Mean or standard deviation of what enters the first layer."""
@@ -18,12 +18,16 @@ CHANCE = (0.97, 1.5)
 WAITING_SHARE = 0.3
 WAITING_SECONDS = 0.5
 WAITING_MILLISECONDS = 4.0
+WORDS_STEPS = 100
+"""Steps before which a loss at chance is nothing unusual where the order of words may count, which is not looked at."""
 _CLASSES = frozenset(("cross_entropy", "nll"))
+_BINARY = frozenset(("bce", "bce_with_logits"))
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _inputs(evidence)
     yield from _same_batch(evidence)
+    yield from _one_memory(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
     yield from _one_class(evidence)
@@ -60,6 +64,16 @@ def _same_batch(evidence: Evidence) -> Iterator[Finding]:
                 place = first_taken(evidence, loader.place) or batches.place or loader.place
                 yield Finding("TS931", place, message("run.same_batch", **values), 11)
                 return
+
+
+def _one_memory(evidence: Evidence) -> Iterator[Finding]:
+    """A list of batches that are all one buffer, as it was filled last."""
+    for event in evidence.training.events:
+        if event.kind == "one-memory" and event.count >= ENOUGH and event.place is not None:
+            name, count = event.details["name"], event.details["items"]
+            place = filled(evidence, event.place.path, name, event.place.line) or event.place
+            yield Finding("TS931", place, message("run.one_memory", name=name, count=count))
+            return
 
 
 def _shares(samples: list[BatchSample]) -> dict[str, float]:
@@ -114,11 +128,11 @@ def _entropy(shares: dict[str, float]) -> float:
 def _unrelated(evidence: Evidence) -> Iterator[Finding]:
     """The loss stays at that of a guess, and the inputs tell nothing of the labels."""
     course, relation = evidence.course, evidence.training.relation
-    if course is None or relation is None or course.loss.kind not in _CLASSES or relation.samples < 100:
+    if course is None or relation is None or course.loss.kind not in _CLASSES | _BINARY or relation.samples < 100:
         return
     shares = _shares([one for one in evidence.samples("target") if one.labels])
     guess = _entropy(shares)
-    if guess < 0.1 or len(course.values) < 30:
+    if guess < 0.1 or course.count < (WORDS_STEPS if relation.words else 30):
         return
     deviation = math.sqrt(relation.chance * (1 - relation.chance) / relation.samples)
     apart = relation.neighbours <= relation.chance + 4.5 * deviation
@@ -142,8 +156,10 @@ def _one_class(evidence: Evidence) -> Iterator[Finding]:
     for batches in evidence.batches("prediction"):
         samples = [one for one in batches.samples if one.labels]
         late = samples[len(samples) // 2 :]
-        if len(late) >= ENOUGH and all(_share_of(one, largest) >= 0.995 for one in late):
-            values = {"label": largest, "share": shares[largest], "count": sum(one.shape[0] for one in late)}
+        alone = max(0.995, 1 - 0.1 * (1 - shares[largest]))
+        if len(late) >= ENOUGH and all(_share_of(one, largest) >= alone for one in late):
+            count = sum(sum((one.labels or {}).values()) for one in late)
+            values = {"label": largest, "share": shares[largest], "count": count}
             yield Finding("TS941", batches.place or evidence.loss_place, message("run.one_class", **values), 38)
             return
 

@@ -31,6 +31,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _dead(evidence)
     yield from _saturated(evidence)
     yield from _vanishing(evidence)
+    yield from _fading(evidence)
     yield from _too_small(evidence)
     yield from _not_finite(evidence)
     yield from _decayed(evidence)
@@ -187,6 +188,24 @@ def _vanishing(evidence: Evidence) -> Iterator[Finding]:
     through = f", through {bounded} sigmoid or tanh" if bounded >= 3 else ""
     values = {"first": first.name, "last": last.name, "ratio": median(ratios), "through": through}
     yield Finding("TS924", evidence.loss_place, message("run.vanishing", **values), rank=26)
+
+
+def _fading(evidence: Evidence) -> Iterator[Finding]:
+    """What the layers give differs less and less between samples, until nothing of the input is left, nor of the gradient on its
+    way back."""
+    found = [
+        (median(known), one)
+        for one in sorted(evidence.training.activations, key=lambda one: one.order)
+        if len(known := [sample.std for sample in one.samples if sample.std is not None]) >= ENOUGH
+    ]
+    if len(found) < 4 or not _flat(evidence):
+        return
+    first = max(std for std, _ in found[: len(found) // 4])
+    last = max(std for std, _ in found[-(len(found) // 4) :])
+    if 0 < last <= VANISHED * first:
+        place = next(one.place for std, one in found if std < first / 10)
+        text = message("run.fading", first=first, last=last, count=len(found))
+        yield Finding("TS924", place or evidence.loss_place, text, rank=26)
 
 
 def _middle(parameter: Parameter) -> float:

@@ -89,7 +89,7 @@ def _never_stepped(evidence: Evidence, optimizer: Optimizer) -> Iterator[Finding
     unchanged = own and all(one.changed is False for one in own)
     if unchanged and training.backwards >= ENOUGH and not training.scale.count:
         text = message("run.never_stepped", type=optimizer.type, count=training.backwards)
-        yield Finding("TS503", evidence.loss_place, text)
+        yield Finding("TS503", optimizer.place if evidence.stepped else evidence.loss_place, text)
 
 
 def _without_graph(evidence: Evidence) -> Iterator[Finding]:

@@ -167,23 +167,25 @@ def assigned(evidence: Evidence, path: str, type_name: str, attribute: str) -> P
 
 
 def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | None:
-    """Where something is put into a list or dictionary that is known by a name such as ``history`` or ``self.losses``."""
-    found: list[tuple[int, Place]] = []
+    """Where something is put into a list or dictionary that is known by a name such as ``history`` or ``self.losses``; where that
+    is nowhere, where it is made."""
+    found: list[tuple[bool, int, Place]] = []
     for node in ast.walk(evidence.tree(path)):
         held: ast.AST | None = None
+        makes = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute)
         if is_method_call(node):
             if node.func.attr in ("append", "extend", "appendleft", "add", "insert", "update", "setdefault"):
                 held = node.func.value
-        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript):
-            held = node.targets[0].value
+        elif isinstance(node, ast.Assign):
+            held = node.targets[0]
         elif isinstance(node, ast.AugAssign):
             held = node.target
         while isinstance(held, ast.Subscript):
             held = held.value
         if held is not None and ast.unparse(held).rpartition(".")[2] == holder.rpartition(".")[2]:
             place = place_of(path, node)
-            found.append((abs(place.line - near), place))
-    return min(found, key=lambda item: item[0])[1] if found else None
+            found.append((makes, abs(place.line - near), place))
+    return min(found, key=lambda item: item[:2])[2] if found else None
 
 
 def rebound(evidence: Evidence, path: str) -> Place | None:

@@ -380,27 +380,37 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
             loops = of_kind(place.blocks, ast.For, ast.While) if place else []
             if loops and (loops[-1], step.subject) not in looked_into:
                 looked_into.add((loops[-1], step.subject))
-                for assignment in _bare(loops[-1], reported):
-                    name = ast.unparse(assignment.value)
-                    if all(name_in(frame, module) != name for module in modules_of(step.subject)):
+                for given in _bare(loops[-1]):
+                    name = ast.unparse(given)
+                    if given in reported or all(name_in(frame, module) != name for module in modules_of(step.subject)):
                         continue
-                    value = _place(analysis, frame.path, assignment.value)
-                    conditional = value is not None and any(isinstance(part, ast.If) for part in _until_loop(value))
-                    target = None if value is None else _target(analysis, value, conditional)
+                    value = _place(analysis, frame.path, given)
+                    if value is None or _made_anew(value, name):
+                        continue
+                    conditional = any(isinstance(part, ast.If) for part in _until_loop(value))
+                    target = _target(analysis, value, conditional)
                     if target is not None:
-                        reported.add(assignment)
+                        reported.add(given)
                         source = analysis.source_of(frame.path)
                         text = message("state.reference", name=f"`{source.segment(target)}`")
-                        span = source.span(assignment.value)
-                        yield Finding(span, text, (), (_copied(analysis, frame.path, assignment.value),))
+                        yield Finding(source.span(given), text, (), (_copied(analysis, frame.path, given),))
             node, frame = frame.call, frame.caller
 
 
-def _bare(loop: ast.AST, reported: set[ast.AST]) -> Iterator[ast.Assign]:
-    """The assignments in a loop that only give something another name."""
+def _made_anew(place: _Place, name: str) -> bool:
+    """Whether each iteration has a model of its own under a name."""
+    loops = of_kind(place.blocks, ast.For, ast.While)
+    return any(
+        name in {ast.unparse(target) for target in targets_of(statement)} and name not in names_in(statement.value)
+        for statement in (nodes_in(loops[0], ast.Assign) if loops else ())
+    )
+
+
+def _bare(loop: ast.AST) -> Iterator[ast.expr]:
+    """What assignments in a loop only give another name, alone or in a tuple."""
     for node in nodes_in(loop, ast.Assign):
-        if isinstance(node.value, ast.Name | ast.Attribute) and node not in reported:
-            yield node
+        parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        yield from of_kind(parts, ast.Name, ast.Attribute)
 
 
 def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
