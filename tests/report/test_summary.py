@@ -97,3 +97,9 @@ def test_it_says_that_a_part_ran_unseen() -> None:
     part = replace(whole, interrupted=True)
     line = summary(report(part), part, ())
     assert line == summary(report(whole), whole, ()) + " (a part of it ran unseen, under a debugger or profiler)"
+
+
+def test_it_says_that_all_of_it_ran_unseen() -> None:
+    line, state, sentence = told(Training(interrupted=True))
+    assert state == "unknown" and "No training was seen" in sentence
+    assert line.startswith("no training was seen") and "(a part" not in line

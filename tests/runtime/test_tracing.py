@@ -102,7 +102,8 @@ def test_a_training_before_it_is_judged(tmp_path: Path) -> None:
 def test_a_function_that_is_kept_ends_recording_for_good(tmp_path: Path) -> None:
     text = STOP + "from sys import settrace\nsettrace(trace)\nsettrace(None)\n" + LATER.replace("STOP", "pass")
     report, _ = execute(write(tmp_path / "script.py", text))
-    assert report.recorded is None and not report.diagnostics
+    assert report.recorded is not None and report.recorded.interrupted and not report.recorded.steps
+    assert not report.diagnostics
 
 
 @pytest.mark.parametrize("name", ["debugger_again", "tracer_kept"])

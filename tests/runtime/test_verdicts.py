@@ -322,3 +322,13 @@ def test_a_run_looks_into_records_lists_and_beside_embeddings(
     script.write_text(BATCHES.format(**{**FRESH, **changed}))
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [(found.code, found.start.line) for found in report.diagnostics] == expected
+
+
+@pytest.mark.parametrize("ends", ["profiler.disable()", "pass"])
+def test_a_run_says_that_it_saw_nothing_of_a_training_under_a_profiler(tmp_path: Path, ends: str) -> None:
+    inside = LOOP.format(first="pass", second="pass").replace("\n", "\n    ")
+    begins = "import cProfile\nprofiler = cProfile.Profile()\nprofiler.enable()\n"
+    script = tmp_path / "train.py"
+    script.write_text(f"def main():{inside}\n{begins}main()\n{ends}\n")
+    training = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None).recorded
+    assert training is not None and training.interrupted and not training.steps and training.seconds < 60

@@ -32,20 +32,29 @@ def doubts(report: RunReport) -> str:
     return ", ".join(message(f"page.point.{name}") for name in points)
 
 
+def nothing_seen(training: Training) -> bool:
+    """Whether all of it ran under a debugger or profiler, as far as it was a training."""
+    return training.interrupted and not training.steps and not training.backwards
+
+
 def summary(report: RunReport, training: Training, found: Sequence[Diagnostic]) -> str:
     """One line about a run. `found`: its findings, with paths as they are shown."""
-    unseen = message("cli.run.unseen") if training.interrupted else ""
+    unseen = message("cli.run.unseen") if training.interrupted and not nothing_seen(training) else ""
     return _of_what_was_seen(report, training, found) + unseen
 
 
 def _of_what_was_seen(report: RunReport, training: Training, found: Sequence[Diagnostic]) -> str:
     values = {"steps": amount(training.steps), "loss": _losses(training), "time": _time(training)}
     known = worst(found)
+    hidden = nothing_seen(training)
     if known is not None:
         first, others = known
         more = message("cli.run.others", count=others) if others else ""
         place = f"{first.path}:{first.start.line}"
-        return message("cli.run.worst", code=first.code, name=first.name, place=place, more=more, **values)
+        values |= {"code": first.code, "name": first.name, "place": place, "more": more}
+        return message("cli.run.only_text" if hidden else "cli.run.worst", **values)
+    if hidden:
+        return message("cli.run.nothing_seen")
     if not training.steps:
         return message("cli.run.no_steps", count=amount(training.backwards), loss=values["loss"])
     points = doubts(report)

@@ -15,7 +15,7 @@ from torchsleuth.messages import message, messages_of, word
 from torchsleuth.numbers import amount, large, number, seconds, share
 from torchsleuth.report.checklist import checklist
 from torchsleuth.report.losses import by_place, course
-from torchsleuth.report.summary import doubts, worst
+from torchsleuth.report.summary import doubts, nothing_seen, worst
 from torchsleuth.runtime.report import RunReport
 from torchsleuth.runtime.secrets import Secrets
 from torchsleuth.schema import SEVERITIES, Diagnostic, Json
@@ -245,6 +245,8 @@ def verdict(report: RunReport) -> tuple[str, str]:
     if report.exit_code != 0:
         return "bad", message("page.status", script=script, status=report.exit_code)
     training = report.recorded
+    if training is not None and nothing_seen(training):
+        return "unknown", message("page.unseen", script=script)
     if training is None or not training.steps:
         return "unknown", message("page.no_training", script=script)
     losses = by_place(training)

@@ -363,7 +363,7 @@ class Launch:
             trained = self.watch.result()
             self.recorder.blind = self.recorder.blind or _runs_compiled()
             lines = self.recorder.lines()
-            recorded = self.training.to_json()
+            recorded = self.training.to_json() if "training" not in self._without else None
             ran_on = versions()
         except Exception:
             return  # the end of the user's process is no place for an error of ours

@@ -283,7 +283,8 @@ class TrainingRecorder:
         self._restore = []
 
     def detach(self) -> None:
-        """Nothing of ours is left in torch."""
+        """Nothing of ours is left in torch: something goes on unseen from now on."""
+        self.interrupted = True
         for hook in self._hooks:
             hook.remove()
         self._hooks = []
@@ -298,7 +299,6 @@ class TrainingRecorder:
         self._began += now - self._detached
         self._since, self._now_in, self._last_step, self._steps_in_it = now, "other", 0.0, 0
         self._this_step = dict.fromkeys(_KINDS, 0.0)
-        self.interrupted = True
         self.sites.clear()
         self.modules.backward(None)
         for loss in self._losses.values():
@@ -1276,11 +1276,12 @@ class TrainingRecorder:
     # the record
 
     def to_json(self) -> dict[str, Any] | None:
-        """The record; None for a script that did not train. What was seen until a profiler started is one, too."""
-        if self._torch is None and (self._backwards or self._steps):
-            self._torch, self.interrupted = sys.modules.get("torch"), True
+        """The record; None for a script that did not train. What was seen until a profiler started is one, too, and so is that
+        nothing was, because of one."""
+        if self.interrupted:
+            self._torch = sys.modules.get("torch")
         torch = self._torch
-        if torch is None or not (self._backwards or self._steps):
+        if torch is None or not (self._backwards or self._steps or self.interrupted):
             return None
         with torch._C.DisableTorchFunction(), torch.no_grad():
             if self._waiting:
@@ -1329,7 +1330,7 @@ class TrainingRecorder:
         return {
             "steps": self._steps if trains else 0,
             "backwards": self._backwards,
-            "seconds": time.perf_counter() - self._began,
+            "seconds": time.perf_counter() - self._began if self._began else 0.0,
             "rounds": self._rounds,
             "losses": [self._loss_json(loss) for loss in self._losses.values()],
             "optimizers": [self._optimizer_json(state) for state in self._optimizers.values()],
