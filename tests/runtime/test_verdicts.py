@@ -182,8 +182,8 @@ def test_a_loop_without_an_optimizer_has_steps_gradients_and_updates(
     moves = "p -= " in update
     assert training.steps == (40 if moves else 0)
     first = training.parameters[0].samples[1]
-    assert first.moved is moves and (first.gradient is not None) == (gradients == COMPUTED)
-    assert bool(training.gradient_norm.count) == (gradients == COMPUTED)
+    assert first.moved is moves and first.gradient is not None and training.parameters[0].with_gradient >= 6
+    assert training.gradient_norm.count >= 6 and training.gradient_norm.first == pytest.approx(1.65, abs=0.01)
 
 
 GIVEN = """

@@ -15,6 +15,8 @@ from torchsleuth.runtime.samples import Samples
 FLUSH_SECONDS = 0.5
 MAX_QUIET = 32
 """Values in a row behind a gate, none of them a tensor, after which nothing is expected there any more."""
+MAX_KINDS = 16
+"""Shapes that are remembered for each place."""
 MAX_PLACES = 20_000
 """Places of which it is told whether they were reached."""
 _HEAP_TYPE = 1 << 9
@@ -110,6 +112,8 @@ class Recorder:
         self._facts: dict[int, dict[str, Any]] = {}
         self._described: dict[int, dict[str, Any]] = {}
         """The tensors that `_shapes` are of."""
+        self._kinds: dict[int, dict[Any, dict[str, Any]]] = {}
+        """Those of each shape that takes turns with others at a place, since the last round of samples began."""
         self._reached: set[int] = set()
         self._closed: set[int] = set()
         """Gates behind which nothing is seen any more."""
@@ -140,7 +144,11 @@ class Recorder:
 
     def install(self, torch: Any, optimizers: Any) -> None:
         """Look at values too. `optimizers` is the module torch.optim.optimizer."""
-        self.samples.install(torch, optimizers, self._last.clear)
+        self.samples.install(torch, optimizers, self._begin_round)
+
+    def _begin_round(self) -> None:
+        self._last.clear()
+        self._kinds.clear()
 
     def make_record(self, torch: Any, *, careful: bool = False) -> Record:
         """The function that rewritten code calls with every value, once torch is imported. The common paths take some
@@ -153,7 +161,7 @@ class Recorder:
         """
         tensor, parameter = torch.Tensor, torch.nn.Parameter
         plain, is_plain = _plain_types(torch)
-        last, note = self._last, self._note
+        last, kinds, note = self._last, self._kinds, self._note
         judged, count, reached, slots = self._judged, self.count, self._reached.add, self.slots
         modes, tracing = torch._C._len_torch_function_stack, torch._C._is_tracing
         compiling, grad = torch.compiler.is_dynamo_compiling, torch.is_grad_enabled
@@ -194,6 +202,9 @@ class Recorder:
                     elif not shape and not grad():
                         training.scalar(site, value)
                 if last.get(site) != shape:
+                    if site in kinds and shape in kinds[site]:  # as in a loop over parameters of several shapes
+                        last[site] = shape
+                        return value
                     reached(site)
                     if not untouchable(value):
                         note(site, value, shape)
@@ -256,7 +267,7 @@ class Recorder:
             switch_gates(self._open_parts.keys(), gate)
         else:
             self._old = set(self._shapes)
-            self._last.clear()
+            self._begin_round()
             switch_gates(self._open_parts.keys() - self._closed, True)
 
     def _note(self, site: int, value: Any, shape: Any) -> None:
@@ -264,9 +275,12 @@ class Recorder:
         if not all(type(size) is int for size in sizes):
             return
         known = self._facts.get(site)
-        self._described[site] = describe(value)
+        found = self._described[site] = describe(value)
+        kinds = self._kinds.setdefault(site, {})
+        if len(kinds) < MAX_KINDS:
+            kinds[shape] = found
         if known is None:
-            self._facts[site] = {**self._described[site], "later": None}
+            self._facts[site] = {**found, "later": None}
             self._with_tensors.update(self.sites[site].gates)
         elif self._shapes[site] != shape:
             known["later"] = sizes
@@ -283,7 +297,7 @@ class Recorder:
             return None
         for number, site in enumerate(self.sites):
             if site.span == span and site.path == path and number in self._facts and number not in self._old:
-                return self._described[number]
+                return self._kinds.get(number, {}).get(self._last.get(number)) or self._described[number]
         return None
 
     def lines(self) -> dict[str, dict[str, list[Any]]]:

@@ -24,7 +24,7 @@ from torchsleuth.runtime import flops, graphs, places, statistics
 from torchsleuth.runtime.aliases import in_one_memory
 from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.data import DataWatch
-from torchsleuth.runtime.kept import KeptGraphs
+from torchsleuth.runtime.kept import KeptGraphs, held_by_user, is_sequence
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import occupied_in, untouchable_in
@@ -546,10 +546,11 @@ class TrainingRecorder:
             self._by_hand = self._by_hand or _ByHand(key)
             if self._by_hand.leads(key):
                 with torch._C.DisableTorchFunction(), torch.no_grad():
-                    self._step_by_hand(self._by_hand, "backward" if assigned else "other")
+                    self._step_by_hand(self._by_hand, None if assigned or leaf else value)
 
-    def _step_by_hand(self, hand: _ByHand, phase: str) -> None:
-        """A step of a loop without optimizers ends with its gradients; its update is looked at before the next ones."""
+    def _step_by_hand(self, hand: _ByHand, value: Any) -> None:
+        """A step of a loop without optimizers ends with its gradients; its update is looked at before the next ones. `value`: what
+        goes backward, where the gradients come to the parameters themselves."""
         self._steps += 1
         self._steps_in_it += 1
         self.data.stepped()
@@ -560,9 +561,11 @@ class TrainingRecorder:
                 self.attention.pass_step()
                 return
             self._woken()
-        self._close_step(now, phase)
+        self._close_step(now, "backward" if value is None else "other")
         if self._round:
             self._put_away_parameters(hand)
+            if value is not None:
+                self._await_gradients(hand.before, value)
             self._spent(now)
         self._choose_round(self._steps, now)
         self.attention.begin_step(self._steps, now, certainly=self._round)
@@ -578,6 +581,21 @@ class TrainingRecorder:
             known["samples"].append({"step": self._steps, "finite": True, "zeros": None, "gradient": None})
             thinned(known["samples"], MAX_SAMPLES)
             hand.before.append((weakref.ref(parameter), statistics.part(parameter).clone()))
+
+    def _await_gradients(self, before: list[tuple[Any, Any]], value: Any) -> None:
+        """Look at the gradients of parameters as soon as a backward() that is about to begin has computed all of them."""
+        torch = self._torch
+
+        def ended() -> None:
+            try:
+                hook.remove()
+                with torch._C.DisableTorchFunction(), torch.no_grad():
+                    live = [parameter for reference, _ in before if (parameter := reference()) is not None]
+                    self._note_gradients([(one, one.grad) for one in live if self._may_look_at(one.grad)])
+            except Exception:
+                self._failed()
+
+        hook = value.register_hook(lambda gradient: torch.autograd.Variable._execution_engine.queue_callback(ended))
 
     def _may_change(self, parameter: Any) -> bool:
         return statistics.readable(self._torch, parameter) and not self._untouchable(parameter)
@@ -1167,6 +1185,7 @@ class TrainingRecorder:
         if known is None or known["reference"]() is not parameter:
             known = self._parameters[identity] = {
                 "reference": weakref.ref(parameter),
+                "name": "" if identity in self.modules.names else self._name_of(parameter),
                 "reached": 0,
                 "looked": 0,
                 "with_gradient": 0,
@@ -1175,6 +1194,17 @@ class TrainingRecorder:
                 "first": None,
             }
         return known
+
+    def _name_of(self, parameter: Any) -> str:
+        """The user's name for a parameter that no module has, or its place in a list of some."""
+        for name, held in held_by_user(self._own):
+            if held is parameter:
+                return name
+            if is_sequence(held) and len(held) <= MAX_PARAMETERS:
+                index = next((index for index, one in enumerate(held) if one is parameter), None)
+                if index is not None:
+                    return f"{name}[{index}]"
+        return ""
 
     def _look_at_parameters(self, state: _Optimizer, optimizer: Any) -> None:
         """Gradients before the step, and slices of the parameters, to compare them with afterwards."""
@@ -1486,7 +1516,7 @@ class TrainingRecorder:
             if known is not None and known["first"] is not None and parameter.device == known["first"][0].device:
                 changed = not self._is_still(known["first"], statistics.part(parameter))
             entry = {
-                "name": name,
+                "name": name or (known["name"] if known is not None else ""),
                 "shape": [int(size) for size in parameter.shape],
                 "trainable": bool(parameter.requires_grad),
                 "optimizer": owners.get(identity),
