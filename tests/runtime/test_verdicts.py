@@ -183,7 +183,7 @@ def test_a_loop_without_an_optimizer_has_steps_gradients_and_updates(
     assert training.steps == (40 if moves else 0)
     first = training.parameters[0].samples[1]
     assert first.moved is moves and first.gradient is not None and training.parameters[0].with_gradient >= 6
-    assert training.gradient_norm.count >= 6 and training.gradient_norm.first == pytest.approx(1.65, abs=0.01)
+    assert training.gradient_norm.count >= 6 and training.gradient_norm.first == pytest.approx(3.313, abs=0.001)
 
 
 GIVEN = """

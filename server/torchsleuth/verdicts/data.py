@@ -128,7 +128,9 @@ def _entropy(shares: dict[str, float]) -> float:
 def _unrelated(evidence: Evidence) -> Iterator[Finding]:
     """The loss stays at that of a guess, and the inputs tell nothing of the labels."""
     course, relation = evidence.course, evidence.training.relation
-    if course is None or relation is None or course.loss.kind not in _CLASSES | _BINARY or relation.samples < 100:
+    if course is None or relation is None or relation.samples < 100:
+        return
+    if course.loss.kind not in (_CLASSES | _BINARY if relation.words else _CLASSES):
         return
     shares = _shares([one for one in evidence.samples("target") if one.labels])
     guess = _entropy(shares)
