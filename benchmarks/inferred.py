@@ -130,7 +130,7 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
             return getattr(module, contract.name)(*inputs, **rest)
         cls = getattr(module, contract.owner)
         called = {setting.name: numbers[setting.name] for setting in contract.settings if setting.called}
-        given = {one.name: eval(one.text, module.__dict__) for one in contract.settings if one.text}
+        given = {one.name: eval(one.text, {**module.__dict__, **numbers}) for one in contract.settings if one.text}
         fields = {name: value for name, value in given.items() if "." in name}
         plain = {name: value for name, value in given.items() if "." not in name}
         return cls(**{**arguments(cls.__init__, {**numbers, **fields}, 1), **plain})(*inputs, **called)

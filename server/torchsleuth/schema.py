@@ -391,21 +391,27 @@ class ContractInput:
         return {"name": self.name, "value": self.value.to_json()}
 
 
+MOST_SHOWN = 40
+"""Characters of what is passed for a parameter that a heading shows."""
+
+
 @dataclass(frozen=True)
 class ContractSetting:
     """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
     `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs.
-    `text`: what a call in the file passes for it, where it is no integer."""
+    `text`: what a call in the project passes for it, where it is no integer. `maker`: the class or function whose parameter it is,
+    where the contract is for modules as that makes them."""
 
     name: str
     value: int | None = None
     default: int | None = None
     called: bool = False
     text: str = ""
+    maker: str = ""
 
     def to_json(self) -> Json:
         known = {"name": self.name, "value": self.value, "default": self.default, "called": self.called}
-        return {**known, "text": self.text}
+        return {**known, "text": self.text, "maker": self.maker}
 
     @property
     def fixed(self) -> str:
@@ -414,7 +420,7 @@ class ContractSetting:
 
     def describe(self) -> str:
         if self.text:
-            return f"{self.name}={self.text}"
+            return f"{self.name}={self.text if len(self.text) <= MOST_SHOWN else self.text[:MOST_SHOWN] + '…'}"
         number = self.default if self.value is None else self.value
         return self.name if number is None else f"{self.name}={number}"
 
@@ -479,7 +485,7 @@ class Contract:
         """``class Down(i, o)``, or the name of a function. Of a configuration, only the fields that matter."""
         if self.owner is None:
             return f"def {self.name}"
-        made = (one for one in self.settings if not one.called)
+        made = (one for one in self.settings if not one.called and not one.maker)
         shown = (one.describe() for one in made if "." not in one.name or self.is_about(one.name))
         return f"class {self.owner}({', '.join(shown)})"
 

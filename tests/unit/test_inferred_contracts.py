@@ -805,3 +805,158 @@ def test_indices_are_found_among_inputs_of_which_not_all_have_a_rank_yet() -> No
     told = found["Decoder"]
     assert told.inputs[0].value.sizes == ("b", "n") and told.inputs[0].value.dtype == "int64"
     assert told.ranked
+
+
+WRAPPERS = """
+class Residual(nn.Module):
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner(x) + x
+
+
+class Normed(nn.Module):
+    def __init__(self, size, inner):
+        super().__init__()
+        self.norm = nn.LayerNorm(size)
+        self.inner = inner
+
+    def forward(self, x):
+        batch, length, _ = x.shape
+        return self.inner(self.norm(x))
+
+
+class Wide(nn.Module):
+    def __init__(self, size, width, activation="relu"):
+        super().__init__()
+        self.first, self.second = nn.Linear(size, width), nn.Linear(width, 2 * size)
+        self.activation = F.relu if activation == "relu" else F.gelu
+
+    def forward(self, x):
+        return self.second(self.activation(self.first(x)))
+
+
+class Stack(nn.Module):
+    def __init__(self, layers):
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Encoder(nn.Module):
+    def __init__(self, dim, depth, width, activation):
+        super().__init__()
+        self.stack = Stack([Normed(dim, nn.Linear(dim, dim)) for _ in range(depth)])
+        self.last = Normed(dim, Residual(nn.Linear(dim, dim)))
+        self.wide = Wide(dim, width, activation)
+
+    def forward(self, x):
+        return self.wide(self.last(self.stack(x)))
+
+
+def build(dim, hidden):
+    return Normed(dim, Wide(dim, hidden))
+"""
+
+
+def test_modules_that_others_pass_are_those_of_the_code_that_makes_it() -> None:
+    found = contracts(WRAPPERS)
+    assert signature(found["Normed"]) == (
+        "class Normed(size, inner=Wide(dim, hidden)): forward(x: [batch, length, size]) -> [batch, length, 2*size]"
+    )
+    assert [(one.name, one.maker) for one in found["Normed"].settings] == [
+        ("size", ""),
+        ("hidden", "build"),
+        ("inner", ""),
+    ]
+    assert signature(found["Residual"]).endswith("-> [batch, length, dim]")
+    assert "for layers = [Normed(dim, nn.Linear(dim, dim)) for _ in range(depth)]" in sentences(found["Stack"])
+    assert found["Stack"].sized and found["Encoder"].sized
+
+
+def test_code_that_makes_a_module_in_some_executions_only_says_nothing() -> None:
+    found = contracts("""
+    class Residual(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            return self.inner(x) + x
+
+    def build(dim, residual):
+        if residual.enabled():
+            return Residual(nn.Linear(dim, 2 * dim))
+        return nn.Linear(dim, dim)
+    """)
+    assert not found["Residual"].ranked
+
+
+def test_images_come_in_batches() -> None:
+    found = contracts("""
+    class Padded(nn.Module):
+        def __init__(self, channels):
+            super().__init__()
+            self.pad = nn.ReflectionPad2d(1)
+            self.conv = nn.Conv2d(channels, channels, 3)
+
+        def forward(self, x):
+            return self.conv(self.pad(x))
+
+
+    def pooling(dims, *args):
+        if dims == 1:
+            return nn.AvgPool1d(*args)
+        if dims == 2:
+            return nn.AvgPool2d(*args)
+        raise ValueError(dims)
+
+
+    class Halved(nn.Module):
+        def __init__(self, channels, dims=2):
+            super().__init__()
+            self.channels = channels
+            self.pool = pooling(dims, 2)
+
+        def forward(self, x):
+            assert x.shape[1] == self.channels
+            return self.pool(x)
+    """)
+    assert signature(found["Padded"]).endswith("forward(x: [N, channels, H, W]) -> [N, channels, H, W]")
+    assert signature(found["Halved"]).endswith("forward(x: [N, channels, H, W]) -> [N, channels, H//2, W//2]")
+
+
+def test_the_body_of_a_document_takes_no_longer_than_when_it_is_checked() -> None:
+    found = contracts("""
+    from itertools import count
+
+    class Policy(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.affine = nn.Linear(4, 2)
+            self.kept = []
+
+        def forward(self, x):
+            return self.affine(x)
+
+    policy = Policy()
+
+    def main(env):
+        for _ in count(1):
+            for step in range(1, 10000):
+                policy.kept.append(env.step(step))
+                if env.is_over(step):
+                    break
+            if env.is_done():
+                break
+
+    if __name__ == "__main__":
+        main(object())
+    """)
+    assert found["Policy"].sized

@@ -193,6 +193,27 @@ def test_einops_layers_and_contractions() -> None:
     assert [item.code for item in analyze(IMPORTS + wrong).diagnostics] == ["TS101"]
 
 
+def test_what_is_packed_is_as_long_as_its_parts() -> None:
+    text = (
+        "from einops import pack, unpack\nimages, token = torch.zeros(2, 4, 5, 8), torch.zeros(2, 8)\n"
+        "packed, sizes = pack([token, images], 'b * d')\nfirst, second = unpack(packed, sizes, 'b * d')\n"
+        "third, fourth = unpack(packed[..., :3], [[20], []], 'b * c')\n"
+    )
+    facts = {fact.binding: fact.shape for fact in analyze(IMPORTS + text).facts}
+    assert (facts["packed"], facts["first"], facts["second"]) == ((2, 21, 8), (2, 8), (2, 4, 5, 8))
+    assert (facts["third"], facts["fourth"]) == ((2, 20, 3), (2, 3))
+    wrong = text + "torch.nn.Linear(9, 2)(second)\n"
+    assert [item.code for item in analyze(IMPORTS + wrong).diagnostics] == ["TS101"]
+
+
+def test_a_tensor_is_a_variable() -> None:
+    text = (
+        "from torch.autograd import Variable\ndef f(x):\n    if isinstance(x, Variable):\n        return x.sum(0)\n"
+        "    raise TypeError\ny = f(torch.zeros(2, 3))\n"
+    )
+    assert {fact.binding: fact.shape for fact in analyze(IMPORTS + text).facts}["y"] == (3,)
+
+
 def test_a_pattern_says_the_shape_of_what_is_not_known() -> None:
     text = (
         "from einops import rearrange\ndef f(x: torch.Tensor, p):\n"

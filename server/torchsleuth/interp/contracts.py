@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
 import random
 import re
@@ -43,6 +44,8 @@ TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
 MOST_USERS = 4
 """Other documents that are looked at for the calls of an entry."""
+MOST_MAKERS = 8
+"""Classes and functions that are run for the module that they make."""
 _PERIODS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32, 64)
 _NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
 _POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
@@ -142,6 +145,7 @@ class Inference:
 
     def contract(self, owner: ClassValue | None, function: Function) -> Found:
         end, first = time.process_time() + SECONDS, None
+        self._runs, self._deadline = 0, end
         for plan in self._plans(owner, function):
             # Half of what is left for the first, as others may be simpler.
             now = time.process_time()
@@ -158,6 +162,8 @@ class Inference:
     def _plans(self, owner: ClassValue | None, function: Function) -> Iterator[Plan]:
         """The ways to choose what the caller chooses: anything, the defaults of integers, and the other switches."""
         plan = self.interp.plan(owner, function)
+        if plan.objects:
+            yield from self._as_made(owner, function)
         yield plan
         usual = self.interp.plan(owner, function)
         for setting in usual.settings.values():
@@ -169,6 +175,42 @@ class Inference:
             other = self.interp.plan(owner, function)
             other.given |= {name: ast.copy_location(ast.Constant(True), plan.given[name]) for name in switched}
             yield other
+        if not plan.objects:
+            yield from self._as_made(owner, function)
+
+    def _as_made(self, owner: ClassValue | None, function: Function) -> Iterator[Plan]:
+        """The ways in which the code of the project makes a module, or what makes that."""
+        names, left = [] if owner is None else [owner.name], MOST_MAKERS
+        while names and owner is not None:
+            name = names.pop(0)
+            for maker, frame in self._makers(name, owner):
+                left -= 1
+                if left < 0 or self._spent():
+                    return
+                plan = self.interp.plan_made(owner, function, maker, frame)
+                if plan is not None:
+                    yield plan
+                elif name == owner.name:
+                    names.append((maker[0] or maker[1]).name)
+
+    def _makers(self, name: str, owner: ClassValue) -> Iterator[tuple[tuple[ClassValue | None, Function], Frame]]:
+        """The classes and functions that use something of this name, the shortest first: of the document, and of others."""
+        for path in self._users(name, owner.path):
+            frame, found = self._frames[path], self.interp.makers_of(path)
+            for maker in sorted(found, key=lambda one: _length((one[0] or one[1]).node)):
+                node = (maker[0] or maker[1]).node
+                if node is not owner.node and names_class(node, name):
+                    yield maker, frame
+
+    def _users(self, name: str, path: str) -> Iterator[str]:
+        """The documents that use something of this name, once their bodies were run."""
+        yield path
+        for source in itertools.islice(self.interp.workspace.mentioning(name, path), MOST_USERS):
+            if source.path not in self._frames:
+                with self.interp.briefly():
+                    self._frames[source.path] = self.interp.begin_user(source)
+                    self._calls += self.interp.calls_seen()
+            yield source.path
 
     def _found(self, plan: Plan) -> Found:
         first: Found | None = None
@@ -252,11 +294,12 @@ class Inference:
     def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
         """Plan with the ranks of what calls in the document pass. Whether there are any."""
         passed = agreed(self._calls, plan.function.node, lacking)
-        for calls in self._calls_by_users(plan):
-            self._calls += calls
-            passed = agreed(self._calls, plan.function.node, lacking)
-            if passed.keys() >= set(lacking):
-                break
+        with self._half():
+            for calls in self._calls_by_users(plan):
+                self._calls += calls
+                passed = agreed(self._calls, plan.function.node, lacking)
+                if passed.keys() >= set(lacking):
+                    break
         for name, part in passed.items():
             usual = _NAMES.get(len(part.shape or ()), ("?",) * len(part.shape or ()))
             plan.shapes[name] = tuple(
@@ -266,6 +309,16 @@ class Inference:
             if part.dtype is not None and not part.dtype.startswith(("float", "bfloat")):
                 plan.dtypes.setdefault(name, part.dtype)
         return bool(passed)
+
+    @contextlib.contextmanager
+    def _half(self) -> Iterator[None]:
+        """Runs of others take at most half of the time that is left, and none of the runs."""
+        runs, deadline = self._runs, self._deadline
+        self._deadline = time.process_time() + (deadline - time.process_time()) / 2
+        try:
+            yield
+        finally:
+            self._runs, self._deadline = runs, deadline
 
     def _calls_by_users(self, plan: Plan) -> Iterator[list[Call]]:
         """The calls of the entries that use the class or function, here and in other documents, and were not asked yet."""
@@ -354,7 +407,7 @@ class Inference:
         found: dict[str, int] = {}
         places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
         for operation in outcome.stuck:
-            layer = re.fullmatch(r"torch\.nn\.\w*(?:Norm|Pool|Dropout|Shuffle)([23])d", operation.target)
+            layer = re.fullmatch(r"torch\.nn\.\w*(?:Norm|Pool|Pad|Dropout|Shuffle)([23])d", operation.target)
             tensor = argument_behind(operation.args[0]) if layer and operation.args else None
             if layer and tensor is not None and tensor.argument in places:
                 found.setdefault(places[tensor.argument], int(layer[1]) + 2)
@@ -439,7 +492,8 @@ class Inference:
         ranks = tuple(dict.fromkeys(known + (demands[0].ranks if demands else ()) + (2, 3, 4, 1)))
         working: dict[int, tuple[Outcome, dict[str, tuple[Size, ...]]]] = {}
         for rank, symbolic in ((rank, symbolic) for symbolic in (True, False) for rank in ranks):
-            if working and (not symbolic or not working.keys().isdisjoint(known)):
+            usual = [one for one in working if not working[one][0].unbatched]
+            if usual and (not symbolic or not working.keys().isdisjoint(known)):
                 break
             called = next((tuple(one.names.split()) for one in demands if len(one.names.split()) == rank), ())
             names = {name: self._sizes(rank, called) for name in lacking}
@@ -461,7 +515,7 @@ class Inference:
         )
         if spread is not None:
             yield spread
-        ordered = sorted(working.items(), key=lambda one: (_pins(one[1][0], plan), not _keeps_batch(one[1][0], plan)))
+        ordered = sorted(working.items(), key=lambda one: _unlikely(one[1][0], plan))
         for rank, (found, names) in (one for one in ordered if _is_natural(one[1][0], plan)):
             plan.shapes.update(names)
             others = {other: dict(one.inputs) for other, (one, _) in sorted(working.items()) if other != rank}
@@ -893,6 +947,11 @@ def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
     chosen = {setting.symbol for setting in plan.settings.values()}
     free = bool(firsts) and dims.symbol(firsts[0]) not in {None, *chosen}
     return free and all(one == firsts[0] for one in (*firsts, *results))
+
+
+def _unlikely(outcome: Outcome, plan: Plan) -> tuple[bool, ...]:
+    """The marks of an outcome that nobody would ask for, the gravest first."""
+    return _pins(outcome, plan), outcome.unbatched, not _keeps_batch(outcome, plan)
 
 
 def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import ast
 import contextlib
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from torchsleuth.interp import passed, plurals
+from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
@@ -21,7 +23,7 @@ from torchsleuth.interp.trace import Operation, Place, Sighting, Trace
 from torchsleuth.interp.written import WrittenContracts, default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.calls import arguments, calls, settled
+from torchsleuth.syntax.calls import arguments, calls, meant, settled
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
@@ -72,8 +74,14 @@ CALLER_BODY_STEPS = 30_000
 """Nodes evaluated in the body of another document that calls an entry."""
 CALLER_QUESTIONS = 100
 """New questions to the oracle in all the runs of one such."""
+FEW_TIMES = 2
+"""How often loops go around in the code that makes a module."""
+MOST_COUNTED = 3
+"""Runs to find out which of the integers say that."""
 MOST_CALLS = 400
 """Calls of the document's functions that are kept of a run."""
+_OF_DIMENSIONS = re.compile(r"torch\.nn\.\w+([123])d")
+"""Layers of images, volumes or series."""
 _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
 """Names of inputs that are the sizes of an image."""
 ASSUMED = "float32"
@@ -84,7 +92,8 @@ ASSUMED = "float32"
 class Setting:
     """An integer that whoever calls chooses. `path`: how the caller calls it, with the name of the configuration that it is a
     field of. `symbol` stands for it, `value` does where the engine needs a number. `default`: its own. `counted`: it says how
-    often a loop goes around; `free`: that makes no difference. `called`: it is passed with the inputs of a module."""
+    often a loop goes around; `free`: that makes no difference. `called`: it is passed with the inputs of a module. `maker`: the
+    class or function whose parameter it is, where that makes the module."""
 
     path: str
     symbol: Symbol
@@ -93,6 +102,7 @@ class Setting:
     counted: bool = False
     free: bool = False
     called: bool = False
+    maker: str = ""
 
     @property
     def given(self) -> Size:
@@ -118,6 +128,27 @@ class Plan:
     """Parameters of the constructor that are numbers and no sizes."""
     aliases: dict[Symbol, str] = field(default_factory=dict)
     """Variables that sizes of the inputs are unpacked into."""
+    objects: frozenset[str] = frozenset()
+    """Parameters of the constructor that nothing tells of, and that the class calls later."""
+    maker: Maker | None = None
+    """The code that makes the module, where it is not made from its parameters alone."""
+
+
+@dataclass(frozen=True)
+class Maker:
+    """Code that makes a module on its way: a class whose constructor does, or a function. `frame`: of its document."""
+
+    plan: Plan
+    frame: Frame
+
+
+class Reached(BaseException):
+    """The module that is looked for was made. No `Exception`: nothing on the way may take it for a fault of its own."""
+
+    def __init__(self, instance: Instance, passed: dict[str, Value], call: ast.Call | None, caller: Frame) -> None:
+        super().__init__()
+        self.instance, self.passed, self.call = instance, passed, call
+        self.around = None if caller.function is None else caller.function.node
 
 
 @dataclass(frozen=True)
@@ -173,6 +204,8 @@ class Outcome:
     """The tensor expressions in what was run, but those that some execution gave another kind of value."""
     calls: list[Call] = field(default_factory=list)
     """The calls of the document's functions."""
+    unbatched: bool = False
+    """Whether a layer of images or volumes is applied to one without a batch."""
 
     @property
     def works(self) -> bool:
@@ -208,6 +241,8 @@ class InferredContracts(WrittenContracts):
     document: tuple[ast.Module, Frame] | None = None
     calls: list[tuple[ast.AST, dict[str, Value]]] | None = None
     """The calls of the document's functions since the run began."""
+    wanted: ClassValue | None = None
+    """The class of the module that code is run for."""
 
     @cached_property
     def attributes_read(self) -> dict[str, frozenset[str]]:
@@ -219,24 +254,28 @@ class InferredContracts(WrittenContracts):
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
         self.document = (tree, frame)
-        self._run_body(source, tree, frame)
+        self._run_body(source, tree, frame, Budget.steps)
 
     def begin_user(self, source: SourceText) -> Frame:
         """Run the body of another document, as far as it does not go on for long, for the calls of this one in it."""
         names = Names(__name__="__main__", __file__=source.path)
-        frame, limit = Frame(source, names, names), self.step_limit
-        self.step_limit = min(limit, self.steps + CALLER_BODY_STEPS)
-        try:
-            self._run_body(source, parse(source), frame)
-        finally:
-            self.step_limit = limit
+        frame = Frame(source, names, names)
+        self._run_body(source, parse(source), frame, CALLER_BODY_STEPS)
         return frame
 
-    def _run_body(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
+    def _run_body(self, source: SourceText, tree: ast.Module, frame: Frame, steps: int) -> None:
+        """Run a body for as long as one may take that is only checked."""
         self.read_declarations(source, tree)
         self.calls = []
-        if not self._protect(lambda: self.body(tree.body, frame)):
-            self._lose_globals(tree, frame)
+        limit, deadline = self.step_limit, self.deadline
+        self.step_limit = min(limit, self.steps + steps)
+        self.deadline = min(deadline, time.process_time() + Budget.seconds)
+        try:
+            if not self._protect(lambda: self.body(tree.body, frame)):
+                self._lose_globals(tree, frame)
+        finally:
+            self.step_limit, self.deadline = limit, deadline
+            self.overdue = time.process_time() > deadline
 
     @contextlib.contextmanager
     def briefly(self) -> Iterator[None]:
@@ -268,6 +307,17 @@ class InferredContracts(WrittenContracts):
                 found.append((None, function))
         unique = {function.node: (owner, function) for owner, function in found}
         return sorted(unique.values(), key=lambda one: one[1].node.lineno)
+
+    def makers_of(self, path: str) -> list[tuple[ClassValue | None, Function]]:
+        """The classes of a document with a constructor of their own, and its functions."""
+        found: list[tuple[ClassValue | None, Function]] = []
+        for cls in self.classes:
+            made = cls.slots.get("__init__") if cls.path == path else None
+            found += [(cls, made)] if isinstance(made, Function) else []
+        for function in self.functions:
+            if function.path == path and isinstance(function.node, ast.FunctionDef) and function.owner is None:
+                found += [] if function.closure else [(None, function)]
+        return found
 
     def _tensors_of(self, function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
         """The parameters without a default that are tensors."""
@@ -339,7 +389,7 @@ class InferredContracts(WrittenContracts):
 
     def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
         uses = _uses(function.node)
-        constructor = function is not plan.function
+        constructor = function.name == "__init__"
         before = set(plan.settings)
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
@@ -390,6 +440,8 @@ class InferredContracts(WrittenContracts):
             for path in plan.sequences.pop(name):
                 del plan.settings[path]
         plan.given |= told
+        unknown = lacking - told.keys() - plan.sequences.keys()
+        plan.objects = frozenset(one for one in unknown if plurals.is_called(plan.owner.node, made.node, one))
 
     def _told_by_a_call(self, plan: Plan, made: Function, lacking: set[str]) -> dict[str, ast.expr] | None:
         """The arguments of the first call in the document that passes all of these in a way that can be told."""
@@ -402,6 +454,89 @@ class InferredContracts(WrittenContracts):
             told = {name: value for name, value in meant.items() if value is not None}
             if told.keys() == lacking:
                 return told
+        return None
+
+    def plan_made(
+        self, owner: ClassValue, function: Function, by: tuple[ClassValue | None, Function], frame: Frame
+    ) -> Plan | None:
+        """The plan of a module as other code makes it; None where that code does not, or not in every execution. What it passes
+        as it is has the name of the module's parameter, everything else that it chooses is told with its own name before it."""
+        maker = Maker(Plan(*by), frame)
+        if by[0] is not None:
+            maker.plan.floats = passed.numbers(by[0], by[1], self.oracle.signature)
+        self._plan_settings(maker.plan, by[1], 0 if by[0] is None else 1)
+        plan = Plan(owner, function, tensors=self._tensors_of(function, owner), maker=maker)
+        self._plan_sequences(plan)
+        reached = self._reach(plan, maker)
+        if reached is None:
+            return None
+        self._tell_passed(plan, maker, reached)
+        self._plan_settings(plan, function, function.bound_parameters)
+        return plan
+
+    @staticmethod
+    def _tell_passed(plan: Plan, maker: Maker, reached: Reached) -> None:
+        """Name what the code that makes a module chooses, and tell what it passes."""
+        own = list(reached.passed)[1:]
+        free = {setting.symbol: setting for setting in maker.plan.settings.values()}
+        for name, written in arguments(reached.call, own).items() if reached.call is not None else ():
+            expression = meant(written, reached.around)
+            value = reached.passed.get(name)
+            symbol = dims.symbol(value) if isinstance(value, Dim) else None
+            if symbol in free:
+                setting = free.pop(symbol)
+                setting.path = name
+                plan.settings[name] = setting
+            elif value is None or isinstance(value, bool | int | float | str):
+                plan.given[name] = ast.copy_location(ast.Constant(value), expression)
+            else:
+                plan.given[name] = expression
+        passed_on = (node for text in plan.given.values() for node in ast.walk(text))
+        said = {ast.unparse(node) for node in passed_on if isinstance(node, ast.Name | ast.Attribute)}
+        maker_name = (maker.plan.owner or maker.plan.function).name
+        for setting in free.values():
+            setting.maker = maker_name
+            if setting.path in plan.settings or setting.path not in said:
+                setting.path = f"{maker_name}.{setting.path}"
+            plan.settings[setting.path] = setting
+
+    def _reach(self, plan: Plan, maker: Maker) -> Reached | None:
+        """Run the code that makes a module until it has done so."""
+        found: list[Reached | None] = []
+
+        def run(given: object) -> None:
+            self.inference = Running(plan, False)
+            found.append(self._made_by(maker, plan.owner, {}))
+
+        for _ in range(MOST_COUNTED):
+            try:
+                trial = self._trial(Entry(run), Supposition(general=True))
+            finally:
+                self.inference = None
+            counted = {place[0] for place in trial.counted}
+            lacking = [one for one in maker.plan.settings.values() if one.path in counted and one.value is None]
+            if not lacking:
+                break
+            for setting in lacking:
+                setting.value, setting.counted = FEW_TIMES, True
+        return found[-1] if found else None
+
+    def _made_by(self, maker: Maker, owner: ClassValue | None, numbers: Mapping[Symbol, int]) -> Reached | None:
+        """The first module of a class that some code makes, and what it passes."""
+        plan, frame = maker.plan, maker.frame
+        before, self.wanted = self.wanted, owner
+        state = self.loop_points, self.guarded, self.uncertain, self.autocast, self.forward_depth
+        try:
+            given = self._given(plan, plan.function, 0 if plan.owner is None else 1, numbers, frame)
+            if plan.owner is not None:
+                self.instantiate(plan.owner, (), given, None, frame)
+            else:
+                self.call_function(plan.function, (), given, None, frame)
+        except Reached as reached:
+            self.loop_points, self.guarded, self.uncertain, self.autocast, self.forward_depth = state
+            return reached
+        finally:
+            self.wanted = before
         return None
 
     def as_integer(self, plan: Plan, name: str) -> None:
@@ -516,6 +651,7 @@ class InferredContracts(WrittenContracts):
         used = {one.argument for one in passed.sizes(running.stuck)}
         outcome.integers = frozenset(name for place, name in places.items() if place in used)
         outcome.failure = _failure(trial.trace)
+        outcome.unbatched = any(map(_is_unbatched, trial.trace.operations))
         first, last = _lines(plan)
         outcome.seen = {
             place: seen
@@ -529,9 +665,7 @@ class InferredContracts(WrittenContracts):
     ) -> tuple[Value, dict[str, Tensor]]:
         receiver: tuple[Value, ...] = ()
         if plan.owner is not None:
-            made = self.class_attribute(plan.owner, "__init__")
-            kwargs = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else {}
-            instance = self.instantiate(plan.owner, (), kwargs, None, frame)
+            instance = self._instance(plan, plan.owner, numbers, frame)
             receiver = (instance,)[: plan.function.bound_parameters]
             if not training:
                 from torchsleuth.interp.library.modules import set_training
@@ -560,6 +694,15 @@ class InferredContracts(WrittenContracts):
             positional = [argument.arg for argument in plan.function.node.args.args[len(receiver) :]]
             rest = (*(values.pop(name, UNKNOWN) for name in positional), *rest)
         return self.call_function(plan.function, (*receiver, *rest), values, None, frame), tensors
+
+    def _instance(self, plan: Plan, owner: ClassValue, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
+        """The module of a plan."""
+        if plan.maker is not None:
+            reached = self._made_by(plan.maker, owner, numbers)
+            return UNKNOWN if reached is None else reached.instance
+        made = self.class_attribute(owner, "__init__")
+        given = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else {}
+        return self.instantiate(owner, (), given, None, frame)
 
     def _given(
         self, plan: Plan, function: Function, skip: int, numbers: Mapping[Symbol, int], frame: Frame
@@ -846,7 +989,14 @@ class InferredContracts(WrittenContracts):
             entry = self.inference is not None and function is self.inference.plan.function
             if not entry and function.path == document[1].path:
                 self.calls.append((function.node, dict(names)))
-        return super()._run(function, args, kwargs, names, node, caller, body)
+        passed_on = dict(names)
+        result = super()._run(function, args, kwargs, names, node, caller, body)
+        instance = args[0] if args and self.wanted is not None and function.name == "__init__" else None
+        if isinstance(instance, Instance) and instance.cls is self.wanted and not self.uncertain:
+            made = self.class_attribute(instance.cls, "__init__")
+            if isinstance(made, Function) and made.node is function.node:
+                raise Reached(instance, passed_on, node, caller)
+        return result
 
     def _result(self, frame: Frame, completion: int) -> Value:
         running = self.inference
@@ -968,6 +1118,13 @@ def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, a
                     yield (name if holds else _OPPOSITES[name]), left, right
         case _ if not holds and isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
             yield "==", test, ast.copy_location(ast.Constant(0), test)
+
+
+def _is_unbatched(operation: Operation) -> bool:
+    """Whether a layer of images or volumes is applied to one alone."""
+    layer = _OF_DIMENSIONS.fullmatch(operation.target)
+    shape = operation.specs[0].shape if layer and operation.specs else None
+    return layer is not None and shape is not None and len(shape) == int(layer[1]) + 1
 
 
 def _failure(trace: Trace) -> str | None:

@@ -173,9 +173,7 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
         case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
             uses.counted = True
             yield value
-        case ast.Call(func=ast.Attribute(attr=function) | ast.Name(id=function), args=[value, *_]) if (
-            function in _JOINING and is_it(value)
-        ):
+        case ast.Call(func=func, args=[value, *_]) if _is_joining(func) and is_it(value):
             uses.joined = True
             yield value
         case ast.Starred(value=value) if is_it(value):
@@ -189,6 +187,11 @@ def _gone_over(node: ast.expr) -> Iterator[ast.expr]:
         for part in node.args:
             yield part
             yield from _gone_over(part)
+
+
+def _is_joining(func: ast.expr) -> bool:
+    """``torch.cat``, ``cat``; not ``self.stack``, which is the object's own."""
+    return _label(func) in _JOINING and not (isinstance(func, ast.Attribute) and is_name(func.value, "self"))
 
 
 def _label(target: ast.AST) -> str:

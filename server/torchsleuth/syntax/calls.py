@@ -61,4 +61,13 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
     return given if all(name in names for name in used) else None
 
 
-__all__ = ["Called", "arguments", "calls", "is_main_guard", "settled"]
+def meant(given: ast.expr, around: ast.AST | None) -> ast.expr:
+    """What is assigned to a variable, where that is done once in the function around its use; anything else as it is."""
+    if around is None or not isinstance(given, ast.Name):
+        return given
+    stored = [node for node in nodes_in(around, ast.Name) if node.id == given.id and isinstance(node.ctx, ast.Store)]
+    assigned = [node.value for node in nodes_in(around, ast.Assign) if stored == node.targets]
+    return assigned[0] if assigned else given
+
+
+__all__ = ["Called", "arguments", "calls", "is_main_guard", "meant", "settled"]

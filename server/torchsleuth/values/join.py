@@ -16,7 +16,7 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import Native, TensorSpec
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
@@ -33,6 +33,7 @@ from torchsleuth.values import (
     ListValue,
     Maybe,
     NamedResult,
+    Partial,
     Reason,
     Scalar,
     Several,
@@ -55,7 +56,20 @@ MAX_NESTED = 3
 MAX_KINDS = 4
 """Different elements that stand for those of a list of unknown length; beyond that they are joined into one."""
 
-_OBJECTS = (Tensor, Array, ListValue, DictValue, Instance, LibraryModule, LibraryObject, Function, ClassValue, Bound)
+_OBJECTS = (
+    Tensor,
+    Array,
+    ListValue,
+    DictValue,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Function,
+    ClassValue,
+    Bound,
+    Native,
+    Partial,
+)
 _PLAIN = (tuple, str, bool, int, float, Scalar, Dim, type(None))
 _REMEMBER = (Unknown, Scalar, Choice, Tensor, Array, ListValue, DictValue, Device)
 """Kinds of values that remember which two they were joined from."""

@@ -95,7 +95,8 @@ def facts_of_contract(
 
 def _setting(setting: Setting) -> ContractSetting:
     default = setting.default if isinstance(setting.default, int) and not isinstance(setting.default, bool) else None
-    return ContractSetting(setting.path, None if setting.free else setting.value, default, setting.called)
+    value = None if setting.free else setting.value
+    return ContractSetting(setting.path, value, default, setting.called, maker=setting.maker)
 
 
 def _value(part: Part, names: dict[Symbol, Size], rest: tuple[Symbol, ...]) -> ContractValue:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -18,6 +18,7 @@ from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     LibraryModule,
+    ListValue,
     Several,
     Tensor,
     Value,
@@ -273,6 +274,66 @@ def _parse(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) != 2 or not isinstance(call.args[1], str):
         return UNKNOWN
     return _parse_shape(interp, call.args[0], call.args[1])
+
+
+@_function("pack")
+def _pack(interp: Interpreter, call: Arguments) -> Value:
+    """The tensors as one, and the sizes that each has in the place of the star."""
+    around, tensors = _starred(call.get(1, "pattern")), elements_of(call.args[0]) if call.args else None
+    if around is None or not tensors or isinstance(tensors, Several) or not all_are(tensors, Tensor):
+        return UNKNOWN, UNKNOWN
+    specs = [interp.resolved_spec(tensor.spec) for tensor in tensors]
+    shapes = [spec.shape for spec in specs if spec.shape is not None and len(spec.shape) >= sum(around)]
+    if len(shapes) < len(specs) or len({spec.dtype for spec in specs}) > 1:
+        return UNKNOWN, UNKNOWN
+    split = [_split(shape, around) for shape in shapes]
+    first, _, last = split[0]
+    for before, _, after in split[1:]:
+        for left, right in zip((*first, *last), (*before, *after)):
+            interp.learn(Equality(left, right, soft=False), interp.site(call.node, call.frame))
+    whole = reduce(dims.add, (dims.product(middle) for _, middle, _ in split))
+    packed = interp.gathered("einops.pack", specs[0].with_(shape=(*first, whole, *last), strides=None), call)
+    return packed, ListValue(tuple(middle for _, middle, _ in split))
+
+
+@_function("unpack")
+def _unpack(interp: Interpreter, call: Arguments) -> Value:
+    """The parts of a tensor in which the sizes of each stand in the place of the star."""
+    around, packed = _starred(call.get(2, "pattern")), call.args[0] if call.args else None
+    parts = elements_of(call.get(1, "packed_shapes"))
+    if around is None or not parts or isinstance(parts, Several) or not isinstance(packed, Tensor):
+        return UNKNOWN
+    spec = interp.resolved_spec(packed.spec)
+    middles = [sizes_of(elements) if (elements := elements_of(part)) is not None else None for part in parts]
+    if spec.shape is None or len(spec.shape) != sum(around) + 1 or not all(map(_is_counted, middles)):
+        return ListValue(tuple(Tensor(spec.with_(shape=None, strides=None)) for _ in parts))
+    first, whole, last = _split(spec.shape, around)
+    counted = reduce(dims.add, (dims.product(middle) for middle in middles if middle is not None))
+    interp.learn(Equality(whole[0], counted, soft=False), interp.site(call.node, call.frame))
+    shapes = ((*first, *middle, *last) for middle in middles if middle is not None)
+    return ListValue(
+        tuple(interp.gathered("einops.unpack", spec.with_(shape=shape, strides=None), call) for shape in shapes)
+    )
+
+
+def _starred(pattern: Value) -> tuple[int, int] | None:
+    """How many axes there are before and behind the star in ``b * c``."""
+    axes = pattern.split() if isinstance(pattern, str) else []
+    if axes.count("*") != 1 or not all(axis == "*" or axis.isidentifier() for axis in axes):
+        return None
+    return axes.index("*"), len(axes) - axes.index("*") - 1
+
+
+Shape = tuple[Size, ...]
+
+
+def _split(shape: Shape, around: tuple[int, int]) -> tuple[Shape, Shape, Shape]:
+    before, behind = around[0], len(shape) - around[1]
+    return shape[:before], shape[before:behind], shape[behind:]
+
+
+def _is_counted(sizes: Shape | None) -> bool:
+    return sizes is not None and all(not isinstance(size, int) or size >= 0 for size in sizes)
 
 
 def _given(call: Arguments, *others: str) -> dict[str, Value]:

@@ -586,7 +586,8 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, LibraryModule | LibraryObject):
         return kind.path in interp.oracle.mro(value.path)
     if isinstance(value, Tensor):
-        return {"torch.Tensor": True, "torch.nn.Parameter": value.parameter}.get(kind.path, False)
+        kinds = {"torch.Tensor": True, "torch.autograd.Variable": True, "torch.nn.Parameter": value.parameter}
+        return kinds.get(kind.path, False)
     python: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": bool, "tuple": tuple}
     own = value.type if isinstance(value, Scalar) else _OWN_TYPES.get(type(value))
     if own is not None:
