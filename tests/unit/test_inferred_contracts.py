@@ -960,3 +960,75 @@ def test_the_body_of_a_document_takes_no_longer_than_when_it_is_checked() -> Non
         main(object())
     """)
     assert found["Policy"].sized
+
+
+def test_images_of_a_few_sizes_only_are_found() -> None:
+    found = contracts("""
+    class LeNet(nn.Module):
+        def __init__(self, classes):
+            super().__init__()
+            self.conv1, self.conv2 = nn.Conv2d(1, 6, 5), nn.Conv2d(6, 16, 5)
+            self.pool = nn.MaxPool2d(2)
+            self.fc = nn.Linear(16 * 4 * 4, classes)
+
+        def forward(self, x):
+            x = self.pool(self.conv1(x).relu())
+            x = self.pool(self.conv2(x).relu())
+            return self.fc(x.flatten(1))
+
+
+    class Normed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.conv = nn.Conv2d(4, 8, 8, stride=4)
+            self.norm = nn.LayerNorm([8, 20, 20])
+
+        def forward(self, x):
+            return self.norm(self.conv(x))
+    """)
+    assert found["LeNet"].sized and found["LeNet"].conditions == ("(H//4 - 3)*(W//4 - 3) == 16",)
+    assert signature(found["Normed"]).endswith("forward(x: [N, 4, H, W]) -> [N, 8, 20, 20]")
+    assert found["Normed"].conditions == ("H >= 84", "H <= 87", "W >= 84", "W <= 87")
+
+
+def test_fields_of_a_configuration_are_read_in_what_it_is_passed_on_to() -> None:
+    found = contracts("""
+    class Block(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.wide = nn.Linear(config.size, config.inner.width)
+            self.dropout = nn.Dropout(config.inner.dropout)
+            self.narrow = nn.Linear(config.inner.width, config.size) if config.twice else nn.Identity()
+            self.extra = [nn.Linear(width, width) for width in config.widths]
+
+        def forward(self, x):
+            return self.narrow(self.dropout(self.wide(x)))
+
+
+    class Head(nn.Module):
+        def __init__(self, args):
+            super().__init__()
+            self.args = args
+            self.weight = nn.Parameter(torch.ones([self.args.ways, 8]))
+
+        def forward(self, x):
+            batch, _ = x.shape
+            return F.linear(x, self.weight)
+
+
+    class Model(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.config = config
+            self.block = Block(config)
+            self.head = nn.Linear(config.inner.width, config.classes)
+
+        def forward(self, x):
+            batch, length, _ = x.shape
+            return self.head(self.block(x))
+    """)
+    assert signature(found["Model"]) == (
+        "class Model(config.classes, config.size): "
+        "forward(x: [batch, length, config.size]) -> [batch, length, config.classes]"
+    )
+    assert signature(found["Head"]) == "class Head(args.ways): forward(x: [batch, 8]) -> [batch, args.ways]"

@@ -36,6 +36,8 @@ FEWEST_SAMPLES = 3
 """Of those that work, as many at least stand behind a contract."""
 DRAWS = 600
 """Numbers that are drawn to find some that fulfil the conditions."""
+LARGEST = 512
+"""The largest size that is tried where only a few work."""
 MOST_RUNS = 160
 """Runs with numbers for one contract."""
 SECONDS = 20.0
@@ -702,6 +704,18 @@ class Inference:
                 numbers |= {symbol: square for symbol, pool in pools.items() if pool is _SPATIAL}
             if attempt % 4 == 3:
                 numbers = _aligned(found, numbers)
+            if self._allowed(found, numbers):
+                yield numbers
+        yield from self._of_one_size(found, pools)
+
+    def _of_one_size(self, found: Found, pools: dict[Symbol, tuple[int, ...]]) -> Iterator[dict[Symbol, int]]:
+        """Numbers for inputs that some layer takes in a few sizes only: those of square images, and of series, that fulfil the
+        conditions."""
+        needed = {symbol for condition in found.conditions for symbol in condition.symbols}
+        sizes = [symbol for symbol, pool in pools.items() if symbol in needed and pool in (_SPATIAL, _LENGTHS)]
+        for attempt, size in enumerate(range(1, LARGEST + 1) if sizes else ()):
+            numbers = {symbol: pool[attempt % min(len(pool), 2)] for symbol, pool in pools.items()}
+            numbers |= dict.fromkeys(sizes, size)
             if self._allowed(found, numbers):
                 yield numbers
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.budget import Budget
+from torchsleuth.interp.fields import Fields, fields
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.inputs import Demand, used_as_tensors
 from torchsleuth.interp.library import records
@@ -24,7 +25,7 @@ from torchsleuth.interp.written import WrittenContracts, default_of, parameters_
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments, calls, meant, settled
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
+from torchsleuth.syntax.forms import is_dotted
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -62,7 +63,7 @@ _COMPARISONS: dict[type[ast.cmpop], str] = {
 }
 _OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NO_SIZES = re.compile(
-    r"bias|\w*bias|dropout\w*|drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|norm(?!alized_shape)\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
+    r"bias|\w*bias|\w*drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|\w*_eps|\w*epsilon|\w*theta|\w*_range|norm(?!alized_shape)\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
     r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
 )
 """Names of parameters that are not taken for integers."""
@@ -80,8 +81,8 @@ MOST_COUNTED = 3
 """Runs to find out which of the integers say that."""
 MOST_CALLS = 400
 """Calls of the document's functions that are kept of a run."""
-_OF_DIMENSIONS = re.compile(r"torch\.nn\.\w+([123])d")
-"""Layers of images, volumes or series."""
+_OF_DIMENSIONS = re.compile(r"torch\.nn\.\w+([23])d")
+"""Layers of images or volumes."""
 _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
 """Names of inputs that are the sizes of an image."""
 ASSUMED = "float32"
@@ -109,14 +110,24 @@ class Setting:
         return dims.of(self.symbol) if self.value is None else self.value
 
 
+@dataclass(frozen=True)
+class Configuration:
+    """An argument that is read for its fields. `cls`: its class, where that is known. `integers`: the fields that whoever makes it
+    chooses; `read`: all that are read."""
+
+    cls: ClassValue | None
+    integers: tuple[str, ...]
+    read: tuple[str, ...]
+
+
 @dataclass
 class Plan:
-    """The arguments of an entry. `configurations`: by parameter of the constructor the class and the fields."""
+    """The arguments of an entry. `configurations`: by parameter of the constructor."""
 
     owner: ClassValue | None
     function: Function
     settings: dict[str, Setting] = field(default_factory=dict)
-    configurations: dict[str, tuple[ClassValue | None, tuple[str, ...]]] = field(default_factory=dict)
+    configurations: dict[str, Configuration] = field(default_factory=dict)
     sequences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters that are several integers or tensors: the paths of those."""
     tensors: dict[str, ast.arg] = field(default_factory=dict)
@@ -409,14 +420,15 @@ class InferredContracts(WrittenContracts):
             if several is not None:
                 self._add_settings(plan, name, several)
             elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
-                self._plan_configuration(plan, name, cls, tuple(sorted(_attributes_of(function, name, plan))))
+                self._plan_configuration(plan, name, cls, fields(plan.owner, function, name))
             elif has_default and not integer:
                 continue
             elif annotation == "int" or (not annotation and integer):
                 self._add_setting(plan, name, default)
             elif not annotation and not has_default and constructor:
-                if name in uses.attributes and name not in uses.other:
-                    self._plan_configuration(plan, name, None, tuple(sorted(_attributes_of(function, name, plan))))
+                read = fields(plan.owner, function, name)
+                if read.paths and name not in uses.other:
+                    self._plan_configuration(plan, name, None, read)
                 elif name not in uses.other | uses.attributes and not _NO_SIZES.fullmatch(name):
                     self._add_setting(plan, name, default)
             elif not annotation and not constructor and not has_default and name not in uses.other | uses.attributes:
@@ -551,22 +563,26 @@ class InferredContracts(WrittenContracts):
             return
         plan.settings[path] = Setting(path, self.fresh_symbol(path.rpartition(".")[2]), None, default)
 
-    def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: tuple[str, ...]) -> None:
+    def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: Fields) -> None:
         """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
-        if cls is None or (cls.is_dataclass and not set(read) <= records.fields(cls).keys()):
+        direct = {path.partition(".")[0] for path in read.paths}
+        if cls is None or (cls.is_dataclass and not direct <= records.fields(cls).keys()):
             derived = [one for one in self.classes if one.is_dataclass and (cls is None or cls in one.mro())]
-            cls = next((one for one in derived if set(read) <= records.fields(one).keys()), cls)
+            cls = next((one for one in derived if direct <= records.fields(one).keys()), cls)
+        integers: tuple[str, ...] = ()
         if cls is None:
-            switched = self._switches(plan)
-            plan.given |= {f"{name}.{one}": switched[one] for one in read if one in switched}
-            fields = tuple(one for one in read if one not in switched and not _NO_SIZES.fullmatch(one))
-            for one in fields:
-                self._add_setting(plan, f"{name}.{one}", None)
+            switched = switches(plan.function.node, *read.readers)
+            told = {path: switched[last] for path in read.paths if (last := path.rpartition(".")[2]) in switched}
+            plan.given |= {f"{name}.{path}": value for path, value in told.items()}
+            for path in read.ordered:
+                if path not in told.keys() | read.containers and not _NO_SIZES.fullmatch(path.rpartition(".")[2]):
+                    self._add_setting(plan, f"{name}.{path}", None)
+                    integers += (path,)
         else:
-            fields = tuple(self._integers_of(cls, plan.function.path))
-            for one in fields:
+            integers = tuple(self._integers_of(cls, plan.function.path))
+            for one in integers:
                 self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
-        plan.configurations[name] = (cls, fields)
+        plan.configurations[name] = Configuration(cls, integers, read.ordered)
 
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
         """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
@@ -742,23 +758,26 @@ class InferredContracts(WrittenContracts):
         return setting.given
 
     def _configuration(self, plan: Plan, name: str, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
-        cls, fields = plan.configurations[name]
-        given: dict[str, Value] = {one: self._number(plan.settings[f"{name}.{one}"], numbers) for one in fields}
-        if cls is not None:
-            for one, owner in records.fields(cls).items():
+        planned = plan.configurations[name]
+        given: dict[str, Value] = {
+            one: self._number(plan.settings[f"{name}.{one}"], numbers) for one in planned.integers
+        }
+        if planned.cls is not None:
+            for one, owner in records.fields(planned.cls).items():
                 if one not in given and one not in owner.slots:
                     kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
                     given[one] = Scalar(kinds[one]) if kinds.get(one) in ("float", "str", "bool") else UNKNOWN
-            made = self.instantiate(cls, (), given, None, frame)
+            made = self.instantiate(planned.cls, (), given, None, frame)
             return made if isinstance(made, Instance) else UNKNOWN
-        node = ast.ClassDef(name, [], [], [], [])
-        ast.copy_location(node, plan.function.node)
-        made = Instance(ClassValue(name, (), node, plan.function.path))
-        made.state["open"] = True
-        for one in _attributes_of(plan.function, name, plan):
-            told = plan.given.get(f"{name}.{one}")
-            made.slots[one] = given.get(one, self._by_name(one) if told is None else self.eval(told, frame))
-        return made
+        root = _open_object(name, plan.function)
+        for path in planned.read:
+            *around, last = path.split(".")
+            holder = root
+            for word in around:
+                holder = holder.slots.setdefault(word, _open_object(word, plan.function))
+            told = plan.given.get(f"{name}.{path}")
+            holder.slots[last] = given.get(path, self._by_name(last) if told is None else self.eval(told, frame))
+        return root
 
     # -- what a run shows --------------------------------------------------------------------------------
 
@@ -1045,6 +1064,14 @@ _ATTENDING = {
 """Layers whose results are known where they are made with symbols, and the options that make no difference."""
 
 
+def _open_object(name: str, function: Function) -> Instance:
+    """An object of which some attributes are known."""
+    node = ast.copy_location(ast.ClassDef(name, [], [], [], []), function.node)
+    made = Instance(ClassValue(name, (), node, function.path))
+    made.state["open"] = True
+    return made
+
+
 def _is_plain(module: LibraryModule) -> bool:
     return not any(isinstance(value, Dim) for value in (*module.args, *module.kwargs.values()))
 
@@ -1087,20 +1114,6 @@ def _is_no_number(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return any(map(_is_no_number, node.elts))
     return isinstance(node, ast.Constant) and (isinstance(node.value, str) or node.value is None)
-
-
-def _attributes_of(function: Function, name: str, plan: Plan) -> set[str]:
-    """The fields of a configuration that the code of a file reads."""
-    roots: list[ast.AST] = [plan.owner.node] if plan.owner is not None else [function.node]
-    found: set[str] = set()
-    for root in roots:
-        for node in nodes_in(root, ast.Attribute):
-            value = node.value
-            direct = is_name(value, name)
-            held = is_attribute(value, name) and isinstance(value.value, ast.Name)
-            if direct or held:
-                found.add(node.attr)
-    return found
 
 
 def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,10 +38,27 @@ class Condition:
 
     @property
     def text(self) -> str:
-        return f"{size_text(self.left)} {self.operator} {size_text(self.right)}"
+        factored = _factored(dims.subtract(self.left, self.right)) if self.operator == "==" else None
+        return factored or f"{size_text(self.left)} {self.operator} {size_text(self.right)}"
 
     def renamed(self, names: Mapping[Symbol, Size]) -> Condition:
         return Condition(self.operator, dims.substitute(self.left, names), dims.substitute(self.right, names))
+
+
+def _factored(difference: Size) -> str | None:
+    """``(a - q)*(b - p) == p*q - c`` for ``a*b - p*a - q*b + c``; None for anything else."""
+    terms = dict(difference.terms) if isinstance(difference, Dim) else {}
+    products = [monomial for monomial in terms if len(monomial) == 2 and all(power == 1 for _, power in monomial)]
+    if len(products) != 1 or abs(terms[products[0]]) != 1:
+        return None
+    sign = terms.pop(products[0])
+    (one, _), (other, _) = products[0]
+    shift_of_other, shift_of_one = (sign * terms.pop(((atom, 1),), 0) for atom in (one, other))
+    constant = sign * terms.pop((), 0)
+    if terms or not (shift_of_one and shift_of_other):
+        return None
+    sides = (dims.add(dims.of(one), shift_of_one), dims.add(dims.of(other), shift_of_other))
+    return f"{'*'.join(size_text(side, '*') for side in sides)} == {shift_of_one * shift_of_other - constant}"
 
 
 def compare(operator: str, left: int, right: int) -> bool:
@@ -119,7 +137,30 @@ def together(conditions: Iterable[Condition]) -> list[Condition]:
         if one is not None:
             first = found.index(same[0])
             found = [*found[:first], *one, *(other for other in found[first:] if other not in same)]
-    return found
+    return [condition for condition in found if not _follows(condition, found)]
+
+
+def _follows(condition: Condition, others: Iterable[Condition]) -> bool:
+    """Whether a condition on several sizes is true of all the few numbers that others leave to each of them."""
+    choices = _few(condition.symbols, others) if len(condition.symbols) > 1 else []
+    return bool(choices) and all(condition.holds(choice) for choice in choices)
+
+
+def _few(symbols: Sequence[Symbol], conditions: Iterable[Condition]) -> list[Numbers]:
+    """The numbers that conditions on one size leave to some, where those are few; none otherwise."""
+    alone: dict[Symbol, list[Condition]] = {symbol: [] for symbol in symbols}
+    for condition in conditions:
+        if len(condition.symbols) == 1 and condition.symbols[0] in alone:
+            alone[condition.symbols[0]].append(condition)
+    if not alone or not all(any(one.operator in ("<=", "<", "==") for one in same) for same in alone.values()):
+        return []
+    left = [
+        [value for value in range(1, _TRIED) if all(one.holds({symbol: value}) for one in same)]
+        for symbol, same in alone.items()
+    ]
+    if any(len(values) > _FEW for values in left):
+        return []
+    return [dict(zip(alone, choice)) for choice in itertools.product(*left)]
 
 
 def _within(size: Size, conditions: Iterable[Condition]) -> Size:
@@ -153,13 +194,18 @@ def _certain(gap: Size, known: Size) -> bool:
     return dims.least(dims.subtract(gap, known)) is not None
 
 
-_TRIED = 300
+_TRIED = 600
 """Numbers up to which conditions on one size are compared."""
+_FEW = 32
+"""Numbers of one size that are tried with those of others."""
 
 
 def _as_one(symbol: Symbol, conditions: list[Condition]) -> list[Condition] | None:
-    """Conditions on one size as a divisor and a least number; None where they are not of that kind."""
+    """Conditions on one size as a divisor and a least number, or as the numbers between two; None where they are not of that kind."""
     holding = [value for value in range(1, _TRIED) if all(one.holds({symbol: value}) for one in conditions)]
+    if holding and holding[-1] < _TRIED - 1 and holding == list(range(holding[0], holding[-1] + 1)):
+        first, last = (Condition(sign, dims.of(symbol), at) for sign, at in ((">=", holding[0]), ("<=", holding[-1])))
+        return [first, last] if len(holding) > 1 else [Condition("==", dims.of(symbol), holding[0])]
     if len(holding) < 4 or all(one.operator != "==" for one in conditions):
         return None
     step, low, size = holding[1] - holding[0], holding[0], dims.of(symbol)
@@ -343,8 +389,10 @@ def simplified(size: Size, conditions: Sequence[Condition]) -> Size:
         found = dims.solve(dims.subtract(condition.left, condition.right)) if condition.operator == "==" else None
         if found is not None:
             size = dims.substitute(size, {found[0]: found[1]})
-    size = _divided(_within(size, conditions), remainders, everywhere=False)
-    return _folded(size)
+    size = _folded(_divided(_within(size, conditions), remainders, everywhere=False))
+    values = {number(size, choice) for choice in _few(dims.symbols(size), conditions)}
+    only = values.pop() if len(values) == 1 else None
+    return size if only is None else only
 
 
 def _of_multiples(size: Size, symbol: Symbol, divisor: int) -> Size:
