@@ -60,6 +60,14 @@ def test_a_sound_log_is_left_alone(name: str) -> None:
     [
         ({"loss": curve([2.3, 2.1, *[math.nan] * 20])}, "TS920", "loss is not finite from step 20 on: 20 of 22 values"),
         (
+            {
+                "loss": curve([*falling(count=20), *[math.nan] * 20]),
+                "grad_norm": curve([*noisy([1.0] * 18), 300.0, 4e4, *[math.nan] * 20]),
+            },
+            "TS920",
+            "20 of 40 values; grad_norm had risen from",
+        ),
+        (
             {"loss": curve([2, 2, 3, 30, 400, *[math.inf] * 20]), "lr": curve([0.5] * 25)},
             "TS920",
             "rose to 400 and is not finite from step 50 on: 20 of 25 values; the learning rate was 0.5",

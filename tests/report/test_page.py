@@ -239,3 +239,13 @@ def test_inputs_of_one_call_that_repeat_among_others_are_no_repeated_data() -> N
 
     assert data(inputs(3, True)) == "amber"
     assert data(inputs(3, True), inputs(4, False)) == "green"
+
+
+def test_a_loop_without_an_optimizer_has_its_gradients_on_the_page() -> None:
+    whole = sound(falling(40))
+    bare = tuple(replace(one, module=None, optimizer=None) for one in whole.parameters)
+    for optimizers, shown in ((whole.optimizers, False), ((), True)):
+        recorded = replace(whole, optimizers=optimizers, parameters=bare)
+        names = [found["name"] for found in view(report(recorded))["maps"]]
+        states = {point.name: point.state for point in checklist(report(recorded))}
+        assert ("gradients" in names) is shown and (states["gradients"] == "green") is shown

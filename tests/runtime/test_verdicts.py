@@ -332,3 +332,16 @@ def test_a_run_says_that_it_saw_nothing_of_a_training_under_a_profiler(tmp_path:
     script.write_text(f"def main():{inside}\n{begins}main()\n{ends}\n")
     training = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None).recorded
     assert training is not None and training.interrupted and not training.steps and training.seconds < 60
+
+
+def test_the_norm_of_all_gradients_is_that_before_they_are_clipped(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    clip = "nn.utils.clip_grad_norm_(model.parameters(), 1e-4)"
+    for second in (clip, "pass"):
+        script.write_text(LOOP.format(first="optimizer.zero_grad()", second=second))
+        training = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None).recorded
+        assert training is not None and training.gradient_norm.count >= 4
+        assert training.gradient_norm.low is not None and training.gradient_norm.low > 1e-2
+        assert len({step for step, _ in training.gradient_norm.points}) == training.gradient_norm.count
+        clipped = [one.gradient for one in training.parameters[0].samples if one.gradient is not None]
+        assert (max(clipped) < 1e-3) is (second == clip)

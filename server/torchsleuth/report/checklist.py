@@ -193,7 +193,8 @@ def _targets(training: Training) -> _Seen:
 
 
 def _trained(training: Training) -> list[Parameter]:
-    return [item for item in training.parameters if item.trainable and item.module is not None]
+    by_hand = not training.optimizers
+    return [item for item in training.parameters if item.trainable and (item.module is not None or by_hand)]
 
 
 def _model(training: Training) -> _Seen:

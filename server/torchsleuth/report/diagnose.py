@@ -17,6 +17,8 @@ from torchsleuth.schema import SEVERITIES, Json
 
 ENOUGH = 10
 """Values below which nothing is said of the course of a series."""
+EXPLODED = 100
+"""Times the usual gradient norm."""
 _LOSS = re.compile(r"(^|[/_.\- ])(loss|nll|cross_entropy|ce|mse|bce|perplexity|ppl)([/_.\- ]|$|\d)", re.IGNORECASE)
 _VALIDATION = re.compile(r"(^|[/_.\- ])(val|valid|validation|eval|evaluation|test|dev)([/_.\- ]|$|loss)", re.IGNORECASE)
 _RATE = re.compile(r"(^|[/_.\- ])(lr|learning_?rate)([/_.\- ]|$|\d)", re.IGNORECASE)
@@ -90,6 +92,7 @@ def _not_finite(name: str, points: Points, logs: Logs) -> Sign | None:
         return None
     step, before = bad[0][0], _finite([point for point in points if point[0] < bad[0][0]])
     values = {"series": name, "step": f"{step:g}", "count": amount(len(bad)), "all": amount(len(points))}
+    values["norm"] = _norm_before(logs, step)
     if len(before) >= 3 and before[-1][1] > 3 * median(value for _, value in before[: max(1, len(before) // 2)]):
         rate = _rate_at(logs, step)
         text = message("diagnose.blew_up", last=number(before[-1][1]), rate=rate, **values)
@@ -102,6 +105,17 @@ def _rate_at(logs: Logs, step: float) -> str:
     for name, points in logs.items():
         if _RATE.search(name) and (known := [value for at, value in _finite(points) if at <= step]):
             return message("diagnose.rate", rate=number(known[-1]))
+    return ""
+
+
+def _norm_before(logs: Logs, step: float) -> str:
+    """How a gradient norm rose up to a step, in words; empty where none did."""
+    for name, points in logs.items():
+        known = [value for at, value in points if at <= step]
+        usual = median([value for value in known if math.isfinite(value)][:-3] or [0.0])
+        highest = max((math.inf if math.isnan(value) else value for value in known[-3:]), default=0.0)
+        if _NORM.search(name) and len(known) >= ENOUGH and highest > EXPLODED * usual > 0:
+            return message("diagnose.norm_before", series=name, first=number(usual), last=number(highest))
     return ""
 
 

@@ -350,7 +350,8 @@ def _spans_decades(series: Iterable[tuple[str, Series]]) -> bool:
 
 
 def _maps(training: Training) -> Iterator[Json]:
-    weights = [item for item in training.parameters if item.samples and item.optimizer is not None]
+    by_hand = not training.optimizers
+    weights = [item for item in training.parameters if item.samples and (item.optimizer is not None or by_hand)]
     if any(len(item.shape) > 1 for item in weights):
         weights = [item for item in weights if len(item.shape) > 1]  # biases and scales say the same, twice
     gradients = [

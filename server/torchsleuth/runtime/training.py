@@ -189,6 +189,8 @@ class TrainingRecorder:
         self._norm_pace, self._memory_pace = Pace(EVERY), Pace(EVERY)
         self._memory, self._device_memory = Series(), Series()
         self._norms_waiting: list[tuple[int, Any]] = []
+        self._norm_of = 0
+        """The step of which the norm is known, or was not due, before its gradients were clipped."""
         self._seconds = dict.fromkeys(_KINDS, 0.0)
         self._phase_series = {kind: Series() for kind in _KINDS}
         self._now_in = "other"
@@ -392,6 +394,20 @@ class TrainingRecorder:
         self._clipped_scaled = not self._unscaled
         if self._clipped_scaled:
             self._clip_key = key
+        self._look_at_norm_before_clip()
+
+    def _look_at_norm_before_clip(self) -> None:
+        """The norm of all gradients is that before they are clipped, where one optimizer has them and they are not scaled."""
+        live = [optimizer for reference in self._made if (optimizer := reference()) is not None]
+        scaled = not self._unscaled and (self._scale.count or not self._steps and self._device != "cpu")
+        if len(live) != 1 or scaled or self._norm_of == self._steps + 1:
+            return
+        with self._torch._C.DisableTorchFunction():
+            if self._round:
+                self._look_at_norm(live[0])
+            else:
+                self._norm_pace.keep(self._steps, lambda: self._look_at_norm(live[0]))
+        self._norm_of = self._steps + 1
 
     def _scaler_steps(self, scaler: Any, key: places.Key | None) -> None:
         self._scaler_key = key
@@ -1036,7 +1052,7 @@ class TrainingRecorder:
             with self._torch.no_grad():
                 self._look_at_parameters(state, optimizer)
             self._spent(began)
-        else:
+        elif self._norm_of != self._steps + 1:
             self._norm_pace.keep(self._steps, lambda: self._look_at_norm(optimizer))
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
@@ -1218,7 +1234,7 @@ class TrainingRecorder:
         norms = statistics.numbers(torch, list(torch._foreach_norm(gradients))) if gradients else []
         zeros = statistics.numbers(torch, [(statistics.part(one) == 0).float().mean() for one in gradients])
         of = {id(item): (norm, zero) for item, norm, zero in zip(with_gradient, norms, zeros)}
-        if norms:
+        if norms and self._norm_of != self._steps + 1:
             self._norms.add(self._steps + 1, math.sqrt(sum(norm * norm for norm in norms)))
         state.before = []
         for item in own:
