@@ -11,6 +11,7 @@ import pytest
 
 from tests.check import engine
 from tests.unit.test_cli import torchsleuth
+from torchsleuth.interp.budget import Budget
 from torchsleuth.schema import Contract, FileAnalysis
 from torchsleuth.worker.phrases import sentences
 from torchsleuth.worker.structure import structure
@@ -932,34 +933,37 @@ def test_images_come_in_batches() -> None:
     assert signature(found["Halved"]).endswith("forward(x: [N, channels, H, W]) -> [N, channels, H//2, W//2]")
 
 
-def test_the_body_of_a_document_takes_no_longer_than_when_it_is_checked() -> None:
-    found = contracts("""
-    from itertools import count
+ENDLESS = """
+from itertools import count
 
-    class Policy(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.affine = nn.Linear(4, 2)
-            self.kept = []
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.affine = nn.Linear(4, 2)
+        self.kept = []
 
-        def forward(self, x):
-            return self.affine(x)
+    def forward(self, x):
+        return self.affine(x)
 
-    policy = Policy()
-
-    def main(env):
-        for _ in count(1):
-            for step in range(1, 10000):
-                policy.kept.append(env.step(step))
-                if env.is_over(step):
-                    break
-            if env.is_done():
+def main(env):
+    for _ in count(1):
+        for step in range(1, 10000):
+            Policy().kept.append(env.step(step))
+            if env.is_over(step):
                 break
+        if env.is_done():
+            break
 
-    if __name__ == "__main__":
-        main(object())
-    """)
-    assert found["Policy"].sized
+main(object())
+"""
+
+
+def test_a_script_that_goes_on_for_long_does_not_hold_up_its_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Budget, "seconds", 0.2)
+    assert contracts(ENDLESS)["Policy"].sized
+    monkeypatch.setattr(Budget, "seconds", 0.0)
+    imports = "\n".join(f"rows{place} = [number + {place} for number in range(60)]" for place in range(20))
+    assert contracts(imports + ENDLESS)["Policy"].sized
 
 
 def test_images_of_a_few_sizes_only_are_found() -> None:

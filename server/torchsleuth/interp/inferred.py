@@ -265,25 +265,40 @@ class InferredContracts(WrittenContracts):
     def begin_document(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         """Run the body of a document, so that its classes and functions are there."""
         self.document = (tree, frame)
-        self._run_body(source, tree, frame, Budget.steps)
+        self._run_body(source, tree, frame)
 
     def begin_user(self, source: SourceText) -> Frame:
         """Run the body of another document, as far as it does not go on for long, for the calls of this one in it."""
         names = Names(__name__="__main__", __file__=source.path)
         frame = Frame(source, names, names)
-        self._run_body(source, parse(source), frame, CALLER_BODY_STEPS)
+        with self._no_longer_than(CALLER_BODY_STEPS):
+            self._run_body(source, parse(source), frame)
         return frame
 
-    def _run_body(self, source: SourceText, tree: ast.Module, frame: Frame, steps: int) -> None:
-        """Run a body for as long as one may take that is only checked."""
+    def _run_body(self, source: SourceText, tree: ast.Module, frame: Frame) -> None:
         self.read_declarations(source, tree)
         self.calls = []
+        if not self._protect(lambda: self._define_and_run(tree, frame)):
+            self._lose_globals(tree, frame)
+
+    def _define_and_run(self, tree: ast.Module, frame: Frame) -> None:
+        """Execute a body. What comes behind its last definition takes no longer than where a document is only checked."""
+        definitions = [
+            place for place, one in enumerate(tree.body, 1) if isinstance(one, ast.ClassDef | ast.FunctionDef)
+        ]
+        last = max(definitions, default=0)
+        if not self.body(tree.body[:last], frame):
+            with self._no_longer_than(Budget.steps):
+                self.body(tree.body[last:], frame)
+
+    @contextlib.contextmanager
+    def _no_longer_than(self, steps: int) -> Iterator[None]:
+        """A limit on nodes, and on the time that the body of a document may take."""
         limit, deadline = self.step_limit, self.deadline
         self.step_limit = min(limit, self.steps + steps)
         self.deadline = min(deadline, time.process_time() + Budget.seconds)
         try:
-            if not self._protect(lambda: self.body(tree.body, frame)):
-                self._lose_globals(tree, frame)
+            yield
         finally:
             self.step_limit, self.deadline = limit, deadline
             self.overdue = time.process_time() > deadline
