@@ -881,6 +881,31 @@ def test_modules_that_others_pass_are_those_of_the_code_that_makes_it() -> None:
     assert found["Stack"].sized and found["Encoder"].sized
 
 
+def test_what_is_passed_on_to_a_layer_is_told_as_it_is_written() -> None:
+    found = contracts("""
+    class Conv(nn.Module):
+        def __init__(self, inputs, outputs, act, **more):
+            super().__init__()
+            self.conv = nn.Conv2d(inputs, outputs, **more)
+            self.act = act
+
+        def forward(self, x):
+            return self.act(self.conv(x))
+
+    class Stem(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.conv = Conv(3, width, nn.ReLU(), kernel_size=3, padding=1)
+
+        def forward(self, x):
+            return self.conv(x)
+    """)
+    assert signature(found["Conv"]) == (
+        "class Conv(outputs, inputs=3, act=nn.ReLU(), kernel_size=3, padding=1): "
+        "forward(x: [N, 3, H, W]) -> [N, outputs, H, W]"
+    )
+
+
 def test_code_that_makes_a_module_in_some_executions_only_says_nothing() -> None:
     found = contracts("""
     class Residual(nn.Module):

@@ -514,7 +514,7 @@ class InferredContracts(WrittenContracts):
                 setting = free.pop(symbol)
                 setting.path = name
                 plan.settings[name] = setting
-            elif value is None or isinstance(value, bool | int | float | str):
+            elif name in own and (value is None or isinstance(value, bool | int | float | str)):
                 plan.given[name] = ast.copy_location(ast.Constant(value), expression)
             else:
                 plan.given[name] = expression
