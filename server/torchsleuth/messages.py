@@ -951,6 +951,7 @@ ENGLISH: dict[str, str] = {
     "loader.unused": "this loader goes through {name}, as another one does, and {unused} is made for nothing",
     "loader.unused.made": "{name} is made here, and never read",
     "loader.whole": "`dataset` of {name} is the whole data set that was split: this loader goes through the other part, too",
+    "state.forgotten": "{name} stays as it is: state_dict() makes this dict for the one call, and nobody has it; call load_state_dict()",
     "state.given": "{name} loads nothing here: state_dict() overwrites what it is given with the model's own weights",
     "sample.element": "this is a view of it, or the object itself",
     "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",

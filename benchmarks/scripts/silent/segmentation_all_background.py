@@ -34,9 +34,10 @@ def scenes(n, generator):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--steps", type=int, default=70)
+    parser.add_argument("--steps", type=int, default=160)
     parser.add_argument("--width", type=int, default=6)
     args = parser.parse_args()
+    torch.manual_seed(5)
     generator = torch.Generator().manual_seed(5)
     net = TinyUNet(args.width)
     weight = None  # fault: TS941 | fixed: weight = torch.tensor([1.0, 60.0])

@@ -1,10 +1,12 @@
 """state-dict-argument: weights that are given to state_dict(), which loads nothing.
 
 What it finds
-    `model.state_dict(weights)` as a statement, where `weights` are those of a file, or of a model.
+    `model.state_dict(weights)` as a statement, where `weights` are those of a file, or of a model; and
+    `model.state_dict().update(weights)` or `model.state_dict()[name] = weight`, which change a dict that nobody has.
 Why it hurts
-    `state_dict()` hands weights out. What it is given is a dict that it writes the model's own weights into: the model stays
-    as it is, and the weights that were to be loaded are overwritten. Nothing fails.
+    `state_dict()` hands weights out, in a dict that is made for each call. What it is given is a dict that it writes the
+    model's own weights into: the model stays as it is, and the weights that were to be loaded are overwritten, or forgotten
+    with the dict. Nothing fails.
 Example
     model.state_dict(torch.load("model.pt"))
 Use instead
@@ -27,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 from torchsleuth.values import DictValue, LibraryObject, is_module, is_unknown
 
@@ -37,6 +40,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     for call in analysis.calls.get(STATE, ()):
         node = call.site.node
+        if is_method_call(node) and is_module(call.receiver) and call.site.span not in reported:
+            changed = _changed(analysis, call)
+            if changed is not None:
+                reported.add(call.site.span)
+                yield _forgotten(
+                    analysis, call, analysis.source_of(call.site.span.path).segment(node.func.value), changed
+                )
+                continue
         statement = statement_of(analysis, call.site)
         alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
         if not alone or call.site.span in reported or not is_module(call.receiver):
@@ -50,6 +61,28 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             fix = Edit(source.path, start, end, "load_state_dict")
             title = message("fix.replace", old=f"{name}.state_dict", new=f"{name}.load_state_dict")
             yield Finding(call.site.span, message("state.given", name=f"`{name}`"), (), (Candidate(title, (fix,)),))
+
+
+def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
+    """The expression that changes the dict which a call has made, and which is forgotten then."""
+    index = analysis.index(call.site.span.path)
+    made = index.same(call.site.node)
+    around = index.parents.get(made) if made is not None else None
+    if isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Store):
+        return around
+    called = index.parents.get(around) if around is not None and is_attribute(around, "update") else None
+    alone = isinstance(called, ast.Call) and called.func is around and isinstance(index.parents.get(called), ast.Expr)
+    return called if alone and isinstance(called, ast.Call) else None
+
+
+def _forgotten(analysis: Analysis, call: LibraryCall, name: str, changed: ast.expr) -> Finding:
+    source = analysis.source_of(call.site.span.path)
+    candidates: list[Candidate] = []
+    if isinstance(changed, ast.Call) and len(changed.args) == 1 and not changed.keywords:
+        new = f"{name}.load_state_dict({source.segment(changed.args[0])})"
+        title = message("fix.replace", old=f"{name}.state_dict().update", new=f"{name}.load_state_dict")
+        candidates.append(Candidate(title, (edits.replace(source, changed, new),)))
+    return Finding(source.span(changed), message("state.forgotten", name=f"`{name}`"), (), tuple(candidates))
 
 
 def _holds_weights(call: LibraryCall, node: ast.Call) -> bool:
