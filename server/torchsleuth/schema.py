@@ -399,7 +399,7 @@ MOST_SHOWN = 40
 class ContractSetting:
     """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
     `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs.
-    `text`: what a call in the project passes for it, where it is no integer. `maker`: the class or function whose parameter it is,
+    `text`: what a call in the project passes for it, where it is no integer. `maker`: the class or function that chooses it,
     where the contract is for modules as that makes them."""
 
     name: str
@@ -485,7 +485,7 @@ class Contract:
         """``class Down(i, o)``, or the name of a function. Of a configuration, only the fields that matter."""
         if self.owner is None:
             return f"def {self.name}"
-        made = (one for one in self.settings if not one.called and not one.maker)
+        made = (one for one in self.settings if not one.called and (one.text or not one.maker))
         shown = (one.describe() for one in made if "." not in one.name or self.is_about(one.name))
         return f"class {self.owner}({', '.join(shown)})"
 

@@ -84,3 +84,27 @@ def test_a_contract_is_written_in_the_style_of_the_file(name: str) -> None:
     again = SourceText(source.path, after)
     (kept,) = engine().contracts(again.path, again.text).contracts
     assert written(again, kept) is None
+
+
+def test_what_holds_only_for_a_module_that_some_code_passes_is_not_written() -> None:
+    text = """
+    import torch.nn as nn
+
+
+    class Residual(nn.Module):
+        def __init__(self, inner):
+            super().__init__()
+            self.inner = inner
+
+        def forward(self, x):
+            b, t, d = x.shape
+            return self.inner(x)
+
+
+    def widened():
+        return Residual(nn.Linear(8, 16))
+    """
+    source = SourceText("model.py", textwrap.dedent(text).lstrip("\n"))
+    (contract,) = engine().contracts(source.path, source.text).contracts
+    assert contract.signature() == "forward(x: [b, t, 8]) -> [b, t, 16]"
+    assert written(source, contract) is None

@@ -874,7 +874,7 @@ def test_modules_that_others_pass_are_those_of_the_code_that_makes_it() -> None:
     assert [(one.name, one.maker) for one in found["Normed"].settings] == [
         ("size", ""),
         ("hidden", "build"),
-        ("inner", ""),
+        ("inner", "build"),
     ]
     assert signature(found["Residual"]).endswith("-> [batch, length, dim]")
     assert "for layers = [Normed(dim, nn.Linear(dim, dim)) for _ in range(depth)]" in sentences(found["Stack"])

@@ -22,11 +22,13 @@ _ANY = "Shaped"
 
 
 def written(source: SourceText, contract: Contract) -> Fix | None:
-    """The text with the contract of a function in it; None where it cannot be written, or shapes are declared already."""
+    """The text with the contract of a function in it; None where it cannot be written, holds only for what some code passes, or
+    shapes are declared already."""
     tree = parse(source)
     function = _function(tree, contract)
     stated = declarations(source, tree)
-    if function is None or not contract.ranked or _is_declared(source, function, stated):
+    made = any(setting.maker for setting in contract.settings)
+    if function is None or made or not contract.ranked or _is_declared(source, function, stated):
         return None
     annotated = _annotations(source, tree, function, contract)
     changes = _comments(source, function, contract) if annotated is None else annotated

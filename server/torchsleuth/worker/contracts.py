@@ -33,7 +33,9 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
     names = _names(found)
     span = source.span(function.node)
     settings = tuple(_setting(setting) for setting in found.plan.settings.values())
-    settings += tuple(ContractSetting(name, text=ast.unparse(given)) for name, given in found.plan.given.items())
+    plan = found.plan
+    maker = "" if plan.maker is None else (plan.maker.plan.owner or plan.maker.plan.function).name
+    settings += tuple(ContractSetting(name, text=ast.unparse(given), maker=maker) for name, given in plan.given.items())
     inputs = tuple(
         ContractInput(
             name,
