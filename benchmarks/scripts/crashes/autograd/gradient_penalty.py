@@ -19,9 +19,7 @@ for _ in range(2):
     real, fake = torch.randn(5, 4), torch.randn(5, 4)
     mix = 0.5 * real + 0.5 * fake  # cause
     score = critic(mix)
-    (grad,) = torch.autograd.grad(
-        score.sum(), mix, create_graph=True
-    )  # raises TS411 at torch.autograd.grad(score.sum(), mix, create_graph=True)
+    (grad,) = torch.autograd.grad(score.sum(), mix, create_graph=True)  # raises TS411 at torch.autograd.grad(score.sum(), mix, create_graph=True)
     loss = score.mean() + (grad.norm(dim=1) - 1).pow(2).mean()
     opt.zero_grad()
     loss.backward()

@@ -13,9 +13,7 @@ class Codebook(nn.Module):
         return torch.cdist(x, self.table).min(1).values
 
     def normalise(self):
-        self.table /= self.table.norm(
-            dim=1, keepdim=True
-        )  # raises TS404 at self.table /= self.table.norm(dim=1, keepdim=True), cause
+        self.table /= self.table.norm(dim=1, keepdim=True)  # raises TS404 at self.table /= self.table.norm(dim=1, keepdim=True), cause
 
 
 book = Codebook()

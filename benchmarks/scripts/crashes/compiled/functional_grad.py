@@ -23,7 +23,5 @@ def objective(params, x):
 
 
 for _ in range(2):
-    grads = grad(objective)(
-        params, torch.randn(4, 3)
-    )  # raises TS199/TS406 at grad(objective)(params, torch.randn(4, 3)), cause
+    grads = grad(objective)(params, torch.randn(4, 3))  # raises TS199/TS406 at grad(objective)(params, torch.randn(4, 3)), cause
     params = {name: p - 0.1 * grads[name] for name, p in params.items()}

@@ -6,9 +6,7 @@ from torch import nn
 
 def counting(module, inputs):
     shapes = [tuple(value.shape) for value in inputs if isinstance(value, torch.Tensor)]
-    widths = torch.tensor(
-        [[size for size in shape] for shape in shapes]
-    )  # raises TS199/TS601/TS602/TS823 at torch.tensor([[size for size in shape] for shape in shapes]), cause
+    widths = torch.tensor([[size for size in shape] for shape in shapes])  # raises TS199/TS601/TS602/TS823 at torch.tensor([[size for size in shape] for shape in shapes]), cause
     print("inputs", widths.shape)
     return module.forward
 

@@ -18,9 +18,7 @@ class Pictures(Dataset):
         picture = self.pixels[index]
         if self.augment and index % 2:
             picture = picture[:, ::-1]  # cause
-        tensor = (
-            torch.from_numpy(picture).permute(2, 0, 1).float() / 255
-        )  # raises TS815/TS199/TS617 at torch.from_numpy(picture), cause
+        tensor = torch.from_numpy(picture).permute(2, 0, 1).float() / 255  # raises TS815/TS199/TS617 at torch.from_numpy(picture), cause
         return tensor, index % 2
 
 

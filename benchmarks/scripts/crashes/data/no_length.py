@@ -25,9 +25,7 @@ class Net(nn.Module):
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(2):
-    for x in DataLoader(
-        Rows(10), batch_size=2, shuffle=True
-    ):  # raises TS603 at DataLoader(Rows(10), batch_size=2, shuffle=True)
+    for x in DataLoader(Rows(10), batch_size=2, shuffle=True):  # raises TS603 at DataLoader(Rows(10), batch_size=2, shuffle=True)
         opt.zero_grad()
         net(x).mean().backward()
         opt.step()

@@ -22,9 +22,7 @@ class Sentiment(nn.Module):
 
     def forward(self, text, lengths):
         embedded = self.embedding(text)
-        packed = pack_padded_sequence(
-            embedded, lengths, batch_first=True
-        )  # raises TS199 at pack_padded_sequence(embedded, lengths, batch_first=True), cause
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True)  # raises TS199 at pack_padded_sequence(embedded, lengths, batch_first=True), cause
         output, (hidden, _) = self.rnn(packed)
         output, _ = pad_packed_sequence(output, batch_first=True)
         return self.fc(torch.cat([hidden[-2], hidden[-1]], dim=1))

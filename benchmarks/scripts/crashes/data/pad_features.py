@@ -25,11 +25,7 @@ class Speech(Dataset):
 def collate(samples):
     clips, labels = zip(*samples)
     lengths = torch.tensor([len(clip) for clip in clips])
-    return (
-        pad_sequence(clips, batch_first=True),
-        lengths,
-        torch.tensor(labels),
-    )  # raises TS103/TS601/TS106 at pad_sequence(clips, batch_first=True)
+    return pad_sequence(clips, batch_first=True), lengths, torch.tensor(labels)  # raises TS103/TS601/TS106 at pad_sequence(clips, batch_first=True)
 
 
 class Listener(nn.Module):

@@ -19,9 +19,7 @@ sampler = WeightedRandomSampler([1.0] * 20, 20)
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for epoch in range(2):
-    for x, y in DataLoader(
-        data, batch_size=5, sampler=sampler, shuffle=True
-    ):  # raises TS605 at DataLoader(data, batch_size=5, sampler=sampler, shuffle=True), cause
+    for x, y in DataLoader(data, batch_size=5, sampler=sampler, shuffle=True):  # raises TS605 at DataLoader(data, batch_size=5, sampler=sampler, shuffle=True), cause
         opt.zero_grad()
         nn.functional.cross_entropy(net(x), y).backward()
         opt.step()

@@ -15,9 +15,7 @@ class Noisy(Dataset):
 
 
 def seed_worker(worker_id):
-    np.random.seed(
-        torch.initial_seed() + worker_id
-    )  # raises TS199/TS918 at np.random.seed(torch.initial_seed() + worker_id), cause
+    np.random.seed(torch.initial_seed() + worker_id)  # raises TS199/TS918 at np.random.seed(torch.initial_seed() + worker_id), cause
 
 
 def main():

@@ -15,9 +15,7 @@ class Net(nn.Module):
 
 
 data = TensorDataset(torch.randn(33, 2))
-train, valid = random_split(
-    data, [int(0.8 * len(data)), int(0.2 * len(data))]
-)  # raises TS612 at random_split(data, [int(0.8 * len(data)), int(0.2 * len(data))]), cause
+train, valid = random_split(data, [int(0.8 * len(data)), int(0.2 * len(data))])  # raises TS612 at random_split(data, [int(0.8 * len(data)), int(0.2 * len(data))]), cause
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for (x,) in DataLoader(train, batch_size=8):

@@ -31,9 +31,7 @@ if __name__ == "__main__":
     head = Head()
     data = Embedded(encoder, torch.randn(16, 6))
     opt = torch.optim.SGD(head.parameters(), lr=0.1)
-    for features in DataLoader(
-        data, batch_size=4, num_workers=1
-    ):  # raises TS602 at DataLoader(data, batch_size=4, num_workers=1)
+    for features in DataLoader(data, batch_size=4, num_workers=1):  # raises TS602 at DataLoader(data, batch_size=4, num_workers=1)
         loss = head(features).pow(2).mean()
         opt.zero_grad()
         loss.backward()

@@ -11,9 +11,7 @@ class Attend(nn.Module):
 
     def forward(self, x, keep):
         scores = self.q(x) @ x.transpose(1, 2)
-        scores = scores.masked_fill(
-            1 - keep[:, None], float("-inf")
-        )  # raises TS301 at scores.masked_fill(1 - keep[:, None], float("-inf")), cause
+        scores = scores.masked_fill(1 - keep[:, None], float("-inf"))  # raises TS301 at scores.masked_fill(1 - keep[:, None], float("-inf")), cause
         return scores.softmax(-1) @ x
 
 

@@ -9,9 +9,7 @@ ROWS = [([0.1, 0.2], "cat"), ([0.3, 0.1], "dog"), ([0.9, 0.4], "cat"), ([0.5, 0.
 
 def collate(rows):
     x = torch.tensor([features for features, _ in rows])
-    y = torch.tensor(
-        [label for _, label in rows]
-    )  # raises TS199/TS602 at torch.tensor([label for _, label in rows]), cause
+    y = torch.tensor([label for _, label in rows])  # raises TS199/TS602 at torch.tensor([label for _, label in rows]), cause
     return x, y
 
 

@@ -28,9 +28,7 @@ class Batcher:
     async def serve(self):
         while True:
             waiting = [await self.queue.get() for _ in range(self.size)]
-            batch = torch.stack(
-                [tokens for tokens, _ in waiting]
-            )  # raises TS106/TS601 at torch.stack([tokens for tokens, _ in waiting]), cause
+            batch = torch.stack([tokens for tokens, _ in waiting])  # raises TS106/TS601 at torch.stack([tokens for tokens, _ in waiting]), cause
             with torch.inference_mode():
                 scores = self.model(batch)
             for (_, future), score in zip(waiting, scores):

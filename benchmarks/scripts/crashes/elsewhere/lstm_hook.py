@@ -10,9 +10,7 @@ activations = defaultdict(list)
 
 def remember(name):
     def hook(module, inputs, output):
-        activations[name].append(
-            output.detach().abs().mean().item()
-        )  # raises TS813/TS823/TS824/TS825 at output.detach, cause
+        activations[name].append(output.detach().abs().mean().item())  # raises TS813/TS823/TS824/TS825 at output.detach, cause
 
     return hook
 

@@ -26,9 +26,7 @@ if __name__ == "__main__":
     model = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 2))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for epoch in range(2):
-        for x, y in DataLoader(
-            Stream(), batch_size=4, num_workers=2
-        ):  # raises TS602/TS601 at DataLoader(Stream(), batch_size=4, num_workers=2), cause
+        for x, y in DataLoader(Stream(), batch_size=4, num_workers=2):  # raises TS602/TS601 at DataLoader(Stream(), batch_size=4, num_workers=2), cause
             loss = nn.functional.cross_entropy(model(x), y)
             optimizer.zero_grad()
             loss.backward()

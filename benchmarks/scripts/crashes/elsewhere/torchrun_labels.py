@@ -15,9 +15,7 @@ class Net(nn.Module):
         self.criterion = nn.CrossEntropyLoss()
 
     def forward(self, x, y):
-        return self.criterion(
-            self.fc(self.features(x)), y
-        )  # raises TS310 at self.criterion(self.fc(self.features(x)), y)
+        return self.criterion(self.fc(self.features(x)), y)  # raises TS310 at self.criterion(self.fc(self.features(x)), y)
 
 
 def shard(rank):

@@ -11,9 +11,7 @@ class RandomCrop:
 
     def __call__(self, image):
         _, h, w = image.shape
-        top = torch.randint(
-            0, h - self.size + 1, (1,)
-        ).item()  # raises TS199/TS918/TS815 at torch.randint(0, h - self.size + 1, (1,)), cause
+        top = torch.randint(0, h - self.size + 1, (1,)).item()  # raises TS199/TS918/TS815 at torch.randint(0, h - self.size + 1, (1,)), cause
         left = torch.randint(0, w - self.size + 1, (1,)).item()
         return image[:, top : top + self.size, left : left + self.size]
 
@@ -34,9 +32,7 @@ class Photos(Dataset):
 def main():
     dataset = Photos(RandomCrop(32))
     loader = DataLoader(dataset, batch_size=8, num_workers=2)
-    model = nn.Sequential(
-        nn.Conv2d(3, 8, 3, stride=2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3)
-    )
+    model = nn.Sequential(nn.Conv2d(3, 8, 3, stride=2), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 3))
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     for epoch in range(2):
         for images, labels in loader:

@@ -35,9 +35,7 @@ class Net(nn.Module):
 
     def forward(self, x):
         with section("scores"):
-            scores = torch.bmm(
-                self.q(x), self.k(x).transpose(1, 2)
-            )  # raises TS101 at torch.bmm(self.q(x), self.k(x).transpose(1, 2))
+            scores = torch.bmm(self.q(x), self.k(x).transpose(1, 2))  # raises TS101 at torch.bmm(self.q(x), self.k(x).transpose(1, 2))
         return scores.softmax(-1)
 
 

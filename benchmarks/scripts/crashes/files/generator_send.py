@@ -8,9 +8,7 @@ def moving_average(decay):
     average = None
     value = yield
     while True:
-        average = (
-            value.detach() if average is None else decay * average + (1 - decay) * value.detach()
-        )  # raises TS103 at decay * average + (1 - decay) * value.detach(), cause
+        average = value.detach() if average is None else decay * average + (1 - decay) * value.detach()  # raises TS103 at decay * average + (1 - decay) * value.detach(), cause
         value = yield average
 
 

@@ -24,9 +24,7 @@ class Trainer:
 
     def step(self, x, y):
         try:
-            loss = nn.functional.nll_loss(
-                self.net(x).log_softmax(-1), y
-            )  # raises TS113 at nn.functional.nll_loss(self.net(x).log_softmax(-1), y)
+            loss = nn.functional.nll_loss(self.net(x).log_softmax(-1), y)  # raises TS113 at nn.functional.nll_loss(self.net(x).log_softmax(-1), y)
             self.opt.zero_grad()
             loss.backward()
             self.opt.step()

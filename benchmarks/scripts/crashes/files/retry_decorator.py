@@ -29,9 +29,7 @@ def retried(times):
 
 @retried(times=3)
 def step(model, optimizer, x, y):
-    loss = nn.functional.binary_cross_entropy_with_logits(
-        model(x), y
-    )  # raises TS307/TS302/TS301/TS113 at nn.functional.binary_cross_entropy_with_logits(model(x), y), cause
+    loss = nn.functional.binary_cross_entropy_with_logits(model(x), y)  # raises TS307/TS302/TS301/TS113 at nn.functional.binary_cross_entropy_with_logits(model(x), y), cause
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -12,9 +12,7 @@ class Block(nn.Module):
         self.down = nn.Linear(2 * dim, dim)  # cause
 
     def forward(self, x):
-        return x + self.down(
-            torch.nn.functional.gelu(self.up(x))
-        )  # raises TS101 at self.down(torch.nn.functional.gelu(self.up(x)))
+        return x + self.down(torch.nn.functional.gelu(self.up(x)))  # raises TS101 at self.down(torch.nn.functional.gelu(self.up(x)))
 
 
 class Model(nn.Module):

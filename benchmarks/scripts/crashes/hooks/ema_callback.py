@@ -15,9 +15,7 @@ class Ema(Callback):
 
     def on_step(self, trainer):
         for name, p in trainer.model.named_parameters():
-            self.shadow[name].lerp_(
-                p.detach().double(), 0.1
-            )  # raises TS301 at self.shadow[name].lerp_(p.detach().double(), 0.1), cause
+            self.shadow[name].lerp_(p.detach().double(), 0.1)  # raises TS301 at self.shadow[name].lerp_(p.detach().double(), 0.1), cause
 
 
 class Trainer:

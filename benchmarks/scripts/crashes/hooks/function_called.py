@@ -20,9 +20,7 @@ class BinaryLinear(nn.Linear):
         self.binarise = Sign()  # cause
 
     def forward(self, x):
-        return nn.functional.linear(
-            x, self.binarise(self.weight), self.bias
-        )  # raises TS820/TS815/TS824/TS199 at self.binarise(self.weight), cause
+        return nn.functional.linear(x, self.binarise(self.weight), self.bias)  # raises TS820/TS815/TS824/TS199 at self.binarise(self.weight), cause
 
 
 torch.manual_seed(0)

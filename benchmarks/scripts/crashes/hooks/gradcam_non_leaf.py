@@ -28,9 +28,7 @@ class Cam:
         scores = self.model(images)
         self.model.zero_grad()
         scores[:, label].sum().backward()
-        weights = self.features.grad.mean(
-            (2, 3), keepdim=True
-        )  # raises TS825/TS413/TS411 at self.features.grad.mean, cause
+        weights = self.features.grad.mean((2, 3), keepdim=True)  # raises TS825/TS413/TS411 at self.features.grad.mean, cause
         return torch.relu((weights * self.features).sum(1))
 
 

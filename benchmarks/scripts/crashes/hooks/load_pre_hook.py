@@ -22,12 +22,7 @@ class Net(nn.Module):
 
 
 torch.manual_seed(0)
-old = {
-    "enc.weight": torch.randn(8, 4),
-    "enc.bias": torch.zeros(8),
-    "cls.weight": torch.randn(2, 8),
-    "cls.bias": torch.zeros(2),
-}
+old = {"enc.weight": torch.randn(8, 4), "enc.bias": torch.zeros(8), "cls.weight": torch.randn(2, 8), "cls.bias": torch.zeros(2)}
 for trial in range(2):
     model = Net()
     model.load_state_dict(dict(old))  # raises TS530/TS531/TS501/TS521/TS199 at model.load_state_dict(dict(old))

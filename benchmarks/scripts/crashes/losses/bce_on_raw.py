@@ -19,9 +19,7 @@ criterion = nn.BCELoss()  # cause
 optimizer = torch.optim.SGD(detector.parameters(), lr=1.0)
 for _ in range(4):
     x = torch.randn(32, 6) * 5
-    loss = criterion(
-        detector(x), (x.sum(1) > 0).float()
-    )  # raises TS306 at criterion(detector(x), (x.sum(1) > 0).float())
+    loss = criterion(detector(x), (x.sum(1) > 0).float())  # raises TS306 at criterion(detector(x), (x.sum(1) > 0).float())
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

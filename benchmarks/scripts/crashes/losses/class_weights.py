@@ -18,9 +18,7 @@ criterion = nn.CrossEntropyLoss(weight=counts.sum() / counts)  # cause
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(2):
-    loss = criterion(
-        net(torch.randn(6, 5)), torch.randint(0, 3, (6,))
-    )  # raises TS113 at criterion(net(torch.randn(6, 5)), torch.randint(0, 3, (6,)))
+    loss = criterion(net(torch.randn(6, 5)), torch.randint(0, 3, (6,)))  # raises TS113 at criterion(net(torch.randn(6, 5)), torch.randint(0, 3, (6,)))
     opt.zero_grad()
     loss.backward()
     opt.step()

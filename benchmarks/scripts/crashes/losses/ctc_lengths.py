@@ -19,9 +19,7 @@ opt = torch.optim.Adam(speech.parameters())
 for _ in range(2):
     audio = torch.randn(2, 8, 41)
     lengths = torch.tensor([41, 41])  # cause
-    loss = ctc(
-        speech(audio), torch.randint(1, 6, (2, 4)), lengths, torch.tensor([4, 4])
-    )  # raises TS199/TS113/TS310 at ctc(speech(audio), torch.randint(1, 6, (2, 4)), lengths, torch.tensor([4, 4]))
+    loss = ctc(speech(audio), torch.randint(1, 6, (2, 4)), lengths, torch.tensor([4, 4]))  # raises TS199/TS113/TS310 at ctc(speech(audio), torch.randint(1, 6, (2, 4)), lengths, torch.tensor([4, 4]))
     opt.zero_grad()
     loss.backward()
     opt.step()

@@ -18,9 +18,7 @@ net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for i in range(0, 8, 2):
     features, labels = zip(*samples[i : i + 2])  # cause
-    loss = nn.functional.cross_entropy(
-        net(torch.tensor(features)), list(labels)
-    )  # raises TS199/TS823/TS815 at nn.functional.cross_entropy(net(torch.tensor(features)), list(labels)), cause
+    loss = nn.functional.cross_entropy(net(torch.tensor(features)), list(labels))  # raises TS199/TS823/TS815 at nn.functional.cross_entropy(net(torch.tensor(features)), list(labels)), cause
     opt.zero_grad()
     loss.backward()
     opt.step()

@@ -24,9 +24,7 @@ tags = Tags(5)
 opt = torch.optim.SGD(tags.parameters(), lr=0.1)
 for labels in ([[0, 2], [1]], [[3], [4, 0]]):
     target = encode(labels, 5)
-    loss = nn.functional.binary_cross_entropy_with_logits(
-        tags(torch.randn(2, 8)), target
-    )  # raises TS307 at nn.functional.binary_cross_entropy_with_logits(tags(torch.randn(2, 8)), target), cause
+    loss = nn.functional.binary_cross_entropy_with_logits(tags(torch.randn(2, 8)), target)  # raises TS307 at nn.functional.binary_cross_entropy_with_logits(tags(torch.randn(2, 8)), target), cause
     opt.zero_grad()
     loss.backward()
     opt.step()

@@ -28,9 +28,7 @@ class Smoothed:
 
     def __call__(self, output, labels):
         scores = output[0]  # cause
-        return nn.functional.cross_entropy(
-            scores, labels, label_smoothing=self.amount
-        )  # raises TS310 at nn.functional.cross_entropy(scores, labels, label_smoothing=self.amount)
+        return nn.functional.cross_entropy(scores, labels, label_smoothing=self.amount)  # raises TS310 at nn.functional.cross_entropy(scores, labels, label_smoothing=self.amount)
 
 
 torch.manual_seed(0)

@@ -14,9 +14,7 @@ criterion = partial(nn.functional.cross_entropy, weight=weights)  # cause
 model = nn.Linear(6, 4)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for step in range(3):
-    loss = criterion(
-        model(torch.randn(8, 6)), labels
-    )  # raises TS113 at criterion(model(torch.randn(8, 6)), labels), cause
+    loss = criterion(model(torch.randn(8, 6)), labels)  # raises TS113 at criterion(model(torch.randn(8, 6)), labels), cause
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -17,9 +17,7 @@ seg = Seg(5)
 opt = torch.optim.Adam(seg.parameters())
 for _ in range(2):
     images, masks = torch.rand(2, 3, 8, 8), torch.randint(0, 5, (2, 1, 8, 8))  # cause
-    loss = nn.functional.cross_entropy(
-        seg(images), masks
-    )  # raises TS113 at nn.functional.cross_entropy(seg(images), masks), cause
+    loss = nn.functional.cross_entropy(seg(images), masks)  # raises TS113 at nn.functional.cross_entropy(seg(images), masks), cause
     opt.zero_grad()
     loss.backward()
     opt.step()

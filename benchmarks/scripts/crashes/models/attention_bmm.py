@@ -27,9 +27,7 @@ class AttnDecoder(nn.Module):
         query = self.query(hidden[-1]).unsqueeze(1)
         scores = torch.bmm(query, memory.transpose(1, 2))
         weights = F.softmax(scores, dim=-1)
-        context = torch.bmm(
-            weights.transpose(1, 2), memory
-        )  # raises TS101/TS108 at torch.bmm(weights.transpose(1, 2), memory), cause
+        context = torch.bmm(weights.transpose(1, 2), memory)  # raises TS101/TS108 at torch.bmm(weights.transpose(1, 2), memory), cause
         embedded = self.embedding(token).unsqueeze(1)
         output, hidden = self.gru(torch.cat([embedded, context], dim=-1), hidden)
         return self.out(output.squeeze(1)), hidden

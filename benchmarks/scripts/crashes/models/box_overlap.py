@@ -10,9 +10,7 @@ def area(boxes):
 
 def overlap(predicted, true):
     """Intersection over union of each predicted with each true box."""
-    top = torch.maximum(
-        predicted[:, :2], true[:, :2]
-    )  # raises TS103 at torch.maximum(predicted[:, :2], true[:, :2]), cause
+    top = torch.maximum(predicted[:, :2], true[:, :2])  # raises TS103 at torch.maximum(predicted[:, :2], true[:, :2]), cause
     bottom = torch.minimum(predicted[:, 2:], true[:, 2:])  # cause
     shared = (bottom - top).clamp(min=0).prod(-1)
     return shared / (area(predicted)[:, None] + area(true) - shared)
@@ -21,9 +19,7 @@ def overlap(predicted, true):
 class Detector(nn.Module):
     def __init__(self, boxes=20):
         super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(3, 8, 5, stride=4), nn.ReLU(), nn.Flatten(), nn.LazyLinear(64), nn.ReLU()
-        )
+        self.features = nn.Sequential(nn.Conv2d(3, 8, 5, stride=4), nn.ReLU(), nn.Flatten(), nn.LazyLinear(64), nn.ReLU())
         self.corner, self.size = nn.Linear(64, 2 * boxes), nn.Linear(64, 2 * boxes)
 
     def forward(self, image):

@@ -7,12 +7,8 @@ import torch.nn.functional as F
 
 def backbone(width):
     return nn.Sequential(
-        nn.Conv2d(3, width, 3, stride=2, padding=1),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        nn.Conv2d(width, 2 * width, 3, stride=2, padding=1),
-        nn.BatchNorm2d(2 * width),
-        nn.ReLU(),
+        nn.Conv2d(3, width, 3, stride=2, padding=1), nn.BatchNorm2d(width), nn.ReLU(),
+        nn.Conv2d(width, 2 * width, 3, stride=2, padding=1), nn.BatchNorm2d(2 * width), nn.ReLU(),
     )
 
 
@@ -39,9 +35,7 @@ class Distiller(nn.Module):
         s_logits, s_features = self.student(x)
         hint = F.mse_loss(s_features, t_features)  # raises TS113/TS103 at F.mse_loss(s_features, t_features), cause
         soft = F.kl_div(
-            F.log_softmax(s_logits / self.temperature, 1),
-            F.softmax(t_logits / self.temperature, 1),
-            reduction="batchmean",
+            F.log_softmax(s_logits / self.temperature, 1), F.softmax(t_logits / self.temperature, 1), reduction="batchmean"
         )
         return self.alpha * soft + hint + F.cross_entropy(s_logits, y)
 

@@ -17,9 +17,7 @@ class RelativeAttention(nn.Module):
     def forward(self, x):
         b, n, d = x.shape
         q, k, v = (t.reshape(b, n, self.heads, -1).transpose(1, 2) for t in self.to_qkv(x).chunk(3, -1))
-        bias = torch.einsum(
-            "bhid,ijd->bhij", q, self.relative[self.index]
-        )  # raises TS101/TS103/TS108/TS199 at torch.einsum("bhid,ijd->bhij", q, self.relative[self.index]), cause
+        bias = torch.einsum("bhid,ijd->bhij", q, self.relative[self.index])  # raises TS101/TS103/TS108/TS199 at torch.einsum("bhid,ijd->bhij", q, self.relative[self.index]), cause
         attention = (q @ k.transpose(-1, -2) * self.scale + bias).softmax(-1)
         return self.out((attention @ v).transpose(1, 2).reshape(b, n, d))
 

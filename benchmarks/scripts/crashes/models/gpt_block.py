@@ -45,9 +45,7 @@ class CharModel(nn.Module):
 
     def forward(self, idx, targets=None):
         B, T = idx.shape
-        pos = self.pos(
-            torch.arange(T, device=idx.device)
-        )  # raises TS310 at self.pos(torch.arange(T, device=idx.device))
+        pos = self.pos(torch.arange(T, device=idx.device))  # raises TS310 at self.pos(torch.arange(T, device=idx.device))
         x = self.blocks(self.tok(idx) + pos)
         logits = self.head(x)
         loss = None if targets is None else F.cross_entropy(logits.view(B * T, -1), targets.view(-1))

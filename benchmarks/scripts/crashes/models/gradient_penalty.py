@@ -18,9 +18,7 @@ def gradient_penalty(critic, real, fake):
     interpolates = alpha * real + (1 - alpha) * fake  # cause
     scores = critic(interpolates)
     ones = torch.ones_like(scores)
-    (gradients,) = autograd.grad(
-        scores, interpolates, ones, create_graph=True
-    )  # raises TS411 at autograd.grad(scores, interpolates, ones, create_graph=True), cause
+    (gradients,) = autograd.grad(scores, interpolates, ones, create_graph=True)  # raises TS411 at autograd.grad(scores, interpolates, ones, create_graph=True), cause
     return ((gradients.norm(2, dim=1) - 1) ** 2).mean()
 
 

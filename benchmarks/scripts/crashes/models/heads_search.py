@@ -11,9 +11,7 @@ class Encoder(nn.Module):
         super().__init__()
         self.embed = nn.Linear(6, dim)
         self.blocks = nn.ModuleList(
-            nn.TransformerEncoderLayer(
-                d_model=dim, nhead=heads, dim_feedforward=2 * dim, batch_first=True
-            )  # raises TS111/TS115 at nn.TransformerEncoderLayer(d_model=dim, nhead=heads, dim_feedforward=2 * dim, batch_first=True), cause
+            nn.TransformerEncoderLayer(d_model=dim, nhead=heads, dim_feedforward=2 * dim, batch_first=True)  # raises TS111/TS115 at nn.TransformerEncoderLayer(d_model=dim, nhead=heads, dim_feedforward=2 * dim, batch_first=True), cause
             for _ in range(layers)
         )
         self.out = nn.Linear(dim, 1)

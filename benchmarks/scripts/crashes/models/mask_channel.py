@@ -19,9 +19,7 @@ class Scenes(Dataset):
 class FCN(nn.Module):
     def __init__(self, classes):
         super().__init__()
-        self.features = nn.Sequential(
-            nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3, padding=1), nn.ReLU()
-        )
+        self.features = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.Conv2d(16, 16, 3, padding=1), nn.ReLU())
         self.classifier = nn.Conv2d(16, classes, 1)
         self.criterion = nn.CrossEntropyLoss(ignore_index=255)
 

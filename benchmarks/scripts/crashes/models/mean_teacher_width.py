@@ -26,9 +26,7 @@ class MeanTeacher:
     @torch.no_grad()
     def update(self):
         for slow, fast in zip(self.teacher.parameters(), self.student.parameters()):
-            slow.mul_(self.decay).add_(
-                fast, alpha=1 - self.decay
-            )  # raises TS103 at slow.mul_(self.decay).add_(fast, alpha=1 - self.decay)
+            slow.mul_(self.decay).add_(fast, alpha=1 - self.decay)  # raises TS103 at slow.mul_(self.decay).add_(fast, alpha=1 - self.decay)
 
 
 torch.manual_seed(0)

@@ -12,9 +12,7 @@ class DiceLoss(nn.Module):
 
     def forward(self, logits, target):
         probabilities = logits.softmax(1)
-        onehot = (
-            F.one_hot(target, self.classes).permute(0, 3, 1, 2).float()
-        )  # raises TS310 at F.one_hot(target, self.classes), cause
+        onehot = F.one_hot(target, self.classes).permute(0, 3, 1, 2).float()  # raises TS310 at F.one_hot(target, self.classes), cause
         inter = (probabilities * onehot).sum((0, 2, 3))
         total = (probabilities + onehot).sum((0, 2, 3))
         return 1 - ((2 * inter + self.eps) / (total + self.eps)).mean()

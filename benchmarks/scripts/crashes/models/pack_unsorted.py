@@ -34,9 +34,7 @@ class Classifier(nn.Module):
 
     def forward(self, tokens, lengths):
         embedded = self.embed(tokens)
-        packed = pack_padded_sequence(
-            embedded, lengths, batch_first=True
-        )  # raises TS199 at pack_padded_sequence(embedded, lengths, batch_first=True), cause
+        packed = pack_padded_sequence(embedded, lengths, batch_first=True)  # raises TS199 at pack_padded_sequence(embedded, lengths, batch_first=True), cause
         _, (hidden, _) = self.lstm(packed)
         return self.fc(torch.cat([hidden[-2], hidden[-1]], dim=1))
 

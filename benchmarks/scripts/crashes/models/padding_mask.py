@@ -20,9 +20,7 @@ class SelfAttention(nn.Module):
         q, k, v = (z.view(b, t, self.heads, self.d_k).transpose(1, 2) for z in (q, k, v))
         scores = q @ k.transpose(-2, -1) / math.sqrt(self.d_k)
         if mask is not None:
-            scores = scores.masked_fill(
-                mask, float("-inf")
-            )  # raises TS103 at scores.masked_fill(mask, float("-inf")), cause
+            scores = scores.masked_fill(mask, float("-inf"))  # raises TS103 at scores.masked_fill(mask, float("-inf")), cause
         out = F.softmax(scores, dim=-1) @ v
         return self.proj(out.transpose(1, 2).reshape(b, t, d))
 

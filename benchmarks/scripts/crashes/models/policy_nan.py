@@ -12,9 +12,7 @@ class Actor(nn.Module):
 
     def forward(self, state):
         logits = self.net(state)
-        return Categorical(
-            logits=logits / (logits - logits)
-        )  # raises TS314/TS920/TS199 at Categorical(logits=logits / (logits - logits)), cause
+        return Categorical(logits=logits / (logits - logits))  # raises TS314/TS920/TS199 at Categorical(logits=logits / (logits - logits)), cause
 
 
 torch.manual_seed(0)

@@ -35,9 +35,7 @@ def finish_episode(gamma=0.99):
         returns.insert(0, R)
     returns = torch.tensor(returns)
     returns = (returns - returns.mean()) / (returns.std() + 1e-8)
-    loss = -(
-        torch.cat(policy.saved_log_probs) * returns
-    ).sum()  # raises TS106 at torch.cat(policy.saved_log_probs), cause
+    loss = -(torch.cat(policy.saved_log_probs) * returns).sum()  # raises TS106 at torch.cat(policy.saved_log_probs), cause
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()

@@ -35,9 +35,7 @@ class Wrapper(nn.Module):
         self.criterion = nn.BCEWithLogitsLoss()
 
     def forward(self, words, label):
-        return self.criterion(
-            self.model(words), label
-        )  # raises TS113/TS307/TS103 at self.criterion(self.model(words), label), cause
+        return self.criterion(self.model(words), label)  # raises TS113/TS307/TS103 at self.criterion(self.model(words), label), cause
 
 
 wrapper = Wrapper(Spam())

@@ -10,12 +10,8 @@ class DoubleConv(nn.Module):
     def __init__(self, inputs, outputs):
         super().__init__()
         self.body = nn.Sequential(
-            nn.Conv2d(inputs, outputs, 3, padding=1),
-            nn.BatchNorm2d(outputs),
-            nn.ReLU(inplace=True),
-            nn.Conv2d(outputs, outputs, 3, padding=1),
-            nn.BatchNorm2d(outputs),
-            nn.ReLU(inplace=True),
+            nn.Conv2d(inputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
+            nn.Conv2d(outputs, outputs, 3, padding=1), nn.BatchNorm2d(outputs), nn.ReLU(inplace=True),
         )
 
     def forward(self, x):

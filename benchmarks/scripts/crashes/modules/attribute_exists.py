@@ -9,9 +9,7 @@ class Codebook(nn.Module):
         super().__init__()
         self.counts = torch.zeros(size)
         self.embed = nn.Embedding(size, dim)
-        self.register_buffer(
-            "counts", torch.zeros(size)
-        )  # raises TS199/TS918 at self.register_buffer("counts", torch.zeros(size)), cause
+        self.register_buffer("counts", torch.zeros(size))  # raises TS199/TS918 at self.register_buffer("counts", torch.zeros(size)), cause
 
     def forward(self, z):
         index = torch.cdist(z, self.embed.weight).argmin(1)

@@ -18,9 +18,7 @@ class Causal(nn.Module):
 
     def forward(self, x):
         q, k, v = self.project(x).chunk(3, dim=-1)
-        scores = (
-            q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + self.mask
-        )  # raises TS103 at q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + self.mask
+        scores = q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + self.mask  # raises TS103 at q @ k.transpose(1, 2) / q.shape[-1] ** 0.5 + self.mask
         return scores.softmax(-1) @ v
 
 

@@ -18,9 +18,7 @@ criterion = nn.CrossEntropyLoss()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for _ in range(2):
     out = net(torch.randn(3, 4))
-    loss = criterion(
-        out, torch.tensor([0, 1, 0])
-    )  # raises TS823/TS199/TS825/TS815 at criterion(out, torch.tensor([0, 1, 0]))
+    loss = criterion(out, torch.tensor([0, 1, 0]))  # raises TS823/TS199/TS825/TS815 at criterion(out, torch.tensor([0, 1, 0]))
     opt.zero_grad()
     loss.backward()
     opt.step()

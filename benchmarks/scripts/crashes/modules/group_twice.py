@@ -17,9 +17,7 @@ class Model(nn.Module):
 def unfreeze(model, optimizer):
     for p in model.backbone.parameters():
         p.requires_grad = True
-    optimizer.add_param_group(
-        {"params": model.backbone.parameters(), "lr": 1e-4}
-    )  # raises TS199 at optimizer.add_param_group({"params": model.backbone.parameters(), "lr": 1e-4}), cause
+    optimizer.add_param_group({"params": model.backbone.parameters(), "lr": 1e-4})  # raises TS199 at optimizer.add_param_group({"params": model.backbone.parameters(), "lr": 1e-4}), cause
 
 
 model = Model()

@@ -17,9 +17,7 @@ class Stack(nn.Module):
 
 def main():
     stack = Stack(3)
-    optimizer = torch.optim.Adam(
-        stack.parameters(), lr=1e-3
-    )  # raises TS511 at torch.optim.Adam(stack.parameters(), lr=1e-3)
+    optimizer = torch.optim.Adam(stack.parameters(), lr=1e-3)  # raises TS511 at torch.optim.Adam(stack.parameters(), lr=1e-3)
     for _ in range(2):
         loss = stack(torch.randn(2, 4)).mean()
         optimizer.zero_grad()

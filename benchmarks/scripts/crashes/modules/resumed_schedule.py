@@ -17,9 +17,7 @@ class Net(nn.Module):
 def train(start, epochs):
     net = Net()
     opt = torch.optim.SGD(net.parameters(), lr=0.1)
-    schedule = CosineAnnealingLR(
-        opt, T_max=epochs, last_epoch=start - 1
-    )  # raises TS199 at CosineAnnealingLR(opt, T_max=epochs, last_epoch=start - 1), cause
+    schedule = CosineAnnealingLR(opt, T_max=epochs, last_epoch=start - 1)  # raises TS199 at CosineAnnealingLR(opt, T_max=epochs, last_epoch=start - 1), cause
     for epoch in range(start, epochs):
         loss = net(torch.randn(3, 4)).square().mean()
         opt.zero_grad()

@@ -15,9 +15,7 @@ class Net(nn.Module):
 
 def build(model, config):
     optimizer = torch.optim.AdamW(model.parameters(), lr=config["lr"])
-    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(
-        model.parameters(), T_max=config["epochs"]
-    )  # raises TS815 at torch.optim.lr_scheduler.CosineAnnealingLR(model.parameters(), T_max=config["epochs"]), cause
+    scheduler = torch.optim.lr_scheduler.CosineAnnealingLR(model.parameters(), T_max=config["epochs"])  # raises TS815 at torch.optim.lr_scheduler.CosineAnnealingLR(model.parameters(), T_max=config["epochs"]), cause
     return optimizer, scheduler
 
 

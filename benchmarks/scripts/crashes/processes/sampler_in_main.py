@@ -29,9 +29,7 @@ class Net(nn.Module):
 data = TensorDataset(torch.randn(8, 3))
 net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for (x,) in DataLoader(
-    data, batch_sampler=Pairs(len(data))
-):  # raises TS310/TS918 at DataLoader(data, batch_sampler=Pairs(len(data))), cause
+for (x,) in DataLoader(data, batch_sampler=Pairs(len(data))):  # raises TS310/TS918 at DataLoader(data, batch_sampler=Pairs(len(data))), cause
     opt.zero_grad()
     net(x).mean().backward()
     opt.step()

@@ -9,9 +9,7 @@ REPLICAS = 2
 
 
 def train(rank, data, epochs=2):
-    sampler = DistributedSampler(
-        data, num_replicas=REPLICAS, rank=rank, seed=0
-    )  # raises TS199/TS918 at DistributedSampler(data, num_replicas=REPLICAS, rank=rank, seed=0)
+    sampler = DistributedSampler(data, num_replicas=REPLICAS, rank=rank, seed=0)  # raises TS199/TS918 at DistributedSampler(data, num_replicas=REPLICAS, rank=rank, seed=0)
     loader = DataLoader(data, batch_size=4, sampler=sampler)
     model = nn.Linear(3, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

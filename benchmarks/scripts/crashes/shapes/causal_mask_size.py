@@ -13,9 +13,7 @@ class Decoder(nn.Module):
         self.register_buffer("mask", nn.Transformer.generate_square_subsequent_mask(context))
 
     def forward(self, ids):
-        h = self.layer(
-            self.emb(ids), src_mask=self.mask
-        )  # raises TS111 at self.layer(self.emb(ids), src_mask=self.mask), cause
+        h = self.layer(self.emb(ids), src_mask=self.mask)  # raises TS111 at self.layer(self.emb(ids), src_mask=self.mask), cause
         return self.head(h)
 
 

@@ -10,9 +10,7 @@ class Cross(nn.Module):
         self.attn = nn.MultiheadAttention(16, 4, batch_first=True)
 
     def forward(self, q, kv, padding):
-        out, _ = self.attn(
-            q, kv, kv, key_padding_mask=padding
-        )  # raises TS111 at self.attn(q, kv, kv, key_padding_mask=padding)
+        out, _ = self.attn(q, kv, kv, key_padding_mask=padding)  # raises TS111 at self.attn(q, kv, kv, key_padding_mask=padding)
         return out
 
 

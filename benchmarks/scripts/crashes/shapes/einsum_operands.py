@@ -10,9 +10,7 @@ class Bilinear(nn.Module):
         self.weight = nn.Parameter(torch.randn(out, right, left))  # cause
 
     def forward(self, a, b):
-        return torch.einsum(
-            "bi,oij,bj->bo", a, self.weight, b
-        )  # raises TS101 at torch.einsum("bi,oij,bj->bo", a, self.weight, b), cause
+        return torch.einsum("bi,oij,bj->bo", a, self.weight, b)  # raises TS101 at torch.einsum("bi,oij,bj->bo", a, self.weight, b), cause
 
 
 layer = Bilinear(6, 9, 4)

@@ -10,9 +10,7 @@ class Window(nn.Module):
         self.bias = nn.Parameter(torch.zeros(heads, size, size))
 
     def forward(self, scores):
-        return (scores + self.bias.expand(scores.shape)).softmax(
-            -1
-        )  # raises TS103/TS104 at self.bias.expand(scores.shape)
+        return (scores + self.bias.expand(scores.shape)).softmax(-1)  # raises TS103/TS104 at self.bias.expand(scores.shape)
 
 
 layer = Window(7, 4)  # cause

@@ -24,9 +24,7 @@ optimizer = torch.optim.Adam(q.parameters())
 for episode in range(3):
     states, actions, rewards, nexts = zip(*random.sample(memory, 16))
     actions = torch.tensor(actions)  # cause
-    chosen = q(torch.stack(states)).gather(
-        1, actions
-    )  # raises TS108 at q(torch.stack(states)).gather(1, actions), cause
+    chosen = q(torch.stack(states)).gather(1, actions)  # raises TS108 at q(torch.stack(states)).gather(1, actions), cause
     with torch.no_grad():
         wanted = torch.tensor(rewards) + 0.9 * target(torch.stack(nexts)).max(1).values
     loss = nn.functional.smooth_l1_loss(chosen.squeeze(), wanted)

@@ -5,9 +5,7 @@ from torch import nn
 
 
 def conv(c_in, c_out, groups):
-    return nn.Sequential(
-        nn.Conv2d(c_in, c_out, 3, padding=1), nn.GroupNorm(groups, c_out), nn.ReLU()
-    )  # raises TS109 at nn.GroupNorm(groups, c_out)
+    return nn.Sequential(nn.Conv2d(c_in, c_out, 3, padding=1), nn.GroupNorm(groups, c_out), nn.ReLU())  # raises TS109 at nn.GroupNorm(groups, c_out)
 
 
 class Net(nn.Module):

@@ -17,9 +17,7 @@ class TextEncoder(nn.Module):
     def forward(self, ids):
         mask = (ids == PAD).t()  # cause
         x = self.embed(ids)
-        x = self.encoder(
-            x, src_key_padding_mask=mask
-        )  # raises TS111 at self.encoder(x, src_key_padding_mask=mask), cause
+        x = self.encoder(x, src_key_padding_mask=mask)  # raises TS111 at self.encoder(x, src_key_padding_mask=mask), cause
         return self.cls(x.mean(dim=1))
 
 

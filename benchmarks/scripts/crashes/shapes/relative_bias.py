@@ -15,9 +15,7 @@ class WindowAttention(nn.Module):
     def forward(self, x):
         b, n, c = x.shape
         q, k, v = self.qkv(x).reshape(b, n, 3, self.heads, c // self.heads).permute(2, 0, 3, 1, 4)
-        scores = (q * self.scale) @ k.transpose(
-            -2, -1
-        ) + self.bias  # raises TS103 at (q * self.scale) @ k.transpose(-2, -1) + self.bias
+        scores = (q * self.scale) @ k.transpose(-2, -1) + self.bias  # raises TS103 at (q * self.scale) @ k.transpose(-2, -1) + self.bias
         return self.out((scores.softmax(-1) @ v).transpose(1, 2).reshape(b, n, c))
 
 

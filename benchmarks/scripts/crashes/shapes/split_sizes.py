@@ -11,9 +11,7 @@ class Mixer(nn.Module):
         self.proj = nn.Linear(dim, 2 * dim)  # cause
 
     def forward(self, x):
-        gate, value, skip = self.proj(x).split(
-            self.dim, dim=-1
-        )  # raises TS115 at gate, value, skip or self.proj(x).split(self.dim, dim=-1), cause
+        gate, value, skip = self.proj(x).split(self.dim, dim=-1)  # raises TS115 at gate, value, skip or self.proj(x).split(self.dim, dim=-1), cause
         return torch.sigmoid(gate) * value + skip
 
 

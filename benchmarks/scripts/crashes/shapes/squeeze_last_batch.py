@@ -18,9 +18,7 @@ scorer = Scorer()
 opt = torch.optim.SGD(scorer.parameters(), lr=0.1)
 loader = DataLoader(TensorDataset(torch.randn(17, 4), torch.rand(17)), batch_size=4)
 for x, y in loader:
-    loss = nn.functional.binary_cross_entropy_with_logits(
-        scorer(x), y
-    )  # raises TS113 at nn.functional.binary_cross_entropy_with_logits(scorer(x), y)
+    loss = nn.functional.binary_cross_entropy_with_logits(scorer(x), y)  # raises TS113 at nn.functional.binary_cross_entropy_with_logits(scorer(x), y)
     opt.zero_grad()
     loss.backward()
     opt.step()

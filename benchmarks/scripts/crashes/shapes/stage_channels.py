@@ -11,9 +11,7 @@ def stage(c_in, c_out):
 class Backbone(nn.Module):
     def __init__(self, widths=(16, 32, 64)):
         super().__init__()
-        self.stages = nn.ModuleList(
-            [stage(3, widths[0]), stage(widths[0], widths[1]), stage(widths[0], widths[2])]
-        )  # cause
+        self.stages = nn.ModuleList([stage(3, widths[0]), stage(widths[0], widths[1]), stage(widths[0], widths[2])])  # cause
         self.classifier = nn.Linear(widths[-1], 5)
 
     def forward(self, x):

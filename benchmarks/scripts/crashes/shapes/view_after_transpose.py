@@ -13,9 +13,7 @@ class Heads(nn.Module):
     def forward(self, x):
         b, t, c = x.size()
         v = self.value(x).view(b, t, 4, 6).transpose(1, 2)
-        merged = (
-            v.transpose(1, 2)[:, :, torch.arange(4)].transpose(1, 2).view(b, t, c)
-        )  # raises TS105 at v.transpose(1, 2)[:, :, torch.arange(4)].transpose(1, 2).view(b, t, c), cause
+        merged = v.transpose(1, 2)[:, :, torch.arange(4)].transpose(1, 2).view(b, t, c)  # raises TS105 at v.transpose(1, 2)[:, :, torch.arange(4)].transpose(1, 2).view(b, t, c), cause
         return self.out(merged)
 
 

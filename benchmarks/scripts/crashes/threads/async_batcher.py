@@ -28,9 +28,7 @@ class Server:
 
     def predict(self, texts):
         with torch.no_grad():
-            ids = torch.stack(
-                [tokenize(text) for text in texts]
-            )  # raises TS106 at torch.stack([tokenize(text) for text in texts]), cause
+            ids = torch.stack([tokenize(text) for text in texts])  # raises TS106 at torch.stack([tokenize(text) for text in texts]), cause
             return self.model(ids).tolist()
 
     async def handle(self, texts):

@@ -24,9 +24,7 @@ class Evaluation(threading.Thread):
     def run(self):
         right = 0.0
         for x, y in self.batches:
-            right += (
-                (self.net(x).argmax(1) == y).float().item()
-            )  # raises TS825/TS199/TS823 at (self.net(x).argmax(1) == y).float().item(), cause
+            right += (self.net(x).argmax(1) == y).float().item()  # raises TS825/TS199/TS823 at (self.net(x).argmax(1) == y).float().item(), cause
         self.accuracy = right / sum(len(y) for _, y in self.batches)
 
 

@@ -21,9 +21,7 @@ def crop(image):
 
 
 def assemble(images):
-    return torch.stack(
-        [crop(image) for image in images]
-    )  # raises TS106 at torch.stack([crop(image) for image in images])
+    return torch.stack([crop(image) for image in images])  # raises TS106 at torch.stack([crop(image) for image in images])
 
 
 def batches(sizes):

@@ -10,9 +10,7 @@ class Model(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
         self.inp = nn.Linear(5, width)
-        self.attn = nn.MultiheadAttention(
-            width, heads, batch_first=True
-        )  # raises TS111 at nn.MultiheadAttention(width, heads, batch_first=True)
+        self.attn = nn.MultiheadAttention(width, heads, batch_first=True)  # raises TS111 at nn.MultiheadAttention(width, heads, batch_first=True)
         self.out = nn.Linear(width, 1)
 
     def forward(self, x):

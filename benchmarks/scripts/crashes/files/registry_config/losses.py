@@ -12,9 +12,7 @@ class Focal(nn.Module):
 
     def forward(self, logits, target):
         log_p = nn.functional.log_softmax(logits, dim=-1)
-        ce = nn.functional.nll_loss(
-            log_p, target, self.weight, reduction="none"
-        )  # raises TS301 at nn.functional.nll_loss(log_p, target, self.weight, reduction="none")
+        ce = nn.functional.nll_loss(log_p, target, self.weight, reduction="none")  # raises TS301 at nn.functional.nll_loss(log_p, target, self.weight, reduction="none")
         p = torch.exp(-ce)
         return ((1 - p) ** self.gamma * ce).mean()
 

@@ -10,7 +10,5 @@ class Encoder(nn.Module):
         self.out = nn.Linear(dim, 2)
 
     def forward(self, ids, mask):
-        h = self.layers(
-            self.embed(ids), src_key_padding_mask=mask
-        )  # raises TS111 at self.layers(self.embed(ids), src_key_padding_mask=mask), cause
+        h = self.layers(self.embed(ids), src_key_padding_mask=mask)  # raises TS111 at self.layers(self.embed(ids), src_key_padding_mask=mask), cause
         return self.out(h.mean(1))
