@@ -420,6 +420,9 @@ EXPLANATIONS = (
         "import pickle\npickle.dumps(lambda x: x * torch.ones(1))",
     ),
     Explanation(
+        "TS199", r"Parent directory (.+) does not exist", "explain.folder", "torch.save({}, 'no/such/folder/model.pt')"
+    ),
+    Explanation(
         "TS199", r"^StopIteration$", "explain.exhausted", "items = iter([torch.ones(1)])\nnext(items)\nnext(items)"
     ),
     Explanation(

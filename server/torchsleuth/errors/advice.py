@@ -78,16 +78,23 @@ def _puts_none(case: Case) -> bool:
 def _number_of_text(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``Net(args.hidden)`` → ``Net(int(args.hidden))``, where the value is a text of digits; with the option of the command line
     that it comes from in reach, its type."""
+    places = list(_numbers_as_text(case))
+    for source, call, kind in typeless_options(case):
+        text = f"type={kind}"
+        yield add_argument(source, call, text, message("fix.add_argument", argument=text))
+    yield from (_wrapped(source, place, kind) for source, place, kind in reversed(places))
+
+
+def _numbers_as_text(case: Case) -> Iterator[tuple[SourceText, ast.expr, str]]:
+    """The operands that are texts of digits, what they come from, and the type that reads them."""
     texts = {}
     for node in case.frame.operands():
         value = case.frame.value(node) or {}
         if value.get("type") == "str" and (kind := _kind(value["value"])) is not None:
             texts[node] = kind
-    ways: list[Fix] = []
     for operand, source, place in followed_operands(case):
         if operand in texts and isinstance(place, ast.Name | ast.Attribute | ast.Subscript):
-            ways += [*_typed_option(case, place, texts[operand]), _wrapped(source, place, texts[operand])]
-    yield from reversed(ways)
+            yield source, place, texts[operand]
 
 
 def _wrapped(source: SourceText, place: ast.expr, kind: str) -> Fix:
@@ -96,17 +103,15 @@ def _wrapped(source: SourceText, place: ast.expr, kind: str) -> Fix:
     return Fix(title, (edits.replace(source, place, f"{kind}({old})"),))
 
 
-def _typed_option(case: Case, place: ast.expr, kind: str) -> Iterator[Fix]:
-    """``add_argument("--hidden")`` → ``add_argument("--hidden", type=int)``"""
-    if not isinstance(place, ast.Attribute):
-        return
-    for frame in files_of(case):
-        for node in ast.walk(frame.tree):
-            if called(node) == "add_argument" and isinstance(node, ast.Call):
+def typeless_options(case: Case) -> Iterator[tuple[SourceText, ast.Call, str]]:
+    """``add_argument("--hidden")`` without a type, of which a number in the failing expression is the text, and that type."""
+    for _, place, kind in _numbers_as_text(case):
+        for frame in files_of(case) if isinstance(place, ast.Attribute) else ():
+            for node in nodes_in(frame.tree, ast.Call):
                 names = [str(getattr(item, "value", "")).lstrip("-").replace("-", "_") for item in node.args]
-                if place.attr in names and not any(item.arg == "type" for item in node.keywords):
-                    text = f"type={kind}"
-                    yield add_argument(frame.source, node, text, message("fix.add_argument", argument=text))
+                if called(node) == "add_argument" and getattr(place, "attr", "") in names:
+                    if keyword_of(node, "type") is None:
+                        yield frame.source, node, kind
 
 
 def _kind(text: str) -> str | None:

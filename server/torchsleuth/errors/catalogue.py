@@ -15,6 +15,7 @@ from torchsleuth.errors import (
     layers,
     losses,
     modules,
+    plain,
     processes,
     shapes,
 )
@@ -35,6 +36,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *dtypes.ENTRIES,
     *modules.ENTRIES,
     *keys.ENTRIES,
+    *plain.ENTRIES,
 )
 
 OPERATOR_ERROR = entry("TS199", r"", "error.generic")

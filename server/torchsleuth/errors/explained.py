@@ -22,6 +22,7 @@ from torchsleuth.errors.fixes import (
 from torchsleuth.errors.functions import saved_here, saved_on_context
 from torchsleuth.errors.origin import made_at
 from torchsleuth.errors.pickled import defined_at, moved_to_module
+from torchsleuth.errors.plain import begun_again
 from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
@@ -243,6 +244,7 @@ _RELATED: dict[str, Callable[[Case], list[Related]]] = {
 _FIXES: dict[str, FixBuilder] = {
     "explain.attribute_exists": _not_before,
     "explain.dotted_name": _underscores,
+    "explain.exhausted": begun_again,
     "explain.json": _default_of_json,
     "explain.numpy_seed": convert_argument(" % 2**32", 0, "seed"),
     "explain.pickle": moved_to_module,

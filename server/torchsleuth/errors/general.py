@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.errors import advice, calls, functions, keys, lengths, optimizers, patches, rebound
+from torchsleuth.errors import advice, calls, functions, keys, lengths, optimizers, patches, plain, rebound
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
@@ -27,6 +27,7 @@ _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *lengths.BUILDERS,
     *patches.BUILDERS,
     *rebound.BUILDERS,
+    *plain.BUILDERS,
     *advice.BUILDERS,
 )
 

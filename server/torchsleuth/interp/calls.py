@@ -291,7 +291,7 @@ class Calls(Choices):
         """A function or module of a library, or a callee that is not known."""
         node = call.expression
         misuse.calls(self, callee, node, call.frame)
-        kinds.uses(self, callee, "call", node and node.func, call.frame)
+        kinds.calls(self, callee, node, call.frame)
         if isinstance(callee, LibraryModule):
             return self.call_module(callee, call)
         if isinstance(callee, NamedResult):

@@ -98,11 +98,20 @@ def kind_of(interp: Interpreter, value: Value) -> str | None:
 
 def uses(interp: Interpreter, value: Value, how: str, node: ast.AST | None, frame: Frame) -> None:
     """Something is done with a value. `how`: iterate, index, len, next or call; `node`: the expression of the value."""
+    if value is None and how == "iterate" and isinstance(node, ast.expr):
+        _report(interp, "none", ("none", how), node, frame)
     kind = kind_of(interp, value)
     if kind == "list" and how == "next" and isinstance(value, ListValue) and value.items is None:
         return  # It may be what iter() makes of one.
     if kind is not None and how in _REFUSED.get(kind, ()) and isinstance(node, ast.expr):
         _report(interp, how, (kind, value), node, frame)
+
+
+def calls(interp: Interpreter, callee: Value, node: ast.Call | None, frame: Frame) -> None:
+    """``callee(…)``"""
+    if callee is None and node is not None:
+        _report(interp, "none", ("none", "call"), node, frame)
+    uses(interp, callee, "call", node and node.func, frame)
 
 
 def goes_through(
@@ -121,6 +130,8 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
     """``container[key]``"""
     if not isinstance(node, ast.Subscript):
         return
+    if container is None:
+        _report(interp, "none", ("none", "index"), node, frame)
     uses(interp, container, "index", node.value, frame)
     if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
@@ -131,10 +142,12 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
 
 
 def _count(interp: Interpreter, container: Value) -> int | None:
-    """The number of parts of a result that is a pair, or of a container of modules, where nothing that is not known added one or
-    took one away."""
+    """The number of parts of a result that is a pair, of a list, or of a container of modules, where nothing that is not known
+    added one or took one away."""
     if isinstance(container, NamedResult):
         return len(container.fields) if container.of is None else None
+    if isinstance(container, ListValue) and container.type_name == "list" and container.once is None:
+        return None if container.items is None or container.identity in interp.trace.escaped else len(container.items)
     if not isinstance(container, LibraryModule) or container.path not in _SEQUENCES or container.broken:
         return None
     known = container.children is not None and container.identity not in interp.trace.escaped
@@ -326,6 +339,7 @@ def _report(interp: Interpreter, how: str, what: object, node: ast.AST, frame: F
 
 __all__ = [
     "applied",
+    "calls",
     "compares",
     "read_as_number",
     "decides",

@@ -226,12 +226,25 @@ def of_namespace(interp: Interpreter, owner: LibraryObject, name: str, node: ast
     """``args.batchsize`` of options that have a ``batch_size``."""
     if not is_read(node) or interp.entry or interp.trace.escaped or not is_certain(interp, frame):
         return
-    fields = of_kind(owner.slots, str)
-    near = [one for one in fields if plain_name(one) == plain_name(name)]
+    near = _options_meant(name, of_kind(owner.slots, str))
+    written = [_written(one.text) for one in (frame.source, *interp.workspace.read)]
     if near and not any(
-        _written(one.text).may_give(name, frozenset()) for one in (frame.source, *interp.workspace.read)
+        one.may_give(name, frozenset()) and (name in one.assigned or name not in one.keywords) for one in written
     ):
-        report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), False)))
+        report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, near, False)))
+
+
+def _options_meant(name: str, options: list[str]) -> tuple[str, ...]:
+    """The options that a name is meant for: written otherwise, cut down to its initials or to one of its words, or with a slip."""
+    words = {option: option.lower().split("_") for option in options}
+    own = name.lower().split("_")
+    ways = (
+        [option for option in options if plain_name(option) == plain_name(name)],
+        [option for option, parts in words.items() if "".join(part[:1] for part in parts) == name.lower()],
+        [option for option, parts in words.items() if set(own) < set(parts) or set(parts) < set(own)],
+        difflib.get_close_matches(name, options, 1, _MUCH_ALIKE),
+    )
+    return tuple(next((found for found in ways if found), ()))
 
 
 def of_library(

@@ -36,14 +36,14 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name
+from torchsleuth.syntax.forms import called, is_method_call, is_name, names_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
 
 CODE = "TS825"
-_CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove"})
-"""Methods that change a list, a dict or a set, and give nothing."""
+_CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove", "shuffle"})
+"""What changes a list, a dict or a set, and gives nothing."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -98,7 +98,25 @@ def _of_entry(place: _Place) -> Iterator[Finding]:
 
 def _of_position(place: _Place) -> Iterator[Finding]:
     count, key = place.what
-    yield place.found(message("kind.beyond", text=place.text(place.node.value), count=count, last=count - 1, key=key))
+    excess = key - count + 1 if key >= count else key + count
+    numbers = [
+        part for part in ast.walk(place.node.slice) if isinstance(part, ast.Constant) and type(part.value) is int
+    ]
+    computed = not isinstance(place.node.slice, ast.Constant | ast.UnaryOp)
+    near = [(part, part.value + step) for part in numbers for step in (excess, -excess) if computed]
+    fixes = [*_shorter_range(place, excess), *(place.replaced(part, str(new), False) for part, new in near if new >= 0)]
+    said = message("kind.beyond", text=place.text(place.node.value), count=count, last=count - 1, key=key)
+    yield place.found(said, *fixes)
+
+
+def _shorter_range(place: _Place, excess: int) -> Iterator[Candidate]:
+    """``range(len(items) - 1)`` for a loop that looks one further."""
+    around = edits.path_to(place.analysis.tree(place.source.path), place.node)
+    for loop in of_kind(around, ast.For):
+        call = loop.iter
+        if isinstance(call, ast.Call) and called(call) == "range" and len(call.args) == 1:
+            if isinstance(loop.target, ast.Name) and loop.target.id in names_in(place.node.slice):
+                yield place.replaced(call.args[0], f"{place.source.segment(call.args[0])} - {excess}", safe=False)
 
 
 def _of_generators(place: _Place) -> Iterator[Finding]:
@@ -327,25 +345,35 @@ def _of_state(place: _Place) -> Iterator[Finding]:
 
 def _of_none(place: _Place) -> Iterator[Finding]:
     """The None of a function without a return: said only where there is such a function."""
-    analysis, misuse, node, name = place.analysis, place.misuse, place.node, place.what[1]
+    analysis, misuse, node = place.analysis, place.misuse, place.node
     source = analysis.source_of(misuse.site.span.path)
-    if not isinstance(node, ast.Attribute):
-        return
-    named = isinstance(node.value, ast.Name)
-    given = last_assignment(analysis, node.value, misuse.site) if named else node.value
+    used = node.func if isinstance(node, ast.Call) and place.what[1] == "call" else node
+    used = node.value if isinstance(node, ast.Attribute | ast.Subscript) else used
+    given = last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used
     if not isinstance(given, ast.Call):
         return
-    text = " ".join(source.segment(node.value).split())
-    if isinstance(given.func, ast.Attribute) and given.func.attr in _CHANGING and given is not node.value:
-        target = next(part for part in analysis.index(source.path).of_type(ast.Assign) if part.value is given)
-        said = message("kind.none.changed", text=text, name=name, method=given.func.attr)
-        edit = edits.replace(source, target, source.segment(given))
-        fix = Candidate(message("fix.replace", old=source.segment(target), new=source.segment(given)), (edit,))
-        yield Finding(misuse.site.span, said, (), (fix,))
+    text = " ".join(source.segment(used).split())
+    if called(given) in _CHANGING and given is not used:
+        said = message("kind.none.changed", text=text, method=called(given))
+        yield Finding(misuse.site.span, said, (), _changed_alone(analysis, source, given))
         return
     fixes = list(returned(analysis, source.path))
     if fixes:
-        yield Finding(misuse.site.span, message("kind.none", text=text, name=name), (), fixes)
+        yield Finding(misuse.site.span, message("kind.none", text=text), (), fixes)
+
+
+def _changed_alone(analysis: Analysis, source: SourceText, call: ast.Call) -> Iterator[Candidate]:
+    """``x = items.sort()`` as what it does, with the name for what was changed: ``items.sort()``, ``x = items``."""
+    statement = next(part for part in analysis.index(source.path).of_type(ast.Assign) if part.value is call)
+    inside = isinstance(call.func, ast.Attribute) and call.func.attr != "shuffle"
+    whole = call.func.value if isinstance(call.func, ast.Attribute) and inside else next(iter(call.args), None)
+    if whole is None or len(statement.targets) != 1:
+        return
+    target, changed, done = (source.segment(part) for part in (statement.targets[0], whole, call))
+    start = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+    more = "" if target == changed else f"{start}{target} = {changed}"
+    title = message("fix.replace", old=" ".join(source.segment(statement).split()), new=done)
+    yield Candidate(title, (edits.replace(source, statement, done + more),))
 
 
 def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -> Candidate:
@@ -355,7 +383,7 @@ def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -
 
 
 _SAID_BY: dict[str, tuple[type[ast.AST], Callable[[_Place], Iterator[Finding]]]] = {
-    "none": (ast.Attribute, _of_none),
+    "none": (ast.expr, _of_none),
     "pair": (ast.Attribute, _of_pair),
     "lacking": (ast.Attribute, _of_tensors),
     "grows": (ast.Attribute, _of_growth),

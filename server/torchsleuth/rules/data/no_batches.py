@@ -16,6 +16,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -36,7 +37,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         source = analysis.source_of(fault.loader.site.span.path)
         given = keyword_of(call, "drop_last")
         candidates: tuple[Candidate, ...] = ()
-        if given is not None:
+        if given is None:  # It comes out of a dictionary of options.
+            written = [one for one in analysis.index(source.path).of_type(ast.keyword) if one.arg == "drop_last"]
+            edit = edits.replace(source, written[0].value, "False") if len(written) == 1 else None
+            candidates = (Candidate(message("fix.replace", old="True", new="False"), (edit,)),) if edit else ()
+        else:
             title = message("fix.remove", text=source.segment(given))
             candidates = (Candidate(title, (edits.remove_keyword(source, call, given),)),)
         text = message("data.none_left", samples=fault.values[0], batch=fault.values[1])

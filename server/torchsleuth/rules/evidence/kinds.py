@@ -45,10 +45,9 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     found = _ELEMENT.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
         name = " ".join(source.segment(node.args[0]).split())
-        operator = operator_text(operation)
-        return message(
-            "kinds.element", operator=operator, index=found[1], name=name, kind=_WORDS.get(found[2], f"a {found[2]}")
-        )
+        kind = _WORDS.get(found[2], f"a {found[2]}")
+        identifier = "kinds.element.list" if found[2] in ("list", "tuple") else "kinds.element"
+        return message(identifier, operator=operator_text(operation), index=found[1], name=name, kind=kind)
     found = _ARRAY.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
         return message("kinds.array", name=" ".join(source.segment(node.args[0]).split()), kind=found[1].lower())
@@ -104,6 +103,9 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     if element is not None and element[2] in _NUMBERS and failure.operation.target == "torch.stack":
         new = f"{made}({first})"
         yield _replaced(source.segment(node), new, imports, edits.replace(source, node, new))
+    if element is not None and element[2] in ("list", "tuple"):
+        new = f"[part for parts in {first} for part in parts]"
+        yield _replaced(first, new, (), edits.replace(source, node.args[0], new))
     if array is not None:
         new = first if array[1] == "Tensor" else f"{made}({first})"
         wanted = () if array[1] == "Tensor" else imports
@@ -117,8 +119,11 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
 
 
 def _odd_operand(failure: OperatorFailure) -> tuple[ast.expr, str] | None:
-    """The side of ``+`` that is neither a number nor a tensor, and of which kind it is."""
+    """The side of ``+`` that is neither a number nor a tensor, and of which kind it is; the list that a tensor is to multiply."""
     found, node = _OPERANDS.search(failure.failure.message), failure.operation.site.node
+    if "of a single element" in failure.failure.message and isinstance(node, ast.BinOp):
+        pairs = zip((node.left, node.right), failure.operation.args)
+        return next(((side, "a list") for side, value in pairs if isinstance(value, ListValue)), None)
     if found is None:
         return None
     if isinstance(node, ast.BinOp):
