@@ -90,6 +90,16 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class PaddedSteps:
+    """Sequences of different lengths, filled up with zeros to the longest of them: a tag. `axis`: that of the steps, as long as it has
+    `steps` of them and the other one `batch`."""
+
+    axis: int
+    steps: Size
+    batch: Size
+
+
+@dataclass(frozen=True)
 class Reals:
     """Real numbers that each element of a tensor is drawn from, whatever the others are: any between the two may come up: a
     tag. `only`: no others do, and not the upper one."""

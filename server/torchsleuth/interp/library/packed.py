@@ -22,6 +22,7 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    PaddedSteps,
     Several,
     Tensor,
     Value,
@@ -178,7 +179,10 @@ def _unpack(interp: Interpreter, call: Arguments) -> Value:
         return None
     shape = (batch, longest) if first else (longest, batch)
     lengths = Tensor(TensorSpec((batch,), "int64", CPU, False))
-    return _data(interp, data, (*shape, *data.spec.shape[1:])), lengths
+    padded = _data(interp, data, (*shape, *data.spec.shape[1:]))
+    if dims.equal(data.spec.shape[0], dims.multiply(batch, longest)) is not True:
+        interp.heap.set(padded.slots, "tags", padded.tags | {PaddedSteps(int(first), longest, batch)})
+    return padded, lengths
 
 
 @models("torch.nn.utils.rnn.unpack_sequence")

@@ -3,7 +3,7 @@
 What it finds
     `DataLoader(val.dataset)` where `val` is a part that `random_split()` or `Subset` made, and the other part has a loader, too:
     `.dataset` is the data set that was split. Two loaders of one data set, next to another one of the same class that
-    nothing uses.
+    nothing uses. Two `Subset`s of one data set whose indices overlap, of which one is shuffled.
 Why it hurts
     The model is trained on what it is then evaluated on. Validation scores are those of the training data, and nothing fails.
 Example
@@ -22,17 +22,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, permutations
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, nodes_in
-from torchsleuth.values import LibraryObject, Value
+from torchsleuth.values import LibraryObject, Value, items_of
 
 CODE = "TS623"
 _LOADER = "torch.utils.data.DataLoader"
@@ -166,9 +166,41 @@ def _is_of(loader: LibraryCall, part: LibraryObject, whole: Value) -> bool:
     return other is not None and other is not part and given is whole
 
 
+def _overlapping(analysis: Analysis) -> Iterator[Finding]:
+    """A part that is measured on, and shares some of its samples with another one, which is shuffled to be trained on."""
+    parts = [
+        (call, part)
+        for call in {call.site.span: call for call in analysis.calls.get(_LOADER, ())}.values()
+        for part in of_kind([call.get(0, "dataset")], LibraryObject)
+        if part.path.endswith(".Subset") and part.site is not None
+    ]
+    for (trained, one), (measured, other) in permutations(parts, 2):
+        shuffles = [call.get(2, "shuffle", False) is True for call in (trained, measured)]
+        if (
+            shuffles == [True, False]
+            and _dataset(one) is _dataset(other)
+            and one.site is not None
+            and other.site is not None
+        ):
+            mine, others = _indices(one), _indices(other)
+            if mine & others and mine - others and others - mine:
+                source = analysis.source_of(other.site.span.path)
+                place = related(analysis.source_of(one.site.span.path), one.site.node, message("subsets.other"))
+                yield Finding(
+                    source.span(other.site.node), message("subsets.overlap", count=len(mine & others)), (place,)
+                )
+
+
+def _indices(part: LibraryObject) -> frozenset[int]:
+    """The samples of a part, none where they are not all known."""
+    items = items_of(part.argument(1, "indices"))
+    return frozenset(items) if isinstance(items, tuple) and all_are(items, int) else frozenset()
+
+
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_splits(analysis)
     yield from _unused(analysis)
+    yield from _overlapping(analysis)
 
 
 RULE = Rule(FAULTS[CODE], find)

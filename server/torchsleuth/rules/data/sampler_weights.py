@@ -1,11 +1,12 @@
-"""sampler-weights: a random sampler with another number of weights than there are samples.
+"""sampler-weights: a random sampler with another number of weights than there are samples, or whose weights change nothing.
 
 What it finds
     WeightedRandomSampler with fewer weights than the dataset of its loader has samples, such as one for each class; or
-    with more.
+    with more. One that draws as many as there are weights without replacement.
 Why it hurts
     The weights belong to the samples in their order. With three of them, only the first three samples are ever drawn, again
-    and again, without an error. With too many, the dataset is asked for samples that it does not have.
+    and again, without an error. With too many, the dataset is asked for samples that it does not have. Without replacement,
+    each sample is drawn once, however rare its class is.
 Example
     weights = 1.0 / torch.bincount(labels)
     sampler = WeightedRandomSampler(weights, num_samples=len(dataset))
@@ -27,13 +28,17 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
+from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.syntax.forms import argument_of
+from torchsleuth.synthesis.shapes import same
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
+_SAMPLER = ".WeightedRandomSampler"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -44,6 +49,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             exact = not isinstance(weights, Tensor) or weights.spec.shape == (given,)
             number = str(given) if exact else message("data.weights.most", count=given)
             yield Finding(fault.at.span, message(key, given=number, wanted=total), (), tuple(_repairs(analysis, fault)))
+    yield from _each_once(analysis)
+
+
+def _each_once(analysis: Analysis) -> Iterator[Finding]:
+    """Samplers that draw every sample: the weights decide in which order, and nothing else."""
+    calls = [call for path, found in analysis.calls.items() if path.endswith(_SAMPLER) for call in found]
+    for span, call in {call.site.span: call for call in calls}.items():
+        weights, drawn = call.get(0, "weights"), call.get(1, "num_samples")
+        written = argument_of(call.site.call, 2, "replacement") if call.site.call is not None else None
+        shape = weights.spec.shape if isinstance(weights, Tensor) else None
+        count = shape[0] if shape else len(items_of(weights) or ())
+        if written is not None and call.get(2, "replacement") is False and is_int(drawn) and same(count, drawn):
+            fix = replaced(analysis, call.site, written, "True")
+            yield Finding(span, message("data.weights.once", count=drawn), (), (fix,))
 
 
 def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:

@@ -2,10 +2,12 @@
 
 What it finds
     StepLR and its like with a fraction for what counts steps, such as the learning rate for `step_size`; a learning rate,
-    momentum or weight decay, by its name, that is given for another one of these.
+    momentum or weight decay, by its name, that is given for another one of these. A `gamma` of zero. LambdaLR with a function
+    that gives the learning rate itself, or a whole number of warm-ups, where the factor of the learning rate is wanted.
 Why it hurts
     `StepLR(optimizer, 0.001)` multiplies the learning rate in steps that nobody meant, or in each of them; SGD with a momentum
-    for its learning rate diverges. Nothing is raised.
+    for its learning rate diverges. With a gamma of zero, and until a warm-up with `//` is over, the learning rate is zero, and
+    with LambdaLR that gives the learning rate, it is its square. Nothing is raised.
 Example
     scheduler = StepLR(optimizer, args.lr, gamma=0.9)
 Use instead
@@ -30,7 +32,8 @@ from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_spread
+from torchsleuth.syntax.forms import argument_of, called, is_name, is_spread, nodes_in
+from torchsleuth.values import Function, LibraryObject
 
 CODE = "TS544"
 _COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
@@ -42,6 +45,8 @@ _OPTIMIZERS = {
     **dict.fromkeys(("Adam", "AdamW", "Adamax", "NAdam", "RAdam"), ("lr", "betas", "eps", "weight_decay")),
 }
 """Parameters behind the first one, in order."""
+_FALLING = {"StepLR": 2, "MultiStepLR": 2, "ExponentialLR": 1}
+"""Schedules that multiply the learning rate by `gamma`, and its place among their arguments."""
 _PARAMETERS = {**_SCHEDULES, **_OPTIMIZERS}
 _MEANINGS = {
     "lr": "lr",
@@ -58,13 +63,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for path, calls in analysis.calls.items():
         name = path.rpartition(".")[2]
-        if not path.startswith("torch.optim.") or name not in _PARAMETERS:
+        if not path.startswith("torch.optim."):
             continue
         for call in calls:
             if call.site.span in seen or call.site.call is None:
                 continue
             seen.add(call.site.span)
-            yield from _of_call(analysis, call, call.site.call, name)
+            if name in _PARAMETERS:
+                yield from _of_call(analysis, call, call.site.call, name)
+            if name in _FALLING:
+                yield from _of_gamma(analysis, call, call.site.call, name)
+            if name == "LambdaLR":
+                yield from _of_factor(analysis, call)
 
 
 def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
@@ -82,6 +92,69 @@ def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -
         part = written[counted]
         text = message("argument.fraction", parameter=counted, callee=name, value=f"{value:g}")
         yield Finding(source.span(part), text, places, tuple(_counting(analysis, call, written, counted)))
+
+
+def _of_gamma(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
+    """A factor of zero, which is no way to leave the learning rate what it is."""
+    written = argument_of(node, _FALLING[name], "gamma")
+    if written is not None and call.get(_FALLING[name], "gamma") == 0:
+        fix = replaced(analysis, call.site, written, "1", safe=False)
+        yield Finding(call.site.span, message("argument.gamma", callee=name), (), (fix,))
+
+
+def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
+    """The function of a LambdaLR, which gives the factor of the learning rate."""
+    given = call.get(1, "lr_lambda")
+    if not isinstance(given, Function) or len(given.node.args.args) != 1:
+        return
+    step, source = given.node.args.args[0].arg, analysis.source_of(given.path)
+    results = _results(given.node)
+    rate = _rate(call)
+    for factor in (part for result in results for part in _choices(result)):
+        if isinstance(factor, ast.BinOp) and isinstance(factor.op, ast.FloorDiv) and is_name(factor.left, step):
+            text = message("argument.whole", factor=source.segment(factor), over=source.segment(factor.right))
+            new = f"{source.segment(factor.left)} / {source.segment(factor.right)}"
+            fix = Candidate(message("fix.replace", old="//", new="/"), (edits.replace(source, factor, new),))
+            yield Finding(source.span(factor), text, (), (fix,))
+        for product, part, rest in _factors(factor):
+            if rate is not None and ast.unparse(part) == ast.unparse(rate):
+                edit = edits.replace(source, product, source.segment(rest))
+                title = message("fix.replace", old=source.segment(product), new=source.segment(rest))
+                text = message("argument.rate", rate=source.segment(part))
+                yield Finding(source.span(part), text, (), (Candidate(title, (edit,)),))
+
+
+def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
+    if isinstance(function, ast.Lambda):
+        return [function.body]
+    return [part.value for part in nodes_in(function, ast.Return) if part.value is not None]
+
+
+def _rate(call: LibraryCall) -> ast.expr | None:
+    """How the learning rate of a schedule's optimizer is written, unless it is one."""
+    optimizer = call.get(0, "optimizer")
+    if not isinstance(optimizer, LibraryObject) or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
+        return None
+    made = optimizer.site.node
+    return argument_of(made, 1, "lr") if isinstance(made, ast.Call) else None
+
+
+def _choices(result: ast.expr) -> Iterator[ast.expr]:
+    """The values among which a result is chosen: the branches of a condition, what min() is given."""
+    if isinstance(result, ast.IfExp):
+        yield from (*_choices(result.body), *_choices(result.orelse))
+    elif isinstance(result, ast.Call) and called(result) == "min":
+        yield from (part for given in result.args for part in _choices(given))
+    else:
+        yield result
+
+
+def _factors(product: ast.expr) -> Iterator[tuple[ast.BinOp, ast.expr, ast.expr]]:
+    """The products in an expression, with one of their sides and the other one."""
+    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+        for one, other in ((product.left, product.right), (product.right, product.left)):
+            yield product, one, other
+            yield from _factors(one)
 
 
 def _written(node: ast.Call, parameters: tuple[str, ...]) -> dict[str, ast.expr]:

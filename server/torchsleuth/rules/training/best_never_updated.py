@@ -1,0 +1,128 @@
+"""best-never-updated: a best value that begins at infinity, and is replaced where something is larger.
+
+What it finds
+    `best = float("inf")`, and an `if loss > best:` that alone gives it another value; the same from minus infinity with `<`. Of
+    variables, and of attributes of a class.
+Why it hurts
+    The condition never holds: no checkpoint is saved, and early stopping stops after as many epochs as it is patient.
+Example
+    best = float("inf")
+    if loss > best:
+        best = loss
+Use instead
+    if loss < best:
+        best = loss
+Fix safety
+    Safe: a comparison that never holds is turned round.
+References
+    math.inf
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import called
+
+CODE = "TS554"
+_TURNED = {ast.Gt: ("<", "larger", "inf"), ast.Lt: (">", "smaller", "-inf")}
+"""By a comparison with what begins at an infinity: the one that is meant, what nothing is, and that infinity."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    for node in analysis.index(source.path).of_type(ast.If):
+        for test in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
+            if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
+                left, right, kind = test.left, test.comparators[0], type(test.ops[0])
+                yield from _of_test(analysis, node, test, left, right, *_TURNED[kind])
+                yield from _of_test(analysis, node, test, right, left, *_TURNED[ast.Lt if kind is ast.Gt else ast.Gt])
+
+
+def _of_test(
+    analysis: Analysis,
+    node: ast.If,
+    test: ast.Compare,
+    value: ast.expr,
+    best: ast.expr,
+    turned: str,
+    word: str,
+    start: str,
+) -> Iterator[Finding]:
+    """`best`: the side that may begin at the infinity `start`, than which no `value` is `word`."""
+    source = analysis.source
+    name, tree = ast.unparse(best), analysis.tree(source.path)
+    if not isinstance(best, ast.Name | ast.Attribute):
+        return
+    stores = _stores(best, tree if isinstance(best, ast.Attribute) else _scope(tree, node))
+    if stores is None:
+        return
+    inside = [part for part in stores if any(part is one for one in ast.walk(node))]
+    first = [part for part in stores if part not in inside]
+    never = all(_is_infinite(_given(part, name), start) for part in first)
+    if first and never and inside and all(_text(_given(part, name)) == ast.unparse(value) for part in inside):
+        new = f"{source.segment(value)} {turned} {source.segment(best)}"
+        made = related(source, first[0], message("related.origin.plain", tensor=f"`{name}`", shape=start))
+        fix = Candidate(message("fix.replace", old=source.segment(test), new=new), (edits.replace(source, test, new),))
+        yield Finding(source.span(test), message("best.never", best=name, start=start, word=word), (made,), (fix,))
+
+
+def _scope(tree: ast.Module, node: ast.AST) -> ast.AST:
+    """The function around a node, or else the module."""
+    around = edits.path_to(tree, node)
+    return next((part for part in reversed(around) if isinstance(part, ast.FunctionDef)), tree)
+
+
+def _stores(best: ast.Name | ast.Attribute, scope: ast.AST) -> list[ast.Assign] | None:
+    """All assignments that give the name or attribute a value; None where something else may give it one."""
+    found: list[ast.Assign] = []
+    taken = 0
+    for part in ast.walk(scope):
+        if isinstance(part, ast.Global | ast.Nonlocal) or called(part) in ("setattr", "vars", "load_state_dict"):
+            return None
+        if isinstance(part, ast.Assign):
+            mine = [one for target in part.targets for one in ast.walk(target) if _is_same(one, best)]
+            found += [part] if mine else []
+            taken += len(mine)
+        elif _is_same(part, best):
+            taken -= 1
+    return found if taken == 0 else None
+
+
+def _is_same(node: ast.AST, best: ast.Name | ast.Attribute) -> bool:
+    """Whether a node binds the name, or the attribute of whatever object."""
+    if isinstance(best, ast.Attribute):
+        return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and node.attr == best.attr
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == best.id
+
+
+def _given(store: ast.Assign, name: str) -> ast.expr | None:
+    """What an assignment gives the name, also as one of several: ``best, bad = inf, 0``."""
+    for target in store.targets:
+        if ast.unparse(target) == name:
+            return store.value
+        if isinstance(target, ast.Tuple) and isinstance(store.value, ast.Tuple):
+            pairs = zip(target.elts, store.value.elts)
+            return next((value for one, value in pairs if ast.unparse(one) == name), None)
+    return None
+
+
+def _is_infinite(value: ast.expr | None, start: str) -> bool:
+    """``float("inf")``, ``math.inf``, ``np.inf``, and what is below all numbers: ``-math.inf``, ``float("-inf")``."""
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+        return start == "-inf" and _is_infinite(value.operand, "inf")
+    if isinstance(value, ast.Call) and called(value) == "float" and len(value.args) == 1:
+        return str(getattr(value.args[0], "value", "")).lower().lstrip("+") in (start, f"{start}inity")
+    return isinstance(value, ast.Attribute) and value.attr.lower() == start and isinstance(value.value, ast.Name)
+
+
+def _text(value: ast.expr | None) -> str:
+    return ast.unparse(value) if value is not None else ""
+
+
+RULE = Rule(FAULTS[CODE], find)
