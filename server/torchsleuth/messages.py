@@ -461,6 +461,7 @@ ENGLISH: dict[str, str] = {
     "mask.padding.attended": "{mask} is True for padding, and {by} attends to what is True alone: pass the opposite",
     "mask.earlier.left_out": "{mask} is True for the own and earlier positions, and {by} leaves out what is True",
     "mask.later.attended": "{mask} is True for later positions, and {by} attends to what is True alone: pass the opposite",
+    "mask.of_queries": "`{by}` leaves out whole queries by {mask}: padding is still attended to, as its keys are the last dimension",
     "mask.row": "{mask} leaves a position without anything to attend to, in {by}: the diagonal is one off",
     "mask.added": "{mask} holds zeros and ones as floats, which {by} adds to the scores: pass a mask of booleans",
     "mask.origin": "what is True is decided here",

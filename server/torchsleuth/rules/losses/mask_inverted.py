@@ -4,7 +4,8 @@ What it finds
     Boolean masks whose origin tells what True stands for (`tokens == pad`, `arange < lengths`, `torch.triu(ones, 1)`), given
     to what reads them the other way round: `key_padding_mask` and the masks of nn.MultiheadAttention and nn.Transformer leave
     out what is True; `scaled_dot_product_attention` attends to nothing else. Also masks by which a position attends to
-    nothing, and zeros and ones as floats, which are added to the scores and mask nothing.
+    nothing, zeros and ones as floats, which are added to the scores and mask nothing, and masks of padding along the queries,
+    where they are to leave out keys.
 Why it hurts
     The model attends to padding, or to the future, and to nothing else. Nothing is raised, the loss even falls.
 Example
@@ -27,9 +28,10 @@ from dataclasses import dataclass
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import given_argument
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.masks import Masks, Meaning
-from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, suffixed, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -72,13 +74,15 @@ _MAX_STEPS = 6
 @dataclass(frozen=True)
 class _Use:
     """A mask where it is used. `by`: what reads it. `leaves_out`: what is True is left out, otherwise nothing else is attended
-    to. `hard`: a row of which nothing is left gives no numbers."""
+    to. `hard`: a row of which nothing is left gives no numbers. `rows`: the last dimension is that of the keys, and the
+    one in front of it that of the queries."""
 
     operation: Operation
     mask: Operand
     by: str
     leaves_out: bool
     hard: bool = True
+    rows: bool = False
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -89,9 +93,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             masks = masks or Masks(analysis)
             meaning = masks.meaning(use.mask.tensor)
             fault = None if meaning is None else _fault(use, meaning)
+            if fault == "mask.of_queries" and _is_one_of_several(analysis, operation):
+                continue  # The other one may leave out the keys.
             if meaning is not None and fault is not None and (operation.site.span, use.by) not in seen:
                 seen.add((operation.site.span, use.by))
                 yield _finding(analysis, use, meaning, fault)
+
+
+def _is_one_of_several(analysis: Analysis, fill: Operation) -> bool:
+    """Whether a function fills something by another mask, too."""
+    function = fill.site.scene.function
+    return any(
+        other.target in _FILLS and other.site.span != fill.site.span and other.site.scene.function is function
+        for other in analysis.trace.operations
+    )
 
 
 def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
@@ -105,11 +120,11 @@ def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
         mask = operand(operation, 3, "attn_mask")
         if mask is not None:
             yield _Use(operation, mask, name, False)
-    elif operation.target in _FILLS and _goes_into_softmax(analysis, operation):
+    elif operation.target in _FILLS and (softmax := _softmax_of(analysis, operation)) is not None:
         mask = operand(operation, 1, "mask")
         value = operation.kwargs.get("value", operation.args[2] if len(operation.args) > 2 else None)
         if mask is not None and _is_low(operation, value):
-            yield _Use(operation, mask, "masked_fill", True, value == float("-inf"))
+            yield _Use(operation, mask, "masked_fill", True, value == float("-inf"), _over_last(softmax))
 
 
 def _is_low(operation: Operation, value: object) -> bool:
@@ -124,7 +139,8 @@ def _is_low(operation: Operation, value: object) -> bool:
     )
 
 
-def _goes_into_softmax(analysis: Analysis, fill: Operation) -> bool:
+def _softmax_of(analysis: Analysis, fill: Operation) -> Operation | None:
+    """The softmax that the scores go into which are filled."""
     scores = fill.args[0] if fill.args else None
     for operation in analysis.trace.operations:
         if operation.target.rpartition(".")[2] not in _SOFTMAX or not operation.tensors:
@@ -133,11 +149,20 @@ def _goes_into_softmax(analysis: Analysis, fill: Operation) -> bool:
         for _ in range(_MAX_STEPS):
             origin = current.origin
             if current is scores and is_in_place(fill.target) or (origin is not None and origin.site is fill.site):
-                return True
+                return operation
             if origin is None or not origin.sources or origin.operator.rpartition(".")[2].strip("_") not in _BETWEEN:
                 break
             current = origin.sources[0]
-    return False
+    return None
+
+
+def _over_last(softmax: Operation) -> bool:
+    """Whether it is one over the last dimension of several, of which there is more than one element."""
+    given = softmax.module
+    dim = given_argument(given, 0, "dim") if given is not None else softmax.kwargs.get("dim", softmax.args[1:2])
+    dim = dim[0] if isinstance(dim, tuple) and dim else dim
+    shape = softmax.specs[0].shape
+    return shape is not None and len(shape) > 2 and dim in (-1, len(shape) - 1) and shape[-1] != 1
 
 
 def _fault(use: _Use, meaning: Meaning) -> str | None:
@@ -148,6 +173,8 @@ def _fault(use: _Use, meaning: Meaning) -> str | None:
     if dtype not in ("bool", "uint8"):
         return None
     if meaning.kind == "padding":
+        if use.rows and not inverted and use.mask.shape[-1:] == (1,) and use.mask.shape[-2:-1] != (1,):
+            return "mask.of_queries"
         return {(True, True): "mask.content.left_out", (True, False): "mask.padding.attended"}.get(
             (inverted, use.leaves_out)
         )
@@ -176,7 +203,9 @@ def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> 
     if node is None:
         return
     source = source_at(analysis, site)
-    if fault == "mask.added":
+    if fault == "mask.of_queries":
+        yield from suffixed(analysis, use.mask, ".transpose(-2, -1)", safe=False)
+    elif fault == "mask.added":
         opposite = meaning.kept is use.leaves_out
         text = f"{written(source, node)} == 0" if opposite else f"{written(source, node)}.bool()"
         yield replaced(analysis, site, node, text)
