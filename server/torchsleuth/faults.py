@@ -215,6 +215,8 @@ _ALL = (
     Fault("TS552", "gradients-left-over", "hint"),
     Fault("TS553", "eval-undone", "warning"),
     Fault("TS554", "best-never-updated", "warning"),
+    Fault("TS555", "seed-set-again", "warning"),
+    Fault("TS556", "activation-without-effect", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

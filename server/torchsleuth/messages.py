@@ -472,6 +472,7 @@ ENGLISH: dict[str, str] = {
     "softmax.queries": "{softmax} of {tensor} {shape} goes over the queries: the weights of the keys are in the last dimension",
     "entropy.one": "{loss} of one class {shape} is 0 whatever the scores are: one output is for {other}",
     "argument.another": "`{given}` is given for {parameter} of {callee}",
+    "argument.exchanged": "SGD is given {one} for momentum and {other} for weight_decay: are they exchanged?",
     "argument.gamma": "{callee} multiplies the learning rate by gamma, and gamma is 0: nothing is learnt after it; 1 leaves it what it is",
     "argument.whole": "`{factor}` is a whole number: the learning rate is 0 until {over}, where it was to grow from step to step",
     "argument.rate": "LambdaLR multiplies the learning rate by what this gives: with `{rate}` in it, that is there twice",
@@ -821,6 +822,7 @@ ENGLISH: dict[str, str] = {
     "backward.outside": "{loss} is that of the last batch: backward() stands below the loop of line {line} over all of them",
     "backward.outside.loop": "the losses of the other batches are forgotten",
     "loop.return": "this return ends the loop of line {line} in its first iteration: the other batches are never seen",
+    "loop.break": "this break ends the loop after its first batch: the others are never trained on",
     "loop.return.loop": "this loop never gets to a second iteration",
     "zero_grad.accumulated": (
         "this clears the gradients in every iteration, but the step of line {line} is to use those of several"
@@ -974,6 +976,7 @@ ENGLISH: dict[str, str] = {
     "softmax.masked": "the weights are masked after the softmax: the others no longer sum to 1; mask the scores with -inf before it",
     "softmax.normalised": "this softmax counts what is masked later",
     "argmax.samples": "{choice} picks a sample for each class: of {shape}, dimension {samples} holds the samples, {classes} the classes",
+    "argmax.of_one": "{choice} of {shape} picks among one class in dimension {dim}: it is always 0",
     "argmax.compared": "the result is compared with the labels of the batch here",
     "mixture.orders": "`{labels}` is in another random order than the samples that are mixed: draw one order for both",
     "mixture.samples": "the samples are mixed with those of this order",
@@ -1044,6 +1047,10 @@ ENGLISH: dict[str, str] = {
     "parameter.computed": (
         "{name} is computed from an nn.Parameter that {owner} does not hold: it is neither trained nor saved"
     ),
+    "seed.sample": "{call} for each sample: all of them get the same random numbers",
+    "seed.forward": "{call} in each call of the module: it draws the same random numbers every time",
+    "seed.step": "{call} in each step: the same noise, dropout and samples are drawn every time",
+    "slope.one": "LeakyReLU multiplies negative values by {given}, which is 1: the layer changes nothing",
     "seed.missing": "no seed is set: two runs of this script differ",
     "optimizer.later": (
         "{what} is put into the model in line {line}, after the optimizer was given its parameters: it is never trained"

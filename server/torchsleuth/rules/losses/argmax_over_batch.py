@@ -2,7 +2,7 @@
 
 What it finds
     argmax, or the indices of max, along the dimension in which a loader has stacked its samples, or of all numbers of a batch
-    at once, where the result is then compared with labels of the batch.
+    at once, where the result is then compared with labels of the batch. argmax along the only class of a network with one output.
 Why it hurts
     Numbers of samples are compared with numbers of classes. Nothing is raised where the sizes happen to fit, or where one of
     them is 1, as in a test with one sample a batch: then all predictions are class 0. The accuracy is one of nothing.
@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -51,7 +51,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if choice is None or used is None or choice.site.span in seen:
                 continue
             samples = batch_of(used.tensor)
-            if samples is not None and _picks_samples(choice, used, samples):
+            only = _only_class(choice, used, samples)
+            if only is not None:
+                seen.add(choice.site.span)
+                yield _of_one(analysis, compared, choice, used, only)
+            elif samples is not None and _picks_samples(choice, used, samples):
                 seen.add(choice.site.span)
                 yield _finding(analysis, compared, choice, used, samples)
 
@@ -76,6 +80,27 @@ def _picks_samples(choice: Operation, used: Operand, samples: int) -> bool:
         count = used.shape[samples]
         return short_name(choice) == "argmax" and dims.is_number(count) and count > 1
     return type(dim) is int and -rank <= dim < rank and dim % rank == samples
+
+
+def _only_class(choice: Operation, used: Operand, samples: int | None) -> int | None:
+    """The dimension that an index is one along, where there is one element in it, and not the only sample."""
+    rank, dim = len(used.shape), _dim(choice)
+    if type(dim) is not int or samples is None or not -rank <= dim < rank or dim % rank == samples:
+        return None
+    return dim % rank if used.shape[dim] == 1 else None
+
+
+def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, dim: int) -> Finding:
+    """The score of one class, which is to be compared with a threshold."""
+    text = message("argmax.of_one", choice=short_name(choice), shape=shape_text(used.spec), dim=dim)
+    source, site = source_at(analysis, compared.site), written_call(choice)
+    places = (related(source, compared.site.node, message("argmax.compared")), *call_trail(choice.site.scene, limit=1))
+    fixes = []
+    if site is not None and site.call is not None and used.node is not None and short_name(choice) == "argmax":
+        threshold = 0.5 if "sigmoid" in used.tensor.tags else 0
+        given = f"({written(source_at(analysis, site), used.node)}.squeeze({dim}) > {threshold})"
+        fixes.append(replaced(analysis, site, site.call, given, safe=False))
+    return Finding(choice.site.span, text, places, fixes)
 
 
 def _others(used: Operand, samples: int) -> list[dims.Size]:

@@ -71,6 +71,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             seen.add(call.site.span)
             if name in _PARAMETERS:
                 yield from _of_call(analysis, call, call.site.call, name)
+            if name == "SGD":
+                yield from _of_decay(analysis, call, call.site.call)
             if name in _FALLING:
                 yield from _of_gamma(analysis, call, call.site.call, name)
             if name == "LambdaLR":
@@ -92,6 +94,21 @@ def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -
         part = written[counted]
         text = message("argument.fraction", parameter=counted, callee=name, value=f"{value:g}")
         yield Finding(source.span(part), text, places, tuple(_counting(analysis, call, written, counted)))
+
+
+def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
+    """Momentum and weight decay in each other's place, by their numbers."""
+    one, other = argument_of(node, 2, "momentum"), argument_of(node, 4, "weight_decay")
+    momentum, decay = call.get(2, "momentum"), call.get(4, "weight_decay")
+    if one is None or other is None or not isinstance(momentum, float) or not isinstance(decay, float):
+        return
+    if 0 < momentum <= 0.01 and 0.5 <= decay < 1:
+        source = analysis.source_of(call.site.span.path)
+        texts = source.segment(one), source.segment(other)
+        title = message("fix.exchange", left=texts[0], right=texts[1])
+        fix = Candidate(title, (edits.replace(source, one, texts[1]), edits.replace(source, other, texts[0])))
+        text = message("argument.exchanged", one=texts[0], other=texts[1])
+        yield Finding(source.span(one), text, (), (fix,))
 
 
 def _of_gamma(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:

@@ -44,11 +44,29 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue
             seen.add(point.span)
             loop = loop_statement(analysis, point)
+            if isinstance(loop, ast.For) and _breaks(loop, point):
+                yield _of_break(analysis, point, loop)
             if isinstance(loop, ast.For) and _ends_too_early(loop, point):
                 source = analysis.source_of(point.span.path)
                 place = related(source, loop.iter, message("loop.return.loop"))
                 found = tuple(_moved(analysis, point, loop))
                 yield Finding(source.span(loop.body[-1]), message("loop.return", line=loop.lineno), (place,), found)
+
+
+def _breaks(loop: ast.For, point: LoopPoint) -> bool:
+    """Whether a loop over a loader trains on its first batch, and ends."""
+    inside = [part for statement in loop.body for part in ast.walk(statement)]
+    trains = any(is_method_call(part, "backward") for part in inside)
+    goes_on = any(isinstance(part, ast.Continue) for part in inside)
+    return point.loader is not None and isinstance(loop.body[-1], ast.Break) and trains and not goes_on
+
+
+def _of_break(analysis: Analysis, point: LoopPoint, loop: ast.For) -> Finding:
+    source, last = analysis.source_of(point.span.path), loop.body[-1]
+    place = related(source, loop.iter, message("loop.return.loop"))
+    fix = Candidate(message("fix.remove", text="break"), (edits.remove_line(source, last.lineno),), safe=False)
+    alone = source.line(last.lineno).strip() == "break"
+    return Finding(source.span(last), message("loop.break"), (place,), (fix,) if alone else ())
 
 
 def _ends_too_early(loop: ast.For, point: LoopPoint) -> bool:

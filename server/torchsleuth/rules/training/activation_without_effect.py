@@ -1,0 +1,50 @@
+"""activation-without-effect: a leaky rectifier that leaves negative values as they are.
+
+What it finds
+    `nn.LeakyReLU(True)`, where the first parameter is the slope for negative values and not `inplace`, and a slope of 1.
+Why it hurts
+    True is 1 as a number: the layer gives back what it gets. Without anything between them, two layers are one, and the network
+    learns what a linear model can. Nothing is raised.
+Example
+    nn.LeakyReLU(True)
+Use instead
+    nn.LeakyReLU(inplace=True)
+Fix safety
+    Safe where True is given: nothing else can be meant.
+References
+    torch.nn.LeakyReLU
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import argument_of, keyword_of
+
+CODE = "TS556"
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    calls = analysis.calls.get("torch.nn.LeakyReLU", ())
+    for span, call in {call.site.span: call for call in calls}.items():
+        written = argument_of(call.site.call, 0, "negative_slope") if call.site.call is not None else None
+        if not isinstance(written, ast.Constant) or written.value != 1 or isinstance(written.value, str):
+            continue
+        source = analysis.source_of(span.path)
+        flag = (
+            written.value is True
+            and call.site.call is not None
+            and keyword_of(call.site.call, "negative_slope") is None
+        )
+        new = "inplace=True" if flag else "0.01"
+        title = message("fix.replace", old=source.segment(written), new=new)
+        fix = Candidate(title, (edits.replace(source, written, new),), safe=flag)
+        yield Finding(span, message("slope.one", given=source.segment(written)), (), (fix,))
+
+
+RULE = Rule(FAULTS[CODE], find)
