@@ -3,7 +3,7 @@
 What it finds
     transforms.Normalize whose mean and std are for three channels on a grey image, or for any other number than the image
     has. Known without torchvision being installed. Statistics of one channel fit any image, and transforms.v2 repeats
-    a grey image for three.
+    a grey image for three. A warning: a mean of values from 0 to 255 behind ToTensor, which gives those from 0 to 1.
 Why it hurts
     Normalize raises "output with shape [1, 28, 28] doesn't match the broadcast shape [3, 28, 28]" with the first sample.
 Example
@@ -27,6 +27,7 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.syntax.text import SourceText
@@ -44,6 +45,30 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message("data.channels", channels=channels, wanted=fault.values[2])
         used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
         yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
+    yield from _of_bytes(analysis)
+
+
+def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
+    """Statistics of values from 0 to 255, behind ToTensor, which gives those from 0 to 1."""
+    calls = [call for path, found in analysis.calls.items() if path.endswith("transforms.Compose") for call in found]
+    for call in {call.site.span: call for call in calls}.values():
+        made = of_kind(items_of(call.get(0, "transforms")) or (), LibraryObject)
+        kinds = [one.type_name for one in made]
+        for one in made[kinds.index("ToTensor") + 1 :] if "ToTensor" in kinds else ():
+            means = items_of(one.argument(0, "mean")) if one.type_name == "Normalize" else None
+            node = one.site.node if one.site is not None else None
+            large = means and all(isinstance(mean, int | float) and mean > 2 for mean in means)
+            if one.site is not None and isinstance(node, ast.Call) and means and large:
+                source = analysis.source_of(one.site.span.path)
+                written = [_written(node, place, name) for place, name in enumerate(("mean", "std"))]
+                parts = [part for part in written if isinstance(part, ast.Tuple | ast.List)]
+                changes = tuple(
+                    edits.replace(source, value, f"{source.segment(value)} / 255")
+                    for part in parts
+                    for value in part.elts
+                )
+                fix = [Candidate(message("fix.of_one"), changes)] if len(parts) == 2 else []
+                yield Finding(one.site.span, message("data.of_bytes", mean=means[0]), (), fix, severity="warning")
 
 
 def _channels(value: Value) -> int:
