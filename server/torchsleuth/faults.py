@@ -147,6 +147,7 @@ _ALL = (
     Fault("TS327", "reads-ahead", "warning"),
     Fault("TS328", "logits-cut-at-half", "warning"),
     Fault("TS329", "last-step-is-padding", "warning"),
+    Fault("TS330", "divergence-sign", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

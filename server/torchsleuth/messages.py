@@ -1754,6 +1754,8 @@ ENGLISH: dict[str, str] = {
     "data.set_epoch": "the DistributedSampler is never told the epoch: it gives the same order in every one",
     "data.transform": "{transform} gets {given} here, which it refuses: the transforms are in the wrong order",
     "data.transform.used": "an image goes through the transform here",
+    "divergence.sign": "this is minus the divergence: added to the loss, it rewards codes that are far from the normal distribution",
+    "fix.negate": "Turn the sign round",
     "data.of_bytes": "ToTensor gives values from 0 to 1, and this takes {mean} from them: what is left hardly differs",
     "fix.of_one": "Divide the statistics by 255",
     "data.channels": "the image has {channels} channels here, and these statistics are for {wanted}",

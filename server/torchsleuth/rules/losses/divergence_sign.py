@@ -1,0 +1,144 @@
+"""divergence-sign: a divergence of a variational autoencoder that is added with the wrong sign.
+
+What it finds
+    `0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())`, which is minus the divergence from the standard normal distribution,
+    added to a loss of the reconstruction.
+Why it hurts
+    What is minimised rewards codes that are far from the normal distribution: the loss falls below zero without bound, and samples
+    from the prior are noise. Nothing is raised.
+Example
+    kld = 0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+    loss = F.mse_loss(out, x, reduction="sum") + kld
+Use instead
+    kld = -0.5 * torch.sum(1 + logvar - mu.pow(2) - logvar.exp())
+Fix safety
+    Safe: a divergence is never negative.
+References
+    Kingma and Welling, "Auto-Encoding Variational Bayes", appendix B
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import called, is_name, nodes_in
+from torchsleuth.syntax.trees import Index
+
+CODE = "TS330"
+Terms = list[tuple[int, ast.expr]]
+"""The terms of a sum, each with its sign."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for node in index.of_type(ast.BinOp):
+        form = 0 if _terms(index.parents.get(node)) else _form(_terms(node))
+        if form:
+            sign, whole = _outwards(index, node, form)
+            total = _added(index, whole) if whole is not None else None
+            if total is not None and total * sign < 0 and whole is not None:
+                fix = Candidate(message("fix.negate"), (edits.insert(source, source.start_of(whole), "-"),))
+                yield Finding(source.span(whole), message("divergence.sign"), (), (fix,))
+
+
+def _terms(node: ast.AST | None, sign: int = 1) -> Terms:
+    """The terms of a sum; none of what is no sum."""
+    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub):
+        return []
+    second = sign if isinstance(node.op, ast.Add) else -sign
+    left, right = _terms(node.left, sign), _terms(node.right, second)
+    return [*(left or [(sign, node.left)]), *(right or [(second, node.right)])]
+
+
+def _form(terms: Terms) -> int:
+    """-1 for ``1 + logvar - mu**2 - exp(logvar)``, twice the divergence with the wrong sign, 1 for its opposite; 0 for others."""
+    signs: dict[str, int] = {}
+    plain = {ast.unparse(term) for _, term in terms if isinstance(term, ast.Name | ast.Attribute)}
+    for sign, term in terms:
+        if isinstance(term, ast.Constant) and term.value == 1:
+            signs["one"] = sign
+        elif isinstance(term, ast.Name | ast.Attribute):
+            signs["logarithm"] = sign
+        elif called(term) == "exp" and any(ast.unparse(part) in plain for part in ast.walk(term)):
+            signs["variance"] = -sign
+        elif _is_square(term):
+            signs["mean"] = -sign
+    one = len(terms) == len(signs) == 4 and len(set(signs.values())) == 1
+    return -signs["one"] if one else 0
+
+
+def _is_square(term: ast.expr) -> bool:
+    """``mu**2``, ``mu.pow(2)``, ``torch.square(mu)``, ``mu * mu``"""
+    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult):
+        return ast.dump(term.left) == ast.dump(term.right)
+    power = isinstance(term, ast.BinOp) and isinstance(term.op, ast.Pow) and getattr(term.right, "value", 0) == 2
+    given = [getattr(part, "value", None) for part in term.args] if isinstance(term, ast.Call) else []
+    return power or called(term) == "square" or (called(term) == "pow" and 2 in given)
+
+
+def _outwards(index: Index, node: ast.expr, sign: int) -> tuple[int, ast.expr | None]:
+    """The sign of the divergence in what is made of it by sums, means and numbers, and that expression; None where more is done."""
+    while True:
+        outer = index.parents.get(node)
+        if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
+            sign = -sign
+        elif isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult | ast.Div):
+            factor = outer.left if outer.right is node else outer.right
+            number = ast.literal_eval(factor) if isinstance(factor, ast.Constant | ast.UnaryOp) else 1
+            sign = -sign if isinstance(number, int | float) and number < 0 else sign
+        elif isinstance(outer, ast.Attribute) or (isinstance(outer, ast.Call) and called(outer) in ("sum", "mean")):
+            pass
+        else:
+            return sign, node
+        if not isinstance(outer, ast.expr):
+            return sign, None
+        node = outer
+
+
+def _added(index: Index, part: ast.expr) -> int | None:
+    """The sign with which a part is added to the loss of a reconstruction, where it stands or by the name that it is given."""
+    outer = index.parents.get(part)
+    functions = [one for one in index.trail(part) if isinstance(one, ast.FunctionDef)]
+    scope = functions[-1] if functions else index.nodes[0]
+    if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
+        name = outer.targets[0].id
+        stores = [one for one in nodes_in(scope, ast.Name) if is_name(one, name) and isinstance(one.ctx, ast.Store)]
+        sums = [terms for node in nodes_in(scope, ast.BinOp) if (terms := _terms(node)) and len(stores) == 1]
+        found = {sign for terms in sums for sign, term in terms if _mentions(term, name) and _has_loss(scope, terms)}
+    else:
+        top: ast.AST = part
+        while isinstance(over := index.parents.get(top), ast.BinOp) and isinstance(over.op, ast.Add | ast.Sub):
+            top = over
+        terms = _terms(top)
+        found = {sign for sign, term in terms if term is part and _has_loss(scope, terms)}
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def _mentions(term: ast.expr, name: str) -> bool:
+    """Whether a term is a name, or a product with it."""
+    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult | ast.Div):
+        return _mentions(term.left, name) or _mentions(term.right, name)
+    return isinstance(term, ast.Name) and term.id == name
+
+
+def _has_loss(scope: ast.AST, terms: Terms) -> bool:
+    """Whether a loss of the library's is added among the terms, also by its name."""
+    return any(sign > 0 and _is_loss(scope, term) for sign, term in terms)
+
+
+def _is_loss(scope: ast.AST, term: ast.expr) -> bool:
+    if isinstance(term, ast.Name):
+        given = [
+            part.value for part in nodes_in(scope, ast.Assign) if any(is_name(one, term.id) for one in part.targets)
+        ]
+        return len(given) == 1 and isinstance(given[0], ast.Call) and _is_loss(scope, given[0])
+    name = called(term) if isinstance(term, ast.Call) else ""
+    return name.endswith("_loss") or "cross_entropy" in name
+
+
+RULE = Rule(FAULTS[CODE], find)
