@@ -203,7 +203,7 @@ class Scheduler(Model):
         return ListValue((Scalar("float"),))
 
     def other(self, call: Arguments) -> Value:
-        return None
+        return None if self.name == "load_state_dict" else UNKNOWN
 
 
 class ForeignScheduler(Scheduler):
@@ -254,7 +254,7 @@ class Scaler(Model):
         return Scalar("float")
 
     def other(self, call: Arguments) -> Value:
-        return None
+        return None if self.name == "load_state_dict" else UNKNOWN
 
 
 def model_of(value: LibraryObject) -> type[Model]:

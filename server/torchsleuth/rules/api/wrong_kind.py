@@ -357,7 +357,7 @@ def _of_none(place: _Place) -> Iterator[Finding]:
         said = message("kind.none.changed", text=text, method=called(given))
         yield Finding(misuse.site.span, said, (), _changed_alone(analysis, source, given))
         return
-    fixes = list(returned(analysis, source.path))
+    fixes = list(returned(analysis, source.path)) if isinstance(node, ast.Attribute) else []
     if fixes:
         yield Finding(misuse.site.span, message("kind.none", text=text), (), fixes)
 
