@@ -3,7 +3,9 @@ what the text tells of a training."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import time
 from types import TracebackType
 
@@ -13,16 +15,27 @@ from torchsleuth.control.configuration import Configurations
 from torchsleuth.control.selection import ConfigurationError
 from torchsleuth.control.shown import shown
 from torchsleuth.runtime.session import RunReport
-from torchsleuth.schema import Diagnostic
+from torchsleuth.schema import Diagnostic, Json
 from torchsleuth.syntax.files import Unreadable, read_source
 from torchsleuth.worker.client import WorkerClient, WorkerUnavailable
 
 
 class Explainer:
-    """A worker that is started when a script has trained or crashed, and ends with the block."""
+    """A worker that is started when a script has made tensors, or crashed, and ends with the block."""
 
     def __init__(self, interpreter: str) -> None:
         self._worker = WorkerClient(interpreter)
+        self._starting: threading.Thread | None = None
+
+    def follow(self, event: Json) -> None:
+        """The worker starts beside a run that has made tensors, so that nobody waits for it when the run has ended."""
+        if event.get("event") == "facts" and self._starting is None:
+            self._starting = threading.Thread(target=self._start, daemon=True)
+            self._starting.start()
+
+    def _start(self) -> None:
+        with contextlib.suppress(WorkerUnavailable):
+            self._worker.start()
 
     def __enter__(self) -> Explainer:
         return self

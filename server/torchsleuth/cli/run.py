@@ -54,12 +54,13 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     # Who reads it is at a terminal; what goes into a file or another program is Python's own, byte for byte.
     job.folded = not options.full_traceback and sys.stderr.isatty()
     job.limits = limits if limits != Limits() else None
-    try:
-        result = job.execute()
-    except OSError as error:
-        complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
-        return 2
     with Explainer(interpreter) as explainer:
+        job.on_event = explainer.follow
+        try:
+            result = job.execute()
+        except OSError as error:
+            complain(message("cli.cannot_start", python=interpreter, error=error.strerror or error))
+            return 2
         result = explainer.explain(result)
     _show(script, result, options.output_format)
     if result.ended in ("timeout", "stall", "max-steps", "smoke"):
