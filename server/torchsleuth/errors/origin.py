@@ -270,7 +270,7 @@ def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, 
 
 
 def _whole(node: ast.expr) -> ast.expr:
-    """What a part is taken of by its key: ``self.values`` of ``self.values[phase]``."""
+    """The whole that a part is taken of by its key: ``self.values`` of ``self.values[phase]``."""
     while isinstance(node, ast.Subscript):
         node = node.value
     return node

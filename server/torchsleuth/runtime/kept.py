@@ -136,7 +136,7 @@ class KeptGraphs:
 
 
 def held_by_user(own: Places) -> Iterator[tuple[str, Any]]:
-    """What the names of the user's frames stand for, the innermost first, and the attributes of it."""
+    """The values that the names of the user's frames stand for, the innermost first, and the attributes of it."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if own.is_own(frame.f_code):

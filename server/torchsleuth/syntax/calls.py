@@ -62,7 +62,7 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
 
 
 def meant(given: ast.expr, around: ast.AST | None) -> ast.expr:
-    """What is assigned to a variable, where that is done once in the function around its use; anything else as it is."""
+    """The value that is assigned to a variable, where that is done once in the function around its use; anything else as it is."""
     if around is None or not isinstance(given, ast.Name):
         return given
     stored = [node for node in nodes_in(around, ast.Name) if node.id == given.id and isinstance(node.ctx, ast.Store)]

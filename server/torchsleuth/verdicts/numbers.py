@@ -191,7 +191,7 @@ def _vanishing(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _fading(evidence: Evidence) -> Iterator[Finding]:
-    """What the layers give differs less and less between samples, until nothing of the input is left, nor of the gradient on its
+    """The outputs of the layers differ less and less between samples, until nothing of the input is left, nor of the gradient on its
     way back."""
     found = [
         (median(known), one)

@@ -112,7 +112,7 @@ def _with_parameters(analysis: Analysis, function: Function, old: list[str], new
 def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee: object, found: Misfit) -> Finding:
     source = analysis.source_of(misuse.site.span.path)
     name = _name(callee)
-    written = f"`{name if called(call) == 'partial' else ' '.join(source.segment(call.func).split())}`"
+    written = _written(source, call, name)
     subject = f"{written} ({name})" if isinstance(callee, LibraryModule | Instance) and name not in written else written
     keyword = keyword_of(call, found.name)
     near, safe = _meant(found, {one.arg for one in call.keywords})
@@ -140,6 +140,11 @@ def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee:
         ),
     )
     return Finding(source.span(keyword or call), text, _defined(analysis, callee, subject), fixes)
+
+
+def _written(source: SourceText, call: ast.Call, name: str) -> str:
+    """The name that a call is written with; of one that partial() keeps, that of the function."""
+    return f"`{name if called(call) == 'partial' else ' '.join(source.segment(call.func).split())}`"
 
 
 def _left_out(source: SourceText, call: ast.Call, name: str) -> Iterator[Candidate]:

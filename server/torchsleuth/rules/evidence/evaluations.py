@@ -104,7 +104,7 @@ def _is_other(one: Event, other: Event) -> bool:
 
 
 def _batches(event: Event) -> Value | ast.expr:
-    """What the loop around an event goes over: a value where it is known, otherwise as it is written."""
+    """The iterable of the loop around an event: a value where it is known, otherwise as it is written."""
     point = event.loops[-1]
     written = point.node.iter if isinstance(point.node, ast.For) else None
     while isinstance(written, ast.Call) and written.args:

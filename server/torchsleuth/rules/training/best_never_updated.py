@@ -102,7 +102,7 @@ def _is_same(node: ast.AST, best: ast.Name | ast.Attribute) -> bool:
 
 
 def _given(store: ast.Assign, name: str) -> ast.expr | None:
-    """What an assignment gives the name, also as one of several: ``best, bad = inf, 0``."""
+    """The value that an assignment gives the name, also as one of several: ``best, bad = inf, 0``."""
     for target in store.targets:
         if ast.unparse(target) == name:
             return store.value

@@ -407,7 +407,7 @@ def _made_anew(place: _Place, name: str) -> bool:
 
 
 def _bare(loop: ast.AST) -> Iterator[ast.expr]:
-    """What assignments in a loop only give another name, alone or in a tuple."""
+    """Things that assignments in a loop only give another name, alone or in a tuple."""
     for node in nodes_in(loop, ast.Assign):
         parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
         yield from of_kind(parts, ast.Name, ast.Attribute)
