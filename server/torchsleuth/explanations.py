@@ -420,7 +420,10 @@ EXPLANATIONS = (
         "import pickle\npickle.dumps(lambda x: x * torch.ones(1))",
     ),
     Explanation(
-        "TS199", r"Parent directory (.+) does not exist", "explain.folder", "torch.save({}, 'no/such/folder/model.pt')"
+        "TS199",
+        r"Parent directory (.+) does not exist",
+        "explain.folder",
+        "import tempfile\nwith tempfile.TemporaryDirectory() as root:\n    torch.save({}, root + '/runs/model.pt')",
     ),
     Explanation(
         "TS199", r"^StopIteration$", "explain.exhausted", "items = iter([torch.ones(1)])\nnext(items)\nnext(items)"
