@@ -27,7 +27,7 @@ net = Net()
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
 for batch in DataLoader(Reviews(), batch_size=4):
     logits = net(batch["input_ids"])
-    loss = nn.functional.cross_entropy(logits, batch["labels"])  # raises TS918 at batch["labels"], cause
+    loss = nn.functional.cross_entropy(logits, batch["labels"])  # raises TS531 at batch["labels"], cause
     opt.zero_grad()
     loss.backward()
     opt.step()

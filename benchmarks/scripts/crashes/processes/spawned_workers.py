@@ -17,7 +17,7 @@ class Table(Dataset):
     def __getitem__(self, i):
         numbers = [float(part) for part in self.records[i].split(",")]  # cause
         features = torch.tensor(numbers[:2])
-        return features - torch.tensor([1.0, 1.0]), int(numbers[2])  # raises TS918/TS310 at numbers[2], cause
+        return features - torch.tensor([1.0, 1.0]), int(numbers[2])  # raises TS825 at numbers[2], cause
 
 
 class Net(nn.Module):
