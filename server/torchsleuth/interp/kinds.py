@@ -137,8 +137,18 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
     named = is_attribute(node.value, "shape") and isinstance(node.value.value, ast.Name)
     count = len(container) if type(container) is tuple and not named else _count(interp, container)
-    if count is not None and type(key) is int and not -count <= key < count:
+    if count is not None and type(key) is int and not -count <= key < count and not _ends_iteration(frame):
         _report(interp, "beyond", (count, key), node, frame)
+
+
+def _ends_iteration(frame: Frame) -> bool:
+    """Whether an IndexError may be what ends a loop over an object: that goes by its ``__getitem__`` until there is one."""
+    current: Frame | None = frame
+    while current is not None:
+        if current.function is not None and current.function.name == "__getitem__":
+            return True
+        current = current.caller
+    return False
 
 
 def _count(interp: Interpreter, container: Value) -> int | None:
