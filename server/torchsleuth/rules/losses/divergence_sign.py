@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -30,6 +31,7 @@ from torchsleuth.syntax.forms import called, is_name, nodes_in
 from torchsleuth.syntax.trees import Index
 
 CODE = "TS330"
+MAX_TERMS = 32
 Terms = list[tuple[int, ast.expr]]
 """The terms of a sum, each with its sign."""
 
@@ -37,7 +39,7 @@ Terms = list[tuple[int, ast.expr]]
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
     for node in index.of_type(ast.BinOp):
-        form = 0 if _terms(index.parents.get(node)) else _form(_terms(node))
+        form = 0 if _is_sum(index.parents.get(node)) else _form(_terms(node))
         if form:
             sign, whole = _outwards(index, node, form)
             total = _added(index, whole) if whole is not None else None
@@ -46,13 +48,21 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(whole), message("divergence.sign"), (), (fix,))
 
 
-def _terms(node: ast.AST | None, sign: int = 1) -> Terms:
-    """The terms of a sum; none of what is no sum."""
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Add | ast.Sub):
-        return []
-    second = sign if isinstance(node.op, ast.Add) else -sign
-    left, right = _terms(node.left, sign), _terms(node.right, second)
-    return [*(left or [(sign, node.left)]), *(right or [(second, node.right)])]
+def _is_sum(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
+    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
+
+
+def _terms(node: ast.AST | None) -> Terms:
+    """The terms of a sum; none of what is no sum, or one of very many."""
+    found: Terms = []
+    waiting: Terms = [(1, node)] if _is_sum(node) else []
+    while waiting and len(found) + len(waiting) <= MAX_TERMS:
+        sign, part = waiting.pop()
+        if _is_sum(part):
+            waiting += [(sign if isinstance(part.op, ast.Add) else -sign, part.right), (sign, part.left)]
+        else:
+            found.append((sign, part))
+    return [] if waiting else found
 
 
 def _form(terms: Terms) -> int:
@@ -89,8 +99,7 @@ def _outwards(index: Index, node: ast.expr, sign: int) -> tuple[int, ast.expr | 
             sign = -sign
         elif isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult | ast.Div):
             factor = outer.left if outer.right is node else outer.right
-            number = ast.literal_eval(factor) if isinstance(factor, ast.Constant | ast.UnaryOp) else 1
-            sign = -sign if isinstance(number, int | float) and number < 0 else sign
+            sign = -sign if isinstance(factor, ast.UnaryOp) and isinstance(factor.op, ast.USub) else sign
         elif isinstance(outer, ast.Attribute) or (isinstance(outer, ast.Call) and called(outer) in ("sum", "mean")):
             pass
         else:
@@ -112,7 +121,7 @@ def _added(index: Index, part: ast.expr) -> int | None:
         found = {sign for terms in sums for sign, term in terms if _mentions(term, name) and _has_loss(scope, terms)}
     else:
         top: ast.AST = part
-        while isinstance(over := index.parents.get(top), ast.BinOp) and isinstance(over.op, ast.Add | ast.Sub):
+        while _is_sum(over := index.parents.get(top)):
             top = over
         terms = _terms(top)
         found = {sign for sign, term in terms if term is part and _has_loss(scope, terms)}
