@@ -143,6 +143,11 @@ class Analysis:
             found[call.path].append(call)
         return found
 
+    def calls_at_places(self, *ends: str) -> list[LibraryCall]:
+        """The calls of library paths with one of these ends, one for each place where they stand: the last."""
+        found = (call for path, calls in self.calls.items() if path.endswith(ends) for call in calls)
+        return list({call.site.span: call for call in found}.values())
+
     @cached_property
     def wholes(self) -> dict[int, AnyModule]:
         """The outermost module that is known to hold a part, by the identity of the part."""

@@ -170,7 +170,7 @@ def _overlapping(analysis: Analysis) -> Iterator[Finding]:
     """A part that is measured on, and shares some of its samples with another one, which is shuffled to be trained on."""
     parts = [
         (call, part)
-        for call in {call.site.span: call for call in analysis.calls.get(_LOADER, ())}.values()
+        for call in analysis.calls_at_places(_LOADER)
         for part in of_kind([call.get(0, "dataset")], LibraryObject)
         if part.path.endswith(".Subset") and part.site is not None
     ]

@@ -50,8 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
     """Statistics of values from 0 to 255, behind ToTensor, which gives those from 0 to 1."""
-    calls = [call for path, found in analysis.calls.items() if path.endswith("transforms.Compose") for call in found]
-    for call in {call.site.span: call for call in calls}.values():
+    for call in analysis.calls_at_places("transforms.Compose"):
         made = of_kind(items_of(call.get(0, "transforms")) or (), LibraryObject)
         kinds = [one.type_name for one in made]
         for one in made[kinds.index("ToTensor") + 1 :] if "ToTensor" in kinds else ():

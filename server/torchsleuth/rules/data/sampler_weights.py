@@ -54,15 +54,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _each_once(analysis: Analysis) -> Iterator[Finding]:
     """Samplers that draw every sample: the weights decide in which order, and nothing else."""
-    calls = [call for path, found in analysis.calls.items() if path.endswith(_SAMPLER) for call in found]
-    for span, call in {call.site.span: call for call in calls}.items():
+    for call in analysis.calls_at_places(_SAMPLER):
         weights, drawn = call.get(0, "weights"), call.get(1, "num_samples")
         written = argument_of(call.site.call, 2, "replacement") if call.site.call is not None else None
         shape = weights.spec.shape if isinstance(weights, Tensor) else None
         count = shape[0] if shape else len(items_of(weights) or ())
         if written is not None and call.get(2, "replacement") is False and is_int(drawn) and same(count, drawn):
             fix = replaced(analysis, call.site, written, "True")
-            yield Finding(span, message("data.weights.once", count=drawn), (), (fix,))
+            yield Finding(call.site.span, message("data.weights.once", count=drawn), (), (fix,))
 
 
 def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:

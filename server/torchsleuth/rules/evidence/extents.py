@@ -31,6 +31,11 @@ from torchsleuth.values.frames import Scene
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
 
 
+def _scope(frame: Scene) -> ast.AST:
+    """The function of a frame, or else its file."""
+    return frame.function.node if frame.function is not None else parse(frame.source)
+
+
 def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """``keepdim=True`` for the reduction that an operand comes from, and for its like beside it: mean and std."""
     missing = len(other.shape) - len(used.shape)
@@ -97,8 +102,7 @@ def _calls_beside(frame: Scene, call: ast.Call) -> Iterator[ast.Call]:
     """Other reductions of the same tensor over the same dimension in the same function."""
     assert isinstance(call.func, ast.Attribute)
     own = _reduction(call)
-    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
-    for part in ast.walk(scope):
+    for part in ast.walk(_scope(frame)):
         if is_method_call(part) and part.func.attr in _REDUCTIONS:
             if part.lineno != call.lineno or part.col_offset != call.col_offset:
                 if _reduction(part) == own:
@@ -139,16 +143,14 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
 
 def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
     """Where a function reads the variable that an operand is."""
-    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
     if not isinstance(node, ast.Name):
         return []
-    return [part for part in nodes_in(scope, ast.Name) if isinstance(part.ctx, ast.Load) and part.id == node.id]
+    return [part for part in nodes_in(_scope(frame), ast.Name) if isinstance(part.ctx, ast.Load) and part.id == node.id]
 
 
 def _is_shifted(frame: Scene, axis: int) -> bool:
     """Whether a function leaves out the first element of something along a dimension: ``targets = ids[:, 1:]``."""
-    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
-    for part in nodes_in(scope, ast.Subscript):
+    for part in nodes_in(_scope(frame), ast.Subscript):
         slices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
         if len(slices) == axis + 1 and ast.unparse(slices[axis]) == "1:":
             return True
@@ -181,8 +183,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
 
 def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:
     """The calls whose results a variable is set to in its function."""
-    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
-    for part in nodes_in(scope, ast.Assign) if isinstance(node, ast.Name) else ():
+    for part in nodes_in(_scope(frame), ast.Assign) if isinstance(node, ast.Name) else ():
         if isinstance(part.value, ast.Call):
             names = names_in(*part.targets)
             if node is not None and isinstance(node, ast.Name) and node.id in names:

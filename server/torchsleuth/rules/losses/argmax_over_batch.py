@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.activations import short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.schema import Span
+from torchsleuth.schema import Related, Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor, Value
@@ -93,14 +93,13 @@ def _only_class(choice: Operation, used: Operand, samples: int | None) -> int | 
 def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, dim: int) -> Finding:
     """The score of one class, which is to be compared with a threshold."""
     text = message("argmax.of_one", choice=short_name(choice), shape=shape_text(used.spec), dim=dim)
-    source, site = source_at(analysis, compared.site), written_call(choice)
-    places = (related(source, compared.site.node, message("argmax.compared")), *call_trail(choice.site.scene, limit=1))
+    site = written_call(choice)
     fixes = []
     if site is not None and site.call is not None and used.node is not None and short_name(choice) == "argmax":
         threshold = 0.5 if "sigmoid" in used.tensor.tags else 0
         given = f"({written(source_at(analysis, site), used.node)}.squeeze({dim}) > {threshold})"
         fixes.append(replaced(analysis, site, site.call, given, safe=False))
-    return Finding(choice.site.span, text, places, fixes)
+    return Finding(choice.site.span, text, _places(analysis, compared, choice), fixes)
 
 
 def _others(used: Operand, samples: int) -> list[dims.Size]:
@@ -121,9 +120,13 @@ def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: O
         samples=samples,
         classes=classes % len(used.shape),
     )
-    source = source_at(analysis, compared.site)
-    places = (related(source, compared.site.node, message("argmax.compared")), *call_trail(choice.site.scene, limit=1))
-    return Finding(choice.site.span, text, places, _along(analysis, choice, classes))
+    return Finding(choice.site.span, text, _places(analysis, compared, choice), _along(analysis, choice, classes))
+
+
+def _places(analysis: Analysis, compared: Operation, choice: Operation) -> tuple[Related, ...]:
+    """The comparison with the labels, and the call that led to the choice."""
+    with_labels = related(source_at(analysis, compared.site), compared.site.node, message("argmax.compared"))
+    return with_labels, *call_trail(choice.site.scene, limit=1)
 
 
 def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Candidate]:

@@ -41,8 +41,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         node = operation.site.node
         if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript) or operation.site.span in seen:
             continue
-        table = operands(operation)[0]
-        for steps in of_kind(table.tensor.tags, PaddedSteps):
+        for steps in of_kind(operation.tensors[0].tags, PaddedSteps) if operation.tensors else ():
+            table = operands(operation)[0]
             if _is_last(node, steps.axis) and _still(table, steps):
                 seen.add(operation.site.span)
                 text = message("padded.last", step=source_at(analysis, operation.site).segment(node))

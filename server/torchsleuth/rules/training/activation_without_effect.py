@@ -30,12 +30,11 @@ CODE = "TS556"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    calls = analysis.calls.get("torch.nn.LeakyReLU", ())
-    for span, call in {call.site.span: call for call in calls}.items():
+    for call in analysis.calls_at_places("torch.nn.LeakyReLU"):
         written = argument_of(call.site.call, 0, "negative_slope") if call.site.call is not None else None
         if not isinstance(written, ast.Constant) or written.value != 1 or isinstance(written.value, str):
             continue
-        source = analysis.source_of(span.path)
+        source = analysis.source_of(call.site.span.path)
         flag = (
             written.value is True
             and call.site.call is not None
@@ -44,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         new = "inplace=True" if flag else "0.01"
         title = message("fix.replace", old=source.segment(written), new=new)
         fix = Candidate(title, (edits.replace(source, written, new),), safe=flag)
-        yield Finding(span, message("slope.one", given=source.segment(written)), (), (fix,))
+        yield Finding(call.site.span, message("slope.one", given=source.segment(written)), (), (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)

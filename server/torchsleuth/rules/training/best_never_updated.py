@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called
+from torchsleuth.syntax.forms import called, last_word
 
 CODE = "TS554"
 _TURNED = {ast.Gt: ("<", "larger", "inf"), ast.Lt: (">", "smaller", "-inf")}
@@ -35,13 +35,21 @@ _TURNED = {ast.Gt: ("<", "larger", "inf"), ast.Lt: (">", "smaller", "-inf")}
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    source = analysis.source
-    for node in analysis.index(source.path).of_type(ast.If):
+    index = analysis.index(analysis.source.path)
+    begun = {
+        last_word(target)
+        for store in index.of_type(ast.Assign)
+        for target, value in _pairs(store)
+        if any(_is_infinite(value, start) for _, _, start in _TURNED.values())
+    }
+    for node in index.of_type(ast.If) if begun else ():
         for test in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
             if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
                 left, right, kind = test.left, test.comparators[0], type(test.ops[0])
-                yield from _of_test(analysis, node, test, left, right, *_TURNED[kind])
-                yield from _of_test(analysis, node, test, right, left, *_TURNED[ast.Lt if kind is ast.Gt else ast.Gt])
+                mirrored = ast.Lt if kind is ast.Gt else ast.Gt
+                for value, best, way in ((left, right, kind), (right, left, mirrored)):
+                    if isinstance(best, ast.Name | ast.Attribute) and last_word(best) in begun:
+                        yield from _of_test(analysis, node, test, value, best, *_TURNED[way])
 
 
 def _of_test(
@@ -49,7 +57,7 @@ def _of_test(
     node: ast.If,
     test: ast.Compare,
     value: ast.expr,
-    best: ast.expr,
+    best: ast.Name | ast.Attribute,
     turned: str,
     word: str,
     start: str,
@@ -57,8 +65,6 @@ def _of_test(
     """`best`: the side that may begin at the infinity `start`, than which no `value` is `word`."""
     source = analysis.source
     name, tree = ast.unparse(best), analysis.tree(source.path)
-    if not isinstance(best, ast.Name | ast.Attribute):
-        return
     stores = _stores(best, tree if isinstance(best, ast.Attribute) else _scope(tree, node))
     if stores is None:
         return
@@ -101,15 +107,17 @@ def _is_same(node: ast.AST, best: ast.Name | ast.Attribute) -> bool:
     return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == best.id
 
 
-def _given(store: ast.Assign, name: str) -> ast.expr | None:
-    """The value that an assignment gives the name, also as one of several: ``best, bad = inf, 0``."""
+def _pairs(store: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The targets of an assignment and what each gets, also as one of several: ``best, bad = inf, 0``."""
     for target in store.targets:
-        if ast.unparse(target) == name:
-            return store.value
+        yield target, store.value
         if isinstance(target, ast.Tuple) and isinstance(store.value, ast.Tuple):
-            pairs = zip(target.elts, store.value.elts)
-            return next((value for one, value in pairs if ast.unparse(one) == name), None)
-    return None
+            yield from zip(target.elts, store.value.elts)
+
+
+def _given(store: ast.Assign, name: str) -> ast.expr | None:
+    """The value that an assignment gives the name."""
+    return next((value for target, value in _pairs(store) if ast.unparse(target) == name), None)
 
 
 def _is_infinite(value: ast.expr | None, start: str) -> bool:

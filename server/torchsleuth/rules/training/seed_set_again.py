@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_method_call, nodes_in
 from torchsleuth.syntax.names import Names
 
 CODE = "TS555"
@@ -40,10 +40,12 @@ _METHODS = {"__getitem__": "seed.sample", "forward": "seed.forward"}
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
-    seeds = {id(use.call) for use in Names(analysis.tree(source.path)).uses if use.path in _SEEDS}
-    for statement in index.of_type(ast.Expr):
+    statements = [one for one in index.of_type(ast.Expr) if isinstance(one.value, ast.Call) and _may_seed(one.value)]
+    uses = Names(analysis.tree(source.path)).uses if statements else ()
+    seeds = {id(use.call) for use in uses if use.path in _SEEDS}
+    for statement in statements:
         call = statement.value
-        if not isinstance(call, ast.Call) or id(call) not in seeds or not _is_constant(call):
+        if id(call) not in seeds:
             continue
         trail = index.trail(statement)
         repeated = _repeated(trail[:-1]) if not any(isinstance(part, ast.With) for part in trail) else None
@@ -55,7 +57,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(source.span(call), text, (), (fix,) if statement.lineno == statement.end_lineno else ())
 
 
-def _is_constant(call: ast.Call) -> bool:
+def _may_seed(call: ast.Call) -> bool:
+    """Whether a call is named like one that sets a seed, with a number that is written there."""
+    if "seed" not in called(call):
+        return False
     return len(call.args) == 1 and not call.keywords and isinstance(call.args[0], ast.Constant)
 
 
