@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from torchsleuth.interp.inferred import Call, Part
+from torchsleuth.interp.outcomes import Call, Part
 from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size

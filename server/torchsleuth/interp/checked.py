@@ -8,7 +8,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from torchsleuth.interp.inferred import InferredContracts, Learned, Plan, Running
+from torchsleuth.interp.inferred import InferredContracts
+from torchsleuth.interp.outcomes import Learned, Running
+from torchsleuth.interp.plans import Plan
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import BrokenCondition, OperatorFailure
 from torchsleuth.interp.written import parameters_of

@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.callers import agreed, names_class
-from torchsleuth.interp.inferred import Call, InferredContracts, Outcome, Part, Plan, Setting
+from torchsleuth.interp.inferred import InferredContracts
 from torchsleuth.interp.inputs import argument_behind
+from torchsleuth.interp.outcomes import Call, Outcome, Part
+from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
 from torchsleuth.sifting import of_kind

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from torchsleuth.interp.inferred import Outcome, Part, Plan
+from torchsleuth.interp.outcomes import Outcome, Part
+from torchsleuth.interp.plans import Plan
 from torchsleuth.interp.trace import Place
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol

@@ -6,7 +6,8 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.interp.contracts import Found
-from torchsleuth.interp.inferred import Part, Setting
+from torchsleuth.interp.outcomes import Part
+from torchsleuth.interp.plans import Setting
 from torchsleuth.interp.ranks import as_product
 from torchsleuth.messages import message
 from torchsleuth.schema import (

@@ -1,0 +1,342 @@
+"""The arguments that a module or function is run with for its contract, as its text tells them before anything is run."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from torchsleuth.interp import passed, plurals
+from torchsleuth.interp.fields import Fields, fields
+from torchsleuth.interp.inputs import used_as_tensors
+from torchsleuth.interp.library import records
+from torchsleuth.interp.needs import NeededSizes
+from torchsleuth.interp.plans import Configuration, Plan, Setting
+from torchsleuth.interp.switches import switches
+from torchsleuth.interp.written import default_of, parameters_of
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.calls import arguments, calls, settled
+from torchsleuth.syntax.forms import is_dotted
+from torchsleuth.syntax.parse import parse
+from torchsleuth.syntax.shapes import key
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.dims import is_number
+from torchsleuth.values import (
+    ClassValue,
+    Function,
+    Value,
+    is_int,
+)
+
+_NO_SIZES = re.compile(
+    r"bias|\w*bias|\w*drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|\w*_eps|\w*epsilon|\w*theta|\w*_range|norm(?!alized_shape)\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
+    r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
+)
+"""Names of parameters that are not taken for integers."""
+
+
+_SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
+"""Names of inputs that are the sizes of an image."""
+
+
+class Planning(NeededSizes):
+    """Plans the arguments of modules and functions."""
+
+    @cached_property
+    def attributes_read(self) -> dict[str, frozenset[str]]:
+        """The attributes that the code of each file reads, of those files that were asked about."""
+        return {}
+
+    def entries_of(self, source: SourceText) -> list[tuple[ClassValue | None, Function]]:
+        """The modules of a document with a forward of their own, and its functions of tensors, in the order of the text."""
+        found: list[tuple[ClassValue | None, Function]] = []
+        written = {function.node: function for function in self.functions}
+        for cls in self.classes:
+            forward = next((written[node] for node in cls.node.body if node in written and _is_forward(node)), None)
+            if cls.path == source.path and (cls.is_module() or not cls.has_known_bases()) and forward is not None:
+                found.append((cls, forward))
+        for function in self.functions:
+            named = isinstance(function.node, ast.FunctionDef) and function.owner is None and not function.closure
+            if function.path == source.path and named and self._tensors_of(function, None):
+                found.append((None, function))
+        unique = {function.node: (owner, function) for owner, function in found}
+        return sorted(unique.values(), key=lambda one: one[1].node.lineno)
+
+    def makers_of(self, path: str) -> list[tuple[ClassValue | None, Function]]:
+        """The classes of a document with a constructor of their own, and its functions."""
+        found: list[tuple[ClassValue | None, Function]] = []
+        for cls in self.classes:
+            made = cls.slots.get("__init__") if cls.path == path else None
+            found += [(cls, made)] if isinstance(made, Function) else []
+        for function in self.functions:
+            if function.path == path and isinstance(function.node, ast.FunctionDef) and function.owner is None:
+                found += [] if function.closure else [(None, function)]
+        return found
+
+    def _tensors_of(self, function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
+        """The parameters without a default that are tensors."""
+        written = self.declared.get(function.path)
+        used = used_as_tensors(function)
+        found: dict[str, ast.arg] = {}
+        for argument, has_default in parameters_of(function, 0 if owner is None else function.bound_parameters):
+            if has_default:
+                continue
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            declared = written.parameters.get(key(argument)) if written else None
+            tensor = annotation.strip("'\"").rpartition(".")[2] in ("Tensor", "Tensor | None", "Optional[Tensor]")
+            if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
+                found[argument.arg] = argument
+        return found or self._optional_tensor(function, owner)
+
+    @staticmethod
+    def _optional_tensor(function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
+        """The first tensor of a forward all of whose parameters have defaults: without any it has nothing to compute."""
+        for argument, has_default in parameters_of(function, 0 if owner is None else function.bound_parameters):
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            if owner is not None and has_default and re.search(r"\b(\w*Tensor|Tensor\w*)\b", annotation):
+                return {argument.arg: argument}
+        return {}
+
+    def plan(self, owner: ClassValue | None, function: Function) -> Plan:
+        """The first arguments of an entry, before anything is known of it."""
+        plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
+        self._plan_sequences(plan)
+        if owner is not None:
+            made = self.class_attribute(owner, "__init__")
+            if isinstance(made, Function):
+                plan.floats = passed.numbers(owner, made, self.oracle.signature)
+                self._plan_settings(plan, made, 1)
+                self._plan_given(plan, made)
+        self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
+        return plan
+
+    def _plan_sequences(self, plan: Plan) -> None:
+        """Inputs that are several tensors, or the height and the width."""
+        function = plan.function
+        some = list(parameters_of(function, 0 if plan.owner is None else function.bound_parameters))
+        some += [(function.node.args.vararg, False)] if function.node.args.vararg is not None else []
+        for argument, has_default in some if plan.owner is not None else ():
+            name, tensor = argument.arg, argument.arg in plan.tensors
+            sizes = plurals.integers(function.node, argument, True) if tensor and _SIZES.fullmatch(name) else None
+            if sizes is not None:
+                del plan.tensors[name]
+                self._add_settings(plan, name, sizes)
+                for path in plan.sequences[name]:
+                    plan.settings[path].called = True
+                continue
+            rest = argument is function.node.args.vararg
+            parts = plurals.tensors(function.node, argument, rest) if not has_default else None
+            if parts is not None:
+                plan.tensors.pop(name, None)
+                plan.sequences[name] = parts.paths(name)
+                for index, path in enumerate(plan.sequences[name]):
+                    # Each has a place of its own, by which what is asked of it is known.
+                    place = ast.copy_location(ast.arg(path), argument)
+                    place.col_offset += index
+                    plan.tensors[path] = place
+        plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
+
+    def _add_settings(self, plan: Plan, name: str, sizes: plurals.Sequence) -> None:
+        plan.sequences[name] = sizes.paths(name)
+        for path, called in zip(plan.sequences[name], sizes.names):
+            plan.settings[path] = Setting(path, self.fresh_symbol(called or name))
+
+    def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
+        uses = _uses(function.node)
+        constructor = function.name == "__init__"
+        before = set(plan.settings)
+        for argument, has_default in parameters_of(function, skip):
+            name = argument.arg
+            if name in (plan.floats if constructor else plan.tensors) or name in plan.sequences:
+                continue
+            if constructor and plan.owner is not None and plurals.is_called(plan.owner.node, function.node, name):
+                continue
+            annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            default = default_of(function, argument) if has_default else None
+            integer = is_number(default)
+            cls = self._class_named(annotation, function)
+            several = (
+                plurals.integers(function.node, argument, owner=plan.owner.node if plan.owner else None)
+                if constructor and not has_default
+                else None
+            )
+            if several is not None:
+                self._add_settings(plan, name, several)
+            elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
+                self._plan_configuration(plan, name, cls, fields(plan.owner, function, name))
+            elif has_default and not integer:
+                continue
+            elif annotation == "int" or (not annotation and integer):
+                self._add_setting(plan, name, default)
+            elif not annotation and not has_default and constructor:
+                read = fields(plan.owner, function, name)
+                if read.paths and name not in uses.other:
+                    self._plan_configuration(plan, name, None, read)
+                elif name not in uses.other | uses.attributes and not _NO_SIZES.fullmatch(name):
+                    self._add_setting(plan, name, default)
+            elif not annotation and not constructor and not has_default and name not in uses.other | uses.attributes:
+                self._add_setting(plan, name, default)
+        for path, setting in plan.settings.items():
+            setting.called = setting.called or (path not in before and not constructor and plan.owner is not None)
+
+    def _plan_given(self, plan: Plan, made: Function) -> None:
+        """Arguments that are not known otherwise are those of the first call in the document that tells all of them."""
+        known = plan.settings.keys() | plan.configurations.keys() | plan.floats
+        known |= {path.partition(".")[0] for path in plan.settings}
+        parameters = list(parameters_of(made, 1))
+        lacking = {one.arg for one, has_default in parameters if not has_default and one.arg not in known}
+        if not lacking or plan.owner is None:
+            return
+        told = self._told_by_a_call(plan, made, lacking)
+        if told is None:
+            switched = self._switches(plan)
+            told = {name: switched[name] for name in lacking - plan.sequences.keys() if name in switched}
+        for name in told.keys() & plan.sequences.keys():
+            for path in plan.sequences.pop(name):
+                del plan.settings[path]
+        plan.given |= told
+        unknown = lacking - told.keys() - plan.sequences.keys()
+        plan.objects = frozenset(one for one in unknown if plurals.is_called(plan.owner.node, made.node, one))
+
+    def _told_by_a_call(self, plan: Plan, made: Function, lacking: set[str]) -> dict[str, ast.expr] | None:
+        """The arguments of the first call in the document that passes all of these in a way that can be told."""
+        if self.document is None or plan.owner is None or made.path != plan.function.path:
+            return None
+        tree, frame = self.document
+        for call, around in calls(tree).get(plan.owner.name, ()):
+            given = arguments(call, [one.arg for one, _ in parameters_of(made, 1)])
+            meant = {name: settled(given[name], around, frame.names) for name in given if name in lacking}
+            told = {name: value for name, value in meant.items() if value is not None}
+            if told.keys() == lacking:
+                return told
+        return None
+
+    def as_integer(self, plan: Plan, name: str) -> None:
+        """Take an input for an integer that whoever calls chooses."""
+        del plan.tensors[name]
+        plan.shapes.pop(name, None)
+        self._add_setting(plan, name, None)
+        plan.settings[name].called = plan.owner is not None
+
+    def _add_setting(self, plan: Plan, path: str, default: Value) -> None:
+        if path in plan.settings:
+            return
+        plan.settings[path] = Setting(path, self.fresh_symbol(path.rpartition(".")[2]), None, default)
+
+    def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: Fields) -> None:
+        """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
+        direct = {path.partition(".")[0] for path in read.paths}
+        if cls is None or (cls.is_dataclass and not direct <= records.fields(cls).keys()):
+            derived = [one for one in self.classes if one.is_dataclass and (cls is None or cls in one.mro())]
+            cls = next((one for one in derived if direct <= records.fields(one).keys()), cls)
+        integers: tuple[str, ...] = ()
+        if cls is None:
+            switched = switches(plan.function.node, *read.readers)
+            told = {path: switched[last] for path in read.paths if (last := path.rpartition(".")[2]) in switched}
+            plan.given |= {f"{name}.{path}": value for path, value in told.items()}
+            for path in read.ordered:
+                if path not in told.keys() | read.containers and not _NO_SIZES.fullmatch(path.rpartition(".")[2]):
+                    self._add_setting(plan, f"{name}.{path}", None)
+                    integers += (path,)
+        else:
+            integers = tuple(self._integers_of(cls, plan.function.path))
+            for one in integers:
+                self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
+        plan.configurations[name] = Configuration(cls, integers, read.ordered)
+
+    def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
+        """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
+        return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
+
+    def _class_named(self, annotation: str, function: Function) -> ClassValue | None:
+        """The class of the user's that an annotation names, also as one of several."""
+        for part in annotation.strip("'\"").removeprefix("Optional[").removesuffix("]").split("|"):
+            text = part.strip(" '\"")
+            if text.isidentifier():
+                found = function.globals.get(text)
+                if isinstance(found, ClassValue):
+                    return found
+        return None
+
+    def _integers_of(self, cls: ClassValue, path: str) -> Iterator[str]:
+        """The integers that whoever makes a configuration chooses, as far as the file reads them."""
+        read = self._read_in(path)
+        made = self.class_attribute(cls, "__init__")
+        if isinstance(made, Function):
+            for argument, has_default in parameters_of(made, 1):
+                default = default_of(made, argument) if has_default else None
+                if argument.arg in read and is_int(default) and not _NO_SIZES.fullmatch(argument.arg):
+                    yield argument.arg
+            return
+        for one, owner in records.fields(cls).items():
+            kinds = {label: ast.unparse(annotation) for label, annotation in owner.annotations}
+            default = owner.slots.get(one)
+            if kinds.get(one) == "int" or (is_int(default) and "int" in kinds.get(one, "")):
+                if one in read and not _NO_SIZES.fullmatch(one):
+                    yield one
+
+    def _field_default(self, cls: ClassValue, name: str) -> Value:
+        made = self.class_attribute(cls, "__init__")
+        if isinstance(made, Function):
+            given = {argument.arg: argument for argument, has_default in parameters_of(made, 1) if has_default}
+            return default_of(made, given[name])
+        return records.fields(cls)[name].slots.get(name)
+
+    def _read_in(self, path: str) -> frozenset[str]:
+        """The attributes that the code of a file reads."""
+        known = self.attributes_read.get(path)
+        if known is None:
+            source = self.workspace.source(path)
+            nodes = ast.walk(parse(source)) if source is not None else ()
+            known = frozenset(node.attr for node in of_kind(nodes, ast.Attribute))
+            self.attributes_read[path] = known
+        return known
+
+
+def _is_forward(node: ast.stmt) -> bool:
+    return isinstance(node, ast.FunctionDef) and node.name == "forward"
+
+
+@dataclass(frozen=True)
+class _Uses:
+    """Parameters by what is done with them: their attributes are read; or something that nobody does with an integer."""
+
+    attributes: frozenset[str]
+    other: frozenset[str]
+
+
+_OF_SEVERAL = frozenset("len enumerate zip list isinstance tuple set sorted reversed iter sum any all".split())
+"""Functions that nobody gives an integer."""
+
+
+def _uses(function: ast.AST) -> _Uses:
+    attributes: set[str] = set()
+    other: set[str] = set()
+    for node in ast.walk(function):
+        parts: list[ast.expr | None] = []
+        if is_dotted(node):
+            attributes.add(node.value.id)
+        elif isinstance(node, ast.Call):
+            parts = [node.func]
+            if isinstance(node.func, ast.Name) and node.func.id in _OF_SEVERAL:
+                parts += node.args
+        elif isinstance(node, ast.Subscript | ast.Starred):
+            parts = [node.value]
+        elif isinstance(node, ast.For | ast.comprehension):
+            parts = [node.iter]
+        elif isinstance(node, ast.Compare) and any(map(_is_no_number, node.comparators)):
+            parts = [node.left]
+        other.update(part.id for part in of_kind(parts, ast.Name))
+    return _Uses(frozenset(attributes), frozenset(other))
+
+
+def _is_no_number(node: ast.expr) -> bool:
+    """Whether an expression is a text or None, or holds such."""
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        return any(map(_is_no_number, node.elts))
+    return isinstance(node, ast.Constant) and (isinstance(node.value, str) or node.value is None)
+
+
+__all__ = ["Planning"]
