@@ -49,7 +49,7 @@ def execute(root: Path, main: str) -> tuple[RunReport, str]:
         module = types.ModuleType("__main__")
         module.__dict__.update(__builtins__=builtins, __file__="", __cached__=None, __loader__=None, __annotations__={})
         sys.modules["__main__"] = module
-        _, sys.argv[0] = tempfile.mkstemp()  # the compiled file, which is forgotten
+        sys.argv = [tempfile.mkstemp()[1]]  # the compiled file, which is forgotten
         sys.path.insert(0, "")
         exec(code, module.__dict__)
         return 0

@@ -330,7 +330,16 @@ EXPLANATIONS = (
         "heads = torch.nn.ModuleDict()\nheads['v1.5'] = torch.nn.Linear(2, 2)",
     ),
     Explanation(
-        "TS199",
+        "TS544",
+        r"number of schedulers provided to be one more than the number of milestone points, but got number of schedulers (\d+) "
+        r"and the number of milestones to be equal to (\d+)",
+        "explain.milestones",
+        "from torch.optim.lr_scheduler import ConstantLR, SequentialLR\n"
+        "opt = torch.optim.SGD(torch.nn.Linear(2, 2).parameters(), lr=0.1)\n"
+        "SequentialLR(opt, [ConstantLR(opt), ConstantLR(opt)], milestones=[1, 2])",
+    ),
+    Explanation(
+        "TS823",
         r"cannot assign '(.*?)' object to (buffer|parameter) '(\w+)'",
         "explain.not_a_tensor",
         "torch.nn.Linear(2, 2).register_buffer('scale', 2.0)",

@@ -62,6 +62,18 @@ def _drop_none_fixes(case: Case) -> Iterator[Fix]:
         yield add_argument(source, call, f"collate_fn=lambda samples: {keep}", title, safe=False)
 
 
+def _samples_here(case: Case) -> list[Related]:
+    """Where the only data set of the files that were running gives its samples."""
+    given = [
+        [frame.source.span(node) for node in nodes_in(method, ast.Return)]
+        for frame in files_of(case)
+        for method in nodes_in(frame.tree, ast.FunctionDef)
+        if method.name == "__getitem__"
+    ]
+    spans = given[0][:2] if len(given) == 1 else []
+    return [Related(span.path, span.start, span.end, message("error.samples_here")) for span in spans]
+
+
 def _without_gradients(case: Case) -> Iterator[Fix]:
     """``@torch.no_grad()`` above the method that makes samples."""
     for frame in files_of(case):
@@ -160,6 +172,7 @@ ENTRIES = (
         lambda case: "error.sample_none" if "NoneType" in case.match[0] else "error.sample_type",
         _drop_none_fixes,
         applies=_collating,
+        related=_samples_here,
         example=_DATA + "rows = [None, None]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
     ),
     entry(

@@ -21,7 +21,7 @@ from torchsleuth.errors.fixes import (
 )
 from torchsleuth.errors.functions import saved_here, saved_on_context
 from torchsleuth.errors.origin import made_at
-from torchsleuth.errors.pickled import defined_at, moved_to_module
+from torchsleuth.errors.pickled import defined_at, saved_or_moved
 from torchsleuth.errors.plain import begun_again
 from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
@@ -247,7 +247,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.exhausted": begun_again,
     "explain.json": _default_of_json,
     "explain.numpy_seed": convert_argument(" % 2**32", 0, "seed"),
-    "explain.pickle": moved_to_module,
+    "explain.pickle": saved_or_moved,
     "explain.recomputed": _not_checkpointed,
     "explain.saved_value": saved_on_context,
     "explain.grid": _coordinates_last,

@@ -197,7 +197,7 @@ def _star_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _parameters_fixes(case: Case) -> Iterator[Fix]:
-    node = case.frame.argument(0, "params")
+    node = case.frame.argument(0, "params", "parameters")
     found = case.frame.value(node)
     if node is not None and found is not None and found["kind"] == "module":
         yield append(case.frame, node, ".parameters()")
@@ -398,6 +398,15 @@ ENTRIES = (
         _parameters_fixes,
         applies=lambda case: case.is_below("torch/optim/"),
         example=_CLASS + "fc = nn.Linear(2, 2)\ntorch.optim.SGD(fc, lr=0.1)",
+    ),
+    entry(
+        "TS815",
+        r"'(\w+)' object is not iterable",
+        "error.wants_parameters",
+        _parameters_fixes,
+        applies=lambda case: case.is_below("torch/nn/utils/"),
+        values=lambda case: {"function": case.frame.method() or ""},
+        example=_CLASS + "fc = nn.Linear(2, 2)\nnn.utils.clip_grad_norm_(fc, 1.0)",
     ),
     entry(
         "TS820",

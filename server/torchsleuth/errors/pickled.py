@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.fixes import append
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
@@ -68,6 +69,14 @@ def moved_to_module(case: Case) -> Iterator[Fix]:
             taken = Edit(source.path, Position(first, 1), Position(last + 1, 1), "")
             changes = (Edit(source.path, start, start, body + end + end), taken)
         yield Fix(message("fix.to_module", name=name), changes)
+
+
+def saved_or_moved(case: Case) -> Iterator[Fix]:
+    """``torch.save(net, path)`` → ``torch.save(net.state_dict(), path)``, before what it holds is moved to the module."""
+    given = case.frame.argument(0, "obj") if case.frame.method() == "save" else None
+    if given is not None and (case.frame.value(given) or {}).get("kind") == "module":
+        yield append(case.frame, given, ".state_dict()", safe=False)
+    yield from moved_to_module(case)
 
 
 def _only_statement(around: ast.AST, node: ast.AST) -> bool:

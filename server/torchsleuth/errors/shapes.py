@@ -13,7 +13,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
-from torchsleuth.syntax.forms import argument_of, is_method_call, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_method_call, last_sizes, nodes_in
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -163,7 +163,11 @@ def _view_fixes(case: Case) -> Iterator[Fix]:
         if free and shape and count // shape[0] != sizes[index] and len(sizes) == 2:
             yield replace(frame, written[index], str(count // shape[0]))
         elif not free and rest and count % rest == 0 and count // rest != sizes[index]:
-            yield replace(frame, written[index], str(count // rest))
+            yield replace(frame, written[index], str(count // rest) if _is_number(written[index]) else "-1")
+
+
+def _is_number(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant)
 
 
 def _reshape(case: Case) -> Iterator[Fix]:
@@ -267,6 +271,14 @@ def _integer_division(case: Case) -> Iterator[Fix]:
             return
 
 
+def _spatial_part(case: Case) -> Iterator[Fix]:
+    """``size=x.shape[1:]`` → ``size=x.shape[2:]``, as many sizes as there are spatial dimensions."""
+    size = case.frame.argument(1, "size")
+    wanted = last_sizes(size, case.match[1].count(",") + 1)
+    if size is not None and wanted is not None:
+        yield replace(case.frame, size, ast.unparse(wanted))
+
+
 def _tensors(case: Case) -> str:
     return "error.cat" if len(case.frame.tensor_operands()) >= 2 else "error.generic"
 
@@ -362,6 +374,13 @@ ENTRIES = (
         "error.dim",
         _dim_fixes,
         example="a = torch.zeros(4)\ntorch.softmax(a, dim=1)",
+    ),
+    entry(
+        "TS108",
+        r"got input with spatial dimensions of \[(.*?)\] and output size of (?:torch\.Size\()?[(\[]([\d, ]*)",
+        "error.output_size",
+        _spatial_part,
+        example="from torch.nn import functional as F\nx = torch.zeros(1, 2, 8)\nF.interpolate(x, size=x.shape[1:])",
     ),
     entry(
         "TS106",
@@ -464,6 +483,13 @@ ENTRIES = (
         _integer_division,
         applies=lambda case: case.crash["type"] == "TypeError",
         example="torch.randn(4 / 2)",
+    ),
+    entry(
+        "TS312",
+        r"should be a positive integer value, but got \w+=\d+\.\d",
+        "error.float_size",
+        _integer_division,
+        example="from torch.utils.data import WeightedRandomSampler\nWeightedRandomSampler([1.0, 2.0, 3.0, 4.0], 4 / 2)",
     ),
     entry(
         "TS199",

@@ -39,6 +39,15 @@ def is_name(node: object, *names: object) -> TypeGuard[ast.Name]:
     return isinstance(node, ast.Name) and node.id in names
 
 
+def last_sizes(node: ast.expr | None, count: int) -> ast.Subscript | None:
+    """``x.shape[-count:]`` for another part of a shape, such as ``x.shape[1:]``; None where an expression is none."""
+    part = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice) and is_attribute(node.value, "shape")
+    if not part or not isinstance(node, ast.Subscript):
+        return None
+    wanted = ast.Slice(ast.UnaryOp(ast.USub(), ast.Constant(count)))
+    return ast.Subscript(node.value, wanted, node.ctx)
+
+
 def is_attribute(node: object, *names: object) -> TypeGuard[ast.Attribute]:
     """``….name``"""
     return isinstance(node, ast.Attribute) and node.attr in names

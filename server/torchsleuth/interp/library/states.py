@@ -55,12 +55,14 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
         known = got is not None and own is not None and all_are((*got, *own), int)
         if known and got is not None and own is not None and got != own and not (own == () and len(got) == 1):
             sizes.append((key, got, own))
-    if strict is False and held and shapes and not any(key in shapes for key in held):
+    nothing = strict is False and bool(held and shapes) and not any(key in shapes for key in held)
+    if nothing:
         missing = tuple(shapes)
     site = interp.site(call.node, call.frame)
     if (missing or unexpected or sizes) and ("state", site.span) not in interp.failures_seen:
         interp.failures_seen.add(("state", site.span))
-        interp.trace.states.append(StateFault(site, module, given, missing, unexpected, tuple(sizes), tuple(held)))
+        fault = StateFault(site, module, given, missing, unexpected, tuple(sizes), tuple(held), nothing)
+        interp.trace.states.append(fault)
 
 
 def has_renamed(interp: Interpreter) -> bool:

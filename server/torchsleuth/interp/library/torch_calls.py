@@ -234,7 +234,8 @@ def _clip(interp: Interpreter, call: Arguments) -> Value:
     interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
     misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
     given = getattr(call.node, "args", [])
-    kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
+    if not is_module(call.get(0, "parameters")):  # TS815 says that it takes the parameters of one
+        kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
     misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
     return None if "value" in call.name else _total_norm(interp, call)
 

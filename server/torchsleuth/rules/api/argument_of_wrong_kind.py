@@ -1,8 +1,8 @@
 """argument-of-wrong-kind: a module, a tensor or a tuple where Python or PyTorch takes something else.
 
 What it finds
-    `x.size[0]`, `x.shape(0)`, `x.T()` and `x(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters or of the
-    optimizer; labels as the second argument of DataLoader.
+    `x.size[0]`, `x.shape(0)`, `x.T()` and `x(0)`; `self.layers(x)` of a ModuleList; `state.to(device)` of a tuple of tensors; a model in the place of its parameters, for an
+    optimizer or clip_grad_norm_(), or of the optimizer; labels as the second argument of DataLoader.
 Why it hurts
     TypeError or AttributeError, such as "'torch.Size' object is not callable" or "'Net' object is not iterable".
 Example
@@ -41,6 +41,11 @@ from torchsleuth.tensors.spec import DType
 from torchsleuth.values import Array, ClassValue, Instance, LibraryModule, LibraryObject, Tensor, is_module
 
 CODE = "TS815"
+_OF_PARAMETERS = frozenset(
+    f"torch.nn.utils.{name}"
+    for name in ("clip_grad_norm_", "clip_grad_value_", "parameters_to_vector", "get_total_norm")
+)
+"""Functions whose first argument is an iterable of parameters."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -52,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from (finding for finding in found if finding is not None)
     seen: set[object] = set()
     for path, calls in analysis.calls.items():
-        if path == LOADER or path.startswith("torch.optim."):
+        if path == LOADER or path.startswith("torch.optim.") or path in _OF_PARAMETERS:
             for call in calls:
                 finding = _given(analysis, call) if call.site.span not in seen else None
                 if finding is not None:
@@ -191,7 +196,13 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
             for key in held[:2]
         ]
         return Finding(source.span(written), message("type.scheduler", made=made, name=name), (), fixes)
-    if call.path.count(".") == 2 and isinstance(call.result, LibraryObject) and is_optimizer(call.result):
+    takes_parameters = call.path in _OF_PARAMETERS
+    if (
+        takes_parameters
+        or call.path.count(".") == 2
+        and isinstance(call.result, LibraryObject)
+        and is_optimizer(call.result)
+    ):
         edit = edits.insert_after_node(source, written, ".parameters()")
         fix = Candidate(message("fix.append", expression=source.segment(written), suffix=".parameters()"), (edit,))
         return Finding(source.span(written), message("type.optimizer", made=made, name=name), (), [fix])

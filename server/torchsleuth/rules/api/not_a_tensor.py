@@ -19,12 +19,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -51,6 +54,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             cls = value.cls.name if isinstance(value, Instance) else ""
             text = message("untensor", made=path.rpartition(".")[2], name=name, kind=message(kind, cls=cls))
             yield Finding(source.span(call.args[0]), text, (), list(repairs(analysis, misuse, call)))
+    for failure, finding in zip(failures(analysis, CODE), generic(analysis, CODE)):
+        yield replace(finding, candidates=kinds.converted(analysis, failure))
 
 
 def _made(analysis: Analysis, misuse: Misuse[object], call: ast.Call) -> Iterator[Candidate]:

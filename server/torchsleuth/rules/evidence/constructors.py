@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 
 from torchsleuth.messages import message
@@ -31,7 +31,17 @@ from torchsleuth.syntax.forms import (
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import DictValue, Function, Instance, LibraryModule, LibraryObject, Value, is_int, items_of
+from torchsleuth.values import (
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Value,
+    is_int,
+    items_of,
+)
 from torchsleuth.values.frames import Scene
 
 _LITERALS = (ast.Constant, ast.Tuple, ast.List)
@@ -371,6 +381,7 @@ def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> I
     ):
         return
     text = ast.unparse(node)
+    yield from _fields_beside(node, frame, wanted)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
         # 3 * hidden, of which there are 4.
         for factor, rest in ((node.left, node.right), (node.right, node.left)):
@@ -400,6 +411,14 @@ def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> I
         yield from (f"{product} // {name}" for name in _factors(frame, parts[0], node) if name != text)
         if parts[0] == 2:
             yield f"{product} // 2"
+
+
+def _fields_beside(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
+    """Other fields of the object that a size is taken from which hold the wanted one: ``cfg.context`` for ``cfg.block``."""
+    if isinstance(node, ast.Attribute):
+        for name, value in _fields_of(held(node.value, frame)).items():
+            if is_number(value) and value == wanted and name != node.attr:
+                yield f"{ast.unparse(node.value)}.{name}"
 
 
 def _factors(frame: Scene, wanted: int, before: ast.AST) -> Iterator[str]:
@@ -653,8 +672,14 @@ def held(node: ast.expr, frame: Scene) -> Value:
         return literal(node)
     owner = held(node.value, frame)
     if isinstance(node, ast.Attribute):
-        return owner.slots.get(node.attr) if isinstance(owner, Instance) else None
+        return _fields_of(owner).get(node.attr)
     return (owner.items or {}).get(literal(node.slice)) if isinstance(owner, DictValue) else None
+
+
+def _fields_of(owner: Value) -> Mapping[object, Value]:
+    """What an object or a class keeps under names; an object also what its class does."""
+    inherited = owner.cls.slots if isinstance(owner, Instance) else {}
+    return {**inherited, **owner.slots} if isinstance(owner, Instance | ClassValue | LibraryObject) else {}
 
 
 def _default(name: str, frame: Scene) -> ast.expr | None:

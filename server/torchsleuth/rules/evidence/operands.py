@@ -41,8 +41,8 @@ _MAX_CALLERS = 4
 _SIZED = frozenset("zeros ones empty full rand randn randint".split())
 FACTORIES = _SIZED | frozenset("tensor as_tensor arange linspace eye randperm normal tril_indices triu_indices".split())
 """Functions that make a tensor, and take a device."""
-_BY_CHANCE = (" * 3", " * 4")
-"""Ends of what a size may be by chance alone, where it is not one of two halves."""
+_BY_CHANCE = (" * 2", " * 3", " * 4")
+"""Ends of what a size may be by chance alone."""
 
 
 @dataclass(frozen=True)
@@ -274,14 +274,19 @@ def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operat
 
 def ancestry(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) -> Iterator[Origin]:
     """The origins that a tensor was computed by, along all operands. `through`: whether it goes on behind an operator of this name."""
+    return (origin for _, origin in _ancestors(tensor, through))
+
+
+def _ancestors(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) -> Iterator[tuple[Tensor, Origin]]:
     pending, seen = [tensor], set[int]()
     for _ in range(_MAX_ANCESTORS):
         if not pending:
             return
-        origin = pending.pop().origin
+        current = pending.pop()
+        origin = current.origin
         if origin is not None and id(origin) not in seen:
             seen.add(id(origin))
-            yield origin
+            yield current, origin
             pending += origin.sources if through(origin.operator.rpartition(".")[2].strip("_")) else ()
 
 
@@ -309,17 +314,22 @@ def birth(tensor: Tensor) -> Birth | None:
         if origin is None:
             return None
         if not origin.sources:
-            name = origin.operator.rpartition(".")[2]
-            call = origin.site.node
-            return Birth(current.spec.shape or (), call, origin.site, name) if isinstance(call, ast.Call) else None
+            return _birth_of(current, origin)
         current = origin.sources[0]
     return None
+
+
+def _birth_of(tensor: Tensor, origin: Origin) -> Birth | None:
+    call, name = origin.site.node, origin.operator.rpartition(".")[2]
+    return Birth(tensor.spec.shape or (), call, origin.site, name) if isinstance(call, ast.Call) else None
 
 
 def size_nodes(born: Birth) -> list[ast.expr]:
     """The expressions of the sizes in the call that made a tensor, empty where they are not written one by one."""
     if born.name == "eye" and len(born.call.args) == 1:
         return list(born.call.args) * 2
+    if born.name in ("arange", "randperm") and len(born.call.args) == 1:
+        return list(born.call.args)
     if born.name not in _SIZED:
         return []
     keyword = argument_of(born.call, None, "size")
@@ -337,7 +347,21 @@ def size_nodes(born: Birth) -> list[ast.expr]:
 def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iterator[Candidate]:
     """Give a tensor another size where it was made; the number, or what holds it there."""
     born = birth(tensor)
-    if born is None or not isinstance(wanted, int):
+    if born is not None:
+        yield from _made_with(analysis, born, axis, wanted)
+
+
+def resized_ancestors(analysis: Analysis, tensor: Tensor, size: Size, wanted: Size) -> Iterator[Candidate]:
+    """Give the tensors that one was computed from another size, where they were made with the one that it has."""
+    for ancestor, origin in _ancestors(tensor):
+        born = _birth_of(ancestor, origin) if not origin.sources else None
+        for axis, own in enumerate(born.shape) if born is not None else ():
+            if born is not None and same(own, size):
+                yield from _made_with(analysis, born, axis, wanted)
+
+
+def _made_with(analysis: Analysis, born: Birth, axis: int, wanted: Size) -> Iterator[Candidate]:
+    if not isinstance(wanted, int):
         return
     nodes = size_nodes(born)
     if not -len(nodes) <= axis < len(nodes):

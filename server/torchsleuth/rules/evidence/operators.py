@@ -24,6 +24,7 @@ from torchsleuth.schema import Related
 from torchsleuth.values import LibraryModule
 
 PATTERNS: tuple[tuple[str, str], ...] = (
+    ("TS823", r"cannot assign '.*' object to (?:buffer|parameter)"),
     ("TS801", r"deprecated since version .* is now removed"),
     ("TS609", r"Expected more than 1"),
     ("TS530", r"loaded state dict (?:contains|has)"),

@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     replaced,
     resized,
+    resized_ancestors,
     reversed_alone,
     short,
     size_texts,
@@ -247,12 +248,16 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
 def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     shift = len(other.shape) - len(used.shape)
     born = birth(used.tensor)
-    if born is None or not same_shape(born.shape, used.shape):
-        return
+    as_it_is = born is not None and same_shape(born.shape, used.shape)
     for index, size in enumerate(used.shape):
-        if 0 <= index + shift and not same(size, other.shape[index + shift]) and size != 1:
-            yield from sized_otherwise(analysis, used.tensor, size, other.shape[index + shift])
-            yield from resized(analysis, used.tensor, index, other.shape[index + shift])
+        wanted = other.shape[index + shift] if 0 <= index + shift else size
+        if same(size, wanted) or size == 1:
+            continue
+        if as_it_is:
+            yield from sized_otherwise(analysis, used.tensor, size, wanted)
+            yield from resized(analysis, used.tensor, index, wanted)
+        else:
+            yield from resized_ancestors(analysis, used.tensor, size, wanted)
 
 
 def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:

@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_literal, is_spread
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, is_spread, last_sizes
 from torchsleuth.synthesis.shapes import same, squeezed
 
 CODE = "TS108"
@@ -98,6 +98,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         yield from _subscript(analysis, failure, node, given[0])
     elif name == "permute" and isinstance(node, ast.Call):
         yield from _permutation(analysis, failure, node, given[0])
+    elif name == "interpolate" and isinstance(node, ast.Call):
+        yield from _spatial_part(analysis, failure, node, given[0])
     elif name == "repeat" and isinstance(node, ast.Call):
         yield from _repeats(analysis, failure, node, given[0])
         return
@@ -116,6 +118,14 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
         yield from fitted(analysis, used, lambda shape: True, squeezed)
         if rank > 2:
             yield from suffixed(analysis, used, ".flatten(1)", safe=False)
+
+
+def _spatial_part(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
+    """``size=x.shape[2:]`` for ``size=x.shape[1:]``, as many as the input has spatial dimensions."""
+    size = argument_of(call, 1, "size")
+    wanted = last_sizes(size, len(used.shape) - 2)
+    if size is not None and wanted is not None:
+        yield replaced(analysis, failure.operation.site, size, ast.unparse(wanted))
 
 
 def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Iterator[Candidate]:

@@ -4,6 +4,7 @@ What it finds
     StepLR and its like with a fraction for what counts steps, such as the learning rate for `step_size`; a learning rate,
     momentum or weight decay, by its name, that is given for another one of these. A `gamma` of zero. LambdaLR with a function
     that gives the learning rate itself, or a whole number of warm-ups, where the factor of the learning rate is wanted.
+    SequentialLR with another number of milestones than one for each schedule but the first, which raises.
 Why it hurts
     `StepLR(optimizer, 0.001)` multiplies the learning rate in steps that nobody meant, or in each of them; SGD with a momentum
     for its learning rate diverges. With a gamma of zero, and until a warm-up with `//` is over, the learning rate is zero, and
@@ -33,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, is_name, is_spread, nodes_in
-from torchsleuth.values import Function, LibraryObject
+from torchsleuth.values import Function, LibraryObject, items_of
 
 CODE = "TS544"
 _COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
@@ -77,6 +78,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield from _of_gamma(analysis, call, call.site.call, name)
             if name == "LambdaLR":
                 yield from _of_factor(analysis, call)
+            if name == "SequentialLR":
+                yield from _of_milestones(analysis, call, call.site.call)
 
 
 def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
@@ -117,6 +120,23 @@ def _of_gamma(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) 
     if written is not None and call.get(_FALLING[name], "gamma") == 0:
         fix = replaced(analysis, call.site, written, "1", safe=False)
         yield Finding(call.site.span, message("argument.gamma", callee=name), (), (fix,))
+
+
+def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
+    """Schedules in a row, of which each but the first one begins at a milestone."""
+    schedules, milestones = items_of(call.get(1, "schedulers")), items_of(call.get(2, "milestones"))
+    written = argument_of(node, 2, "milestones")
+    if schedules and milestones is not None and written is not None and len(milestones) != len(schedules) - 1:
+        text = message(
+            "argument.milestones", schedules=len(schedules), wanted=len(schedules) - 1, given=len(milestones)
+        )
+        fixes = []
+        if len(milestones) >= len(schedules) > 1 and isinstance(written, ast.List | ast.Tuple):
+            kept = [
+                analysis.source_of(call.site.span.path).segment(item) for item in written.elts[: len(schedules) - 1]
+            ]
+            fixes = [replaced(analysis, call.site, written, f"[{', '.join(kept)}]", safe=False)]
+        yield Finding(analysis.source_of(call.site.span.path).span(written), text, (), fixes, severity="error")
 
 
 def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
