@@ -43,7 +43,8 @@ _ALIKE, _MUCH_ALIKE = 0.6, 0.75
 of what it has from the library."""
 _SHORT = 200
 """Characters of texts that may be names; longer ones are prose."""
-_KEPT = 64
+_KEPT = 1024
+"""Files of which this is kept: as many as a large package has, all of which are asked."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     """``self.name`` of an object that has no such attribute, and that nothing gives one."""
     if not isinstance(node, ast.Attribute) or name.startswith("__") or not _is_closed(interp, owner):
         return
-    if not is_certain(interp, frame) or owner.state.get("wrapped"):
+    if interp.is_inferring() or not is_certain(interp, frame) or owner.state.get("wrapped"):
         return
     texts = {source.text for source in (frame.source, *interp.workspace.read)}
     written = [_written(text) for text in texts]

@@ -119,8 +119,9 @@ class Heap(Joins):
             if id(one) not in seen:
                 seen.add(id(one))
                 left += one.stands_for
-                self._journal.append((one, "items", one["items"]))
-                one["items"] = None
+                if one["items"] is not None:
+                    self._journal.append((one, "items", one["items"]))
+                    one["items"] = None
 
     def mark(self) -> int:
         return len(self._journal)
