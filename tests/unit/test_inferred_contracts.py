@@ -1061,3 +1061,39 @@ def test_fields_of_a_configuration_are_read_in_what_it_is_passed_on_to() -> None
         "forward(x: [batch, length, config.size]) -> [batch, length, config.classes]"
     )
     assert signature(found["Head"]) == "class Head(args.ways): forward(x: [batch, 8]) -> [batch, args.ways]"
+
+
+def test_parameters_that_nobody_passes_are_what_other_code_takes_for_them() -> None:
+    found = contracts(
+        """
+        class Block(nn.Module):
+            def __init__(self, i, o, norm_layer, act):
+                super().__init__()
+                self.body = nn.Sequential(nn.Conv2d(i, o, 3, padding=1), norm_layer(o), act())
+
+            def forward(self, x):
+                return self.body(x)
+
+
+        class Other(nn.Module):
+            def __init__(self, size, norm_layer=nn.LayerNorm):
+                super().__init__()
+                self.norm = norm_layer(size)
+
+            def forward(self, x):
+                return self.norm(x)
+
+
+        class Net(nn.Module):
+            def __init__(self, sizes, norm_layer=None, act=nn.ReLU):
+                super().__init__()
+                if norm_layer is None:
+                    norm_layer = nn.BatchNorm2d
+                self.body = nn.Sequential(*[Block(s, s, norm_layer, act) for s in sizes])
+
+            def forward(self, x):
+                return self.body(x)
+        """
+    )
+    assert found["Block"].heading() == "class Block(i, o, norm_layer=nn.BatchNorm2d, act=nn.ReLU)"
+    assert found["Block"].signature() == "forward(x: [N, i, H, W]) -> [N, o, H, W]"

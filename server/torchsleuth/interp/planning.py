@@ -15,6 +15,7 @@ from torchsleuth.interp.library import records
 from torchsleuth.interp.needs import NeededSizes
 from torchsleuth.interp.plans import Configuration, Plan, Setting
 from torchsleuth.interp.switches import switches
+from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
@@ -191,8 +192,8 @@ class Planning(NeededSizes):
             return
         told = self._told_by_a_call(plan, made, lacking)
         if told is None:
-            switched = self._switches(plan)
-            told = {name: switched[name] for name in lacking - plan.sequences.keys() if name in switched}
+            others = self._switches(plan) | self._usual(plan)
+            told = {name: others[name] for name in lacking - plan.sequences.keys() if name in others}
         for name in told.keys() & plan.sequences.keys():
             for path in plan.sequences.pop(name):
                 del plan.settings[path]
@@ -249,6 +250,13 @@ class Planning(NeededSizes):
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
         """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
         return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
+
+    def _usual(self, plan: Plan) -> dict[str, ast.expr]:
+        """Values that other code of the document takes for parameters of the same name."""
+        if self.document is None or plan.owner is None or plan.owner.path != self.document[1].path:
+            return {}
+        tree, frame = self.document
+        return usual(tree, plan.owner.name, frame.names)
 
     def _class_named(self, annotation: str, function: Function) -> ClassValue | None:
         """The class of the user's that an annotation names, also as one of several."""
