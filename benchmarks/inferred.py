@@ -35,7 +35,7 @@ CHOICES = 3
 DRAWS = 4000
 REST = ("2", "3")
 """The dimensions that are put in for ``...``."""
-_NAME = re.compile(r"[A-Za-z_][\w.']*")
+_NAME = re.compile(r"[A-Za-z_][\w.']*(\[\d+\])?")
 _NUMBERS = (2, 4, 1, 8, 3, 16, 6, 32, 12, 5, 24, 64, 28, 48, 30, 7, 96, 36, 128)
 Numbers = dict[str, Any]
 """Numbers by name; among the arguments of a constructor, texts, too."""
@@ -55,7 +55,7 @@ def names_of(contract: Contract) -> list[str]:
         *contract.training,
         *(setting.name for setting in contract.settings if not setting.text),
     ]
-    found = (name for text in texts for name in _NAME.findall(text) if text != "...")
+    found = (match[0] for text in texts for match in _NAME.finditer(text) if text != "...")
     return [name for name in dict.fromkeys(found) if name not in ("min", "max")]
 
 
@@ -102,8 +102,11 @@ def arguments(function: Any, numbers: Numbers, skip: int) -> dict[str, Any]:
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             continue
         fields = {key.partition(".")[2]: value for key, value in numbers.items() if key.startswith(f"{name}.")}
+        elements = [key for key in numbers if key.startswith(f"{name}[")]
         if name in numbers:
             found[name] = numbers[name]
+        elif elements:
+            found[name] = tuple(numbers[f"{name}[{index}]"] for index in range(len(elements)))
         elif fields and isinstance(parameter.annotation, type) and parameter.annotation is not inspect.Parameter.empty:
             found[name] = parameter.annotation(**fields)
         elif fields:

@@ -1097,3 +1097,96 @@ def test_parameters_that_nobody_passes_are_what_other_code_takes_for_them() -> N
     )
     assert found["Block"].heading() == "class Block(i, o, norm_layer=nn.BatchNorm2d, act=nn.ReLU)"
     assert found["Block"].signature() == "forward(x: [N, i, H, W]) -> [N, o, H, W]"
+
+
+DERIVED = """
+    class GroupNorm32(nn.GroupNorm):
+        def forward(self, x):
+            return super().forward(x.float()).type(x.dtype)
+
+
+    class LayerNorm2d(nn.LayerNorm):
+        def forward(self, x):
+            x = x.permute(0, 2, 3, 1)
+            x = F.layer_norm(x, self.normalized_shape, self.weight, self.bias, self.eps)
+            return x.permute(0, 3, 1, 2)
+
+
+    class Residual(nn.Linear):
+        def forward(self, x):
+            return super().forward(x) + x
+
+
+    class Block(nn.Module):
+        def __init__(self, channels):
+            super().__init__()
+            self.body = nn.Sequential(GroupNorm32(32, channels), nn.SiLU())
+
+        def forward(self, x):
+            return self.body(x)
+    """
+
+
+@pytest.mark.parametrize(
+    ("name", "heading", "signature", "conditions"),
+    [
+        (
+            "GroupNorm32",
+            "num_groups, num_channels",
+            "[N, num_channels] -> [N, num_channels]",
+            "num_channels % num_groups == 0",
+        ),
+        ("LayerNorm2d", "normalized_shape=16", "[N, 16, H, W] -> [N, 16, H, W]", ""),
+        (
+            "Residual",
+            "in_features, out_features",
+            "[..., out_features] -> [..., out_features]",
+            "out_features == in_features",
+        ),
+        ("Block", "channels", "[N, channels, ...] -> [N, channels, ...]", "channels % 32 == 0"),
+    ],
+)
+def test_a_layer_of_the_library_with_a_forward_of_its_own(
+    name: str, heading: str, signature: str, conditions: str
+) -> None:
+    one = contracts(DERIVED)[name]
+    given, _, result = signature.partition(" -> ")
+    assert one.heading() == f"class {name}({heading})"
+    assert one.signature() == f"forward(x: {given}) -> {result}"
+    assert ", ".join(one.conditions) == conditions
+
+
+def test_code_may_ask_for_a_tuple_of_integers() -> None:
+    one = contracts(
+        """
+        class Stages(nn.Module):
+            def __init__(self, dim, depth, heads):
+                super().__init__()
+                assert isinstance(depth, tuple), "one number a stage"
+                stages = []
+                for count, several in zip(depth, heads):
+                    stages += [nn.MultiheadAttention(dim, several) for _ in range(0)]
+                    stages += [nn.Linear(dim, dim) for _ in range(count)]
+                self.stages = nn.Sequential(*stages)
+
+            def forward(self, x):
+                return self.stages(x)
+        """
+    )["Stages"]
+    assert one.heading() == "class Stages(dim, depth[0], depth[1], heads[0], heads[1])"
+    assert one.signature() == "forward(x: [..., dim]) -> [..., dim]"
+
+
+def test_a_table_made_of_a_tensor_has_its_sizes() -> None:
+    one = contracts(
+        """
+        class Table(nn.Module):
+            def __init__(self, rows, dim):
+                super().__init__()
+                self.table = nn.Embedding.from_pretrained(torch.randn(rows, dim), freeze=True)
+
+            def forward(self, tokens):
+                return self.table(tokens)
+        """
+    )["Table"]
+    assert one.signature() == "forward(tokens: [...]) -> [..., dim]"

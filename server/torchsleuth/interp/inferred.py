@@ -146,7 +146,12 @@ class InferredContracts(Planning):
             reached = self._made_by(plan.maker, owner, numbers)
             return UNKNOWN if reached is None else reached.instance
         made = self.class_attribute(owner, "__init__")
-        given = self._given(plan, made, 1, numbers, frame) if isinstance(made, Function) else {}
+        passed_on = (one for one in plan.settings.values() if not one.called)
+        given = (
+            self._given(plan, made, 1, numbers, frame)
+            if isinstance(made, Function)
+            else {one.path: self._number(one, numbers) for one in passed_on}
+        )
         return self.instantiate(owner, (), given, None, frame)
 
     def _given(
@@ -163,8 +168,7 @@ class InferredContracts(Planning):
                 values[name] = self._number(plan.settings[name], numbers)
             elif name in plan.sequences and plan.sequences[name][0] in plan.settings:
                 sizes = tuple(self._number(plan.settings[path], numbers) for path in plan.sequences[name])
-                unpacked = plan.settings[plan.sequences[name][0]].symbol.name != name
-                values[name] = sizes if unpacked else ListValue(sizes)
+                values[name] = sizes if name in plan.tuples else ListValue(sizes)
             elif name in plan.given and function is not plan.function:
                 values[name] = self.eval(plan.given[name], frame)
             elif not has_default:

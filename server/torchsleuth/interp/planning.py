@@ -12,6 +12,7 @@ from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.fields import Fields, fields
 from torchsleuth.interp.inputs import used_as_tensors
 from torchsleuth.interp.library import records
+from torchsleuth.interp.library.hierarchy import CONTAINERS
 from torchsleuth.interp.needs import NeededSizes
 from torchsleuth.interp.plans import Configuration, Plan, Setting
 from torchsleuth.interp.switches import switches
@@ -110,8 +111,18 @@ class Planning(NeededSizes):
                 plan.floats = passed.numbers(owner, made, self.oracle.signature)
                 self._plan_settings(plan, made, 1)
                 self._plan_given(plan, made)
+            else:
+                self._plan_layer(plan, owner)
         self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
+
+    def _plan_layer(self, plan: Plan, owner: ClassValue) -> None:
+        """The integers that a class without a constructor passes on to the layer of the library which it is."""
+        base = owner.native_base()
+        layer = base is not None and base.kind == "module-class" and base.path not in ("torch.nn.Module", *CONTAINERS)
+        for parameter in (self.oracle.signature(base.path) or ()) if layer and base is not None else ():
+            if parameter.required and parameter.kind == "either" and not _NO_SIZES.fullmatch(parameter.name):
+                self._add_setting(plan, parameter.name, None)
 
     def _plan_sequences(self, plan: Plan) -> None:
         """Inputs that are several tensors, or the height and the width."""
@@ -141,6 +152,7 @@ class Planning(NeededSizes):
 
     def _add_settings(self, plan: Plan, name: str, sizes: plurals.Sequence) -> None:
         plan.sequences[name] = sizes.paths(name)
+        plan.tuples |= {name} if sizes.is_tuple else set()
         for path, called in zip(plan.sequences[name], sizes.names):
             plan.settings[path] = Setting(path, self.fresh_symbol(called or name))
 
@@ -193,7 +205,8 @@ class Planning(NeededSizes):
         told = self._told_by_a_call(plan, made, lacking)
         if told is None:
             others = self._switches(plan) | self._usual(plan)
-            told = {name: others[name] for name in lacking - plan.sequences.keys() if name in others}
+            left = (one.arg for one, _ in parameters if one.arg in lacking - plan.sequences.keys())
+            told = {name: others[name] for name in left if name in others}
         for name in told.keys() & plan.sequences.keys():
             for path in plan.sequences.pop(name):
                 del plan.settings[path]

@@ -56,6 +56,8 @@ class Plan:
     configurations: dict[str, Configuration] = field(default_factory=dict)
     sequences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters that are several integers or tensors: the paths of those."""
+    tuples: set[str] = field(default_factory=set)
+    """Those of them that have to be tuples."""
     tensors: dict[str, ast.arg] = field(default_factory=dict)
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)

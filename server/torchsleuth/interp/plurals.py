@@ -23,9 +23,10 @@ _KEEPING = frozenset("append extend insert ModuleList Sequential add_module list
 
 @dataclass(frozen=True)
 class Sequence:
-    """`names`: of the elements, empty for those that nothing names."""
+    """`names`: of the elements, empty for those that nothing names. `is_tuple`: code asks for a tuple, or unpacks it."""
 
     names: tuple[str, ...]
+    is_tuple: bool = False
 
     def paths(self, name: str) -> tuple[str, ...]:
         """The elements as they are told, for the parameter of this name."""
@@ -42,6 +43,7 @@ class _Uses:
     over: bool = False
     joined: bool = False
     counted: bool = False
+    is_tuple: bool = False
     other: bool = False
 
     @property
@@ -49,7 +51,7 @@ class _Uses:
         return len(self.unpacked) or min(max(self.least, FEW), MOST)
 
     def sequence(self) -> Sequence:
-        return Sequence(self.unpacked or ("",) * self.count)
+        return Sequence(self.unpacked or ("",) * self.count, self.is_tuple or bool(self.unpacked))
 
 
 def integers(
@@ -173,6 +175,9 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
         case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
             uses.counted = True
             yield value
+        case ast.Call(func=ast.Name(id="isinstance"), args=[value, kinds]) if is_it(value) and _are_sequences(kinds):
+            uses.counted, uses.is_tuple = True, uses.is_tuple or is_name(kinds, "tuple")
+            yield value
         case ast.Call(func=func, args=[value, *_]) if _is_joining(func) and is_it(value):
             uses.joined = True
             yield value
@@ -187,6 +192,12 @@ def _gone_over(node: ast.expr) -> Iterator[ast.expr]:
         for part in node.args:
             yield part
             yield from _gone_over(part)
+
+
+def _are_sequences(kinds: ast.expr) -> bool:
+    """``tuple``, ``(list, tuple)``: what an integer is none of."""
+    parts = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    return all(is_name(part, "list", "tuple") for part in parts)
 
 
 def _is_joining(func: ast.expr) -> bool:

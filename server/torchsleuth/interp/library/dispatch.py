@@ -22,7 +22,7 @@ from torchsleuth.interp.library import registered as registered
 from torchsleuth.interp.models import is_pure, of_function
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import Failure, Native, NotASpec
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -79,7 +79,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
         native = LibraryModule(base.path, call.args, call.kwargs, site)
         if base.path in hierarchy.CONTAINERS:
             modules.make_container(interp, native, call)
-        native.broken = native.broken or not call.exact
+        native.broken = native.broken or not call.exact or not _is_made(interp, native)
         instance.native = native
     elif exceptions.class_named(base.path) is not None:
         instance.native = exceptions.made(base.path, call.args, site)
@@ -88,6 +88,17 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
     elif base.path.startswith(("torch.utils.data.", "torch.optim", vision.DATASETS)):
         instance.native = LibraryObject(base.path, call.args, call.kwargs, site)
     return None
+
+
+def _is_made(interp: Interpreter, native: LibraryModule) -> bool:
+    """Whether PyTorch makes a layer of these arguments, or says why it does not; with symbols among them it does neither."""
+    if native.slots["children"] is not None:
+        return True
+    try:
+        verdict = interp.oracle.construct(interp.recipe(native))
+    except NotASpec:
+        return False
+    return verdict is None or isinstance(verdict, Failure)
 
 
 def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:

@@ -147,11 +147,11 @@ class TensorMethods(Model):
         count = self.spec.numel()
         return self.interp.fresh_size() if count is None else count
 
-    @method("view", "reshape", "expand", "permute")
+    @method("view", "reshape", "expand")
     def reshaped(self, call: Arguments) -> Value:
         if self.spec.shape is not None:
             return self.other(call)
-        return _reshape_unknown(self.interp, self.tensor, self.name, call)
+        return _reshape_unknown(self.interp, self.tensor, call)
 
     # -- conversions -------------------------------------------------------------------------------
 
@@ -336,12 +336,12 @@ def _numbers(
     return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element(1))))
 
 
-def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
+def _reshape_unknown(interp: Interpreter, tensor: Tensor, call: Arguments) -> Value:
     """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
     given = call.args or tuple(call.kwargs.values())
     sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
     items = items_of(sizes)
-    if name == "permute" or not given or items is None or not all(is_int(item) for item in items):
+    if not given or items is None or not all(is_int(item) for item in items):
         return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
     shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
     return interp.same_graph(

@@ -32,7 +32,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, is_number
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, NotASpec, TensorSpec, is_differentiable
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, NotASpec, TensorSpec, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
     UNSORTED,
@@ -102,6 +102,22 @@ _CONTEXTS = frozenset(
 @models("torch.optim.swa_utils.AveragedModel")
 def _averaged(interp: Interpreter, call: Arguments) -> Value:
     return copies.deep(call.args[0]) if call.args else construct_module(interp, call)
+
+
+@models("torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained")
+def _of_table(interp: Interpreter, call: Arguments) -> Value:
+    """A layer that looks up the rows of a tensor."""
+    table = call.get(0, "embeddings")
+    spec = interp.resolved_spec(table.spec) if isinstance(table, Tensor) else UNKNOWN_TENSOR
+    if spec.shape is None or len(spec.shape) != 2 or len(call.args) > 3:
+        return UNKNOWN
+    owner = Native(call.path.rpartition(".")[0], "module-class")
+    given = {name: value for name, value in call.kwargs.items() if name not in ("embeddings", "freeze")}
+    made = construct_module(interp, replace(call, args=(*spec.shape, *call.args[2:]), kwargs=given, callee=owner))
+    freeze = call.get(1, "freeze", True)
+    if isinstance(made, LibraryModule):
+        made.slots["dtype"], made.slots["requires_grad"] = spec.dtype, not freeze if isinstance(freeze, bool) else None
+    return made
 
 
 def construct_module(interp: Interpreter, call: Arguments) -> Value:
