@@ -1190,3 +1190,59 @@ def test_a_table_made_of_a_tensor_has_its_sizes() -> None:
         """
     )["Table"]
     assert one.signature() == "forward(tokens: [...]) -> [..., dim]"
+
+
+WIDENED = """
+    def widened(c, ratio):
+        return int(c * ratio + 0.5)
+
+
+    class Wide(nn.Module):
+        def __init__(self, c, ratio=2.5):
+            super().__init__()
+            self.conv = nn.Conv2d(c, widened(c, ratio), 1)
+
+        def forward(self, x):
+            return self.conv(x)
+
+
+    class Grouped(nn.Module):
+        def __init__(self, c, groups, ratio=2.5):
+            super().__init__()
+            width = widened(c, ratio)
+            self.conv = nn.Conv2d(c, width, 1, groups=groups)
+
+        def forward(self, x):
+            return self.conv(x)
+    """
+
+
+def test_a_size_that_numbers_contradict_is_not_told() -> None:
+    """Of even ones it is ``5*(c//2)``, of others it is not."""
+    assert contracts(WIDENED)["Wide"].signature() == "forward(x: [N, c, H, W]) -> [N, ?, H, W]"
+
+
+def test_a_condition_on_what_the_caller_has_no_name_for_is_a_hole() -> None:
+    one = contracts(WIDENED)["Grouped"]
+    assert "c % groups == 0" in one.conditions
+    assert not any("width" in condition for condition in one.conditions)
+    assert any("width" in sentence for sentence in one.open)
+
+
+def test_a_parameter_that_may_be_a_tensor_is_one() -> None:
+    one = contracts(
+        """
+        from typing import Union
+
+
+        class Linear(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.linear = nn.Linear(i, o)
+
+            def forward(self, hidden: torch.FloatTensor, other: Union[torch.Tensor, dict]):
+                return self.linear(hidden) + other.sigmoid()
+        """
+    )["Linear"]
+    assert [given.name for given in one.inputs] == ["hidden", "other"]
+    assert one.ranked

@@ -223,8 +223,8 @@ class Inference:
         for settled in self._settled(plan):
             outcome = settled.outcome
             shapes = dict(outcome.inputs)
-            conditions = together(outcome.conditions)
-            found = Found(plan, shapes, outcome.result, conditions, form=settled.form, rest=settled.rest)
+            found = Found(plan, shapes, outcome.result, form=settled.form, rest=settled.rest)
+            self._take_conditions(found, together(outcome.conditions))
             if None in shapes.values():
                 lacking = ", ".join(name for name, shape in shapes.items() if shape is None)
                 found.open.append(("contract.open.rank", lacking))
@@ -246,6 +246,18 @@ class Inference:
                 break
         assert first is not None
         return working or first
+
+    def _take_conditions(self, found: Found, conditions: list[Condition]) -> None:
+        """Tell the conditions on what the caller chooses, and that there are others: a size that was computed in a way that is not
+        followed has no name for the caller."""
+        own = set(self._symbols(found))
+        own |= {setting.symbol for setting in found.plan.settings.values()}
+        for condition in conditions:
+            hidden = [symbol for symbol in condition.symbols if symbol not in own]
+            if hidden:
+                found.open.append(("contract.open.sufficient", hidden[0].name))
+            else:
+                found.conditions.append(condition)
 
     # -- with symbols --------------------------------------------------------------------------------------
 
@@ -820,7 +832,20 @@ class Inference:
             return False
         if not outcome.result.whole:
             return None
+        found.result = self._uncontradicted(found.result, outcome.result, numbers)
         return True
+
+    def _uncontradicted(self, stated: Part, shown: Part, numbers: dict[Symbol, int]) -> Part:
+        """What is stated of a result, but for the sizes that are others with these numbers."""
+        if not _same_form(stated, shown):
+            return stated
+        sizes = zip(stated.shape, shown.shape) if stated.shape is not None and shown.shape is not None else ()
+        shape = tuple(
+            size if number(size, numbers) in (None, value) or isinstance(value, Dim) else self.interp.fresh_size("?")
+            for size, value in sizes
+        )
+        parts = tuple(self._uncontradicted(*pair, numbers) for pair in zip(stated.parts, shown.parts))
+        return replace(stated, shape=shape if stated.shape is not None else None, parts=parts)
 
     def _probe(self, found: Found, examples: list[_Example], symbol: Symbol) -> None:
         """Find out whether a size has to be a multiple of something, or has a least value."""

@@ -146,12 +146,10 @@ class InferredContracts(Planning):
             reached = self._made_by(plan.maker, owner, numbers)
             return UNKNOWN if reached is None else reached.instance
         made = self.class_attribute(owner, "__init__")
+        if isinstance(made, Function):
+            return self.instantiate(owner, (), self._given(plan, made, 1, numbers, frame), None, frame)
         passed_on = (one for one in plan.settings.values() if not one.called)
-        given = (
-            self._given(plan, made, 1, numbers, frame)
-            if isinstance(made, Function)
-            else {one.path: self._number(one, numbers) for one in passed_on}
-        )
+        given: dict[str, Value] = {one.path: self._number(one, numbers) for one in passed_on}
         return self.instantiate(owner, (), given, None, frame)
 
     def _given(

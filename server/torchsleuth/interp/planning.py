@@ -43,6 +43,11 @@ _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
 """Names of inputs that are the sizes of an image."""
 
 
+_TENSOR = re.compile(r"\b(\w*Tensor|Variable)\b(?!\.)")
+_SEVERAL = re.compile(r"\b(list|tuple|sequence|iterable|callable|type)\[", re.IGNORECASE)
+"""Annotations of a tensor, maybe as one of several kinds, and of what only holds or makes some."""
+
+
 class Planning(NeededSizes):
     """Plans the arguments of modules and functions."""
 
@@ -87,7 +92,7 @@ class Planning(NeededSizes):
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             declared = written.parameters.get(key(argument)) if written else None
-            tensor = annotation.strip("'\"").rpartition(".")[2] in ("Tensor", "Tensor | None", "Optional[Tensor]")
+            tensor = _TENSOR.search(annotation) is not None and not _SEVERAL.search(annotation)
             if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
                 found[argument.arg] = argument
         return found or self._optional_tensor(function, owner)

@@ -597,8 +597,9 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         return name.rpartition(".")[2] == value.type_name if known else None
     if isinstance(value, DictValue):
         return name.rpartition(".")[2] in ("dict", value.type_name)
-    if kind.kind == "builtin" and name not in ("type", "object", "callable") and _is_made_by_code(value):
-        return False
+    types = _types_of_code(value)
+    if types and kind.path.startswith(_NO_METACLASSES) and name != "callable":
+        return name in types
     if name in python:
         return isinstance(value, python[name]) if value is None or isinstance(value, _PLAIN) else None
     if name in ("bytes", "complex") and isinstance(value, _PLAIN):
@@ -613,11 +614,19 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
 _OWN_TYPES: dict[type, str] = {Dim: "int", SliceValue: "slice"}
 
 
-def _is_made_by_code(value: Value) -> bool:
-    """Whether a value is a function or a class, which is none of the plain values of Python."""
-    return isinstance(value, Function | ClassValue) or (isinstance(value, Native) and value.kind == "module-class")
+def _types_of_code(value: Value) -> tuple[str, ...]:
+    """The types that a function, a class or what ``partial`` makes is an instance of, but for metaclasses; empty for other values."""
+    match value:
+        case Function():
+            return "types.FunctionType", "types.LambdaType", "object"
+        case ClassValue() | Native(kind="module-class"):
+            return "type", "object"
+        case Partial():
+            return "functools.partial", "object"
+    return ()
 
 
+_NO_METACLASSES = ("builtins.", "functools.", "types.", "torch.nn.")
 _PLAIN = (str, int, float, bool, tuple, bytes, complex)
 
 
