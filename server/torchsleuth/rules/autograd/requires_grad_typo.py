@@ -53,6 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(fault.at.span, text, (), _repairs(analysis, fault, target, owner, on_module))
 
     yield from _of_anything(analysis, seen)
+    yield from _compared(analysis)
 
 
 def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
@@ -68,6 +69,22 @@ def _of_anything(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
                 title = message("fix.spelling", old=_MISSPELT, new="requires_grad")
                 edit = edits.replace(source, target, f"{owner}.requires_grad")
                 yield Finding(source.span(target), words, (), (Candidate(title, (edit,), safe=False),), "hint")
+
+
+def _compared(analysis: Analysis) -> Iterator[Finding]:
+    """``p.requires_grad == False`` as a statement, which was to be an assignment."""
+    source = analysis.source
+    for statement in analysis.index(source.path).of_type(ast.Expr) if "requires_grad ==" in source.text else ():
+        test = statement.value
+        if (
+            isinstance(test, ast.Compare)
+            and is_attribute(test.left, "requires_grad")
+            and isinstance(test.ops[0], ast.Eq)
+        ):
+            new = f"{source.segment(test.left)} = {source.segment(test.comparators[0])}"
+            fix = Candidate(message("fix.replace", old="==", new="="), (edits.replace(source, test, new),), safe=False)
+            text = message("frozen.compared", text=source.segment(test.left))
+            yield Finding(source.span(test), text, (), (fix,) if len(test.ops) == 1 else ())
 
 
 def _is_a_name(tree: ast.Module) -> bool:

@@ -3,7 +3,8 @@
 What it finds
     transforms.Normalize whose mean and std are for three channels on a grey image, or for any other number than the image
     has. Known without torchvision being installed. Statistics of one channel fit any image, and transforms.v2 repeats
-    a grey image for three. A warning: a mean of values from 0 to 255 behind ToTensor, which gives those from 0 to 1.
+    a grey image for three. Warnings: a mean of values from 0 to 255 behind ToTensor, which gives those from 0 to 1, and what
+    such transforms give, divided by 255.
 Why it hurts
     Normalize raises "output with shape [1, 28, 28] doesn't match the broadcast shape [3, 28, 28]" with the first sample.
 Example
@@ -25,11 +26,12 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.evidence.transforms import composed, is_given
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, called, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import LibraryObject, Tensor, Value, items_of
 
@@ -46,6 +48,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
         yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
     yield from _of_bytes(analysis)
+    yield from _divided_again(analysis)
+
+
+def _divided_again(analysis: Analysis) -> Iterator[Finding]:
+    """``self.transform(image) / 255`` behind ToTensor, which has divided already."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    scaling = [call for call in composed(analysis) if [*map(called, _parts(call))][-1:] == ["ToTensor"]]
+    for owner in index.of_type(ast.ClassDef) if scaling else ():
+        for division in nodes_in(owner, ast.BinOp):
+            applied = division.left
+            if isinstance(division.op, ast.Div) and literal(division.right) == 255 and isinstance(applied, ast.Call):
+                made = next((call for call in scaling if is_given(analysis, owner, applied.func, call)), None)
+                if made is not None:
+                    fix = Candidate(
+                        message("fix.divided_once"), (edits.replace(source, division, source.segment(applied)),)
+                    )
+                    place = related(source, _parts(made)[-1], message("data.scaled"))
+                    text = message("data.divided", text=source.segment(applied))
+                    yield Finding(source.span(division), text, (place,), (fix,), severity="warning")
+
+
+def _parts(call: ast.Call) -> list[ast.expr]:
+    """The transforms that one is composed of."""
+    given = call.args[0] if call.args else None
+    return given.elts if isinstance(given, ast.List | ast.Tuple) else []
 
 
 def _of_bytes(analysis: Analysis) -> Iterator[Finding]:

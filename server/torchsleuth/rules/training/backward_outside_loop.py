@@ -2,7 +2,8 @@
 
 What it finds
     A loop over batches that computes a loss in every iteration, while backward() stands below the loop: by then the loss
-    is that of the last batch, and those of all the others are forgotten.
+    is that of the last batch, and those of all the others are forgotten. A loop that clears the gradients and goes backward in
+    every iteration, with the step() of the optimizer below it.
 Why it hurts
     One batch an epoch is trained on. The loop runs at full cost, and learns next to nothing.
 Example
@@ -29,7 +30,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import common_loop, draws_again, statement_of, trained_by
+from torchsleuth.rules.evidence.loops import common_loop, draws_again, receiver_text, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
@@ -50,6 +51,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("backward.outside", loss=f"`{_receiver(backward)}`", line=loop.lineno)
             place = related(source, loop.iter if isinstance(loop, ast.For) else loop, message("backward.outside.loop"))
             yield Finding(backward.site.span, text, (place,), tuple(_moved(analysis, backward, loop)))
+    for step in analysis.events("step"):
+        loop = _loop_without(analysis, step) if step.site.span not in seen and step.certain else None
+        if loop is not None:
+            seen.add(step.site.span)
+            yield _of_step(analysis, step, loop)
+
+
+def _loop_without(analysis: Analysis, step: Event) -> ast.For | None:
+    """The loop above a step() in the same block of which every iteration clears the gradients and goes backward, and none steps."""
+    statement = statement_of(analysis, step.site)
+    around = edits.path_to(analysis.tree(step.site.span.path), statement) if statement is not None else []
+    block = getattr(around[-2], "body", []) if len(around) > 1 else []
+    for part in reversed(block[: block.index(statement)] if statement in block else []):
+        if isinstance(part, ast.For):
+            before = [event for event in analysis.trace.events[: step.index] if _is_in(event, part, step)]
+            sure = [event for event in before if event.certain and len(event.loops) == len(step.loops) + 1]
+            cleared = [event for event in sure if event.kind == "zero_grad" and event.subject is step.subject]
+            rounds = {event.loops[-1].iteration for event in cleared}
+            learnt = {event.loops[-1].iteration for event in sure if event.kind == "backward"}
+            stepped = any(event.kind == "step" for event in before)
+            return part if len(rounds) > 1 and rounds == learnt and not stepped else None
+    return None
+
+
+def _of_step(analysis: Analysis, step: Event, loop: ast.For) -> Finding:
+    source, statement = analysis.source_of(step.site.span.path), statement_of(analysis, step.site)
+    text = message("step.outside", optimizer=f"`{receiver_text(analysis, step.site)}`", line=loop.lineno)
+    place = related(source, loop.iter, message("backward.outside.loop"))
+    changes = edits.relocate(source, [statement], loop.body[-1]) if statement is not None else ()
+    title = message("fix.move_into", text=source.segment(statement) if statement is not None else "", line=loop.lineno)
+    return Finding(step.site.span, text, (place,), (Candidate(title, changes),) if changes else ())
 
 
 def _receiver(backward: Event) -> str | None:

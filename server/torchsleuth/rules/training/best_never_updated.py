@@ -1,8 +1,8 @@
 """best-never-updated: a best value that begins at infinity, and is replaced where something is larger.
 
 What it finds
-    `best = float("inf")`, and an `if loss > best:` that alone gives it another value; the same from minus infinity with `<`. Of
-    variables, and of attributes of a class.
+    `best = float("inf")`, and an `if loss > best:` that alone gives it another value; the same from minus infinity with `<`, and
+    from 0 with `<` where what is compared is a loss that is never negative, or an accuracy. Of variables, and of attributes.
 Why it hurts
     The condition never holds: no checkpoint is saved, and early stopping stops after as many epochs as it is patient.
 Example
@@ -27,11 +27,19 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, last_word
+from torchsleuth.syntax.forms import called, last_word, names_in
 
 CODE = "TS554"
 _TURNED = {ast.Gt: ("<", "larger", "inf"), ast.Lt: (">", "smaller", "-inf")}
 """By a comparison with what begins at an infinity: the one that is meant, what nothing is, and that infinity."""
+_FROM_ZERO = frozenset(
+    "cross_entropy CrossEntropyLoss mse_loss MSELoss l1_loss L1Loss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss "
+    "binary_cross_entropy BCELoss binary_cross_entropy_with_logits BCEWithLogitsLoss".split()
+)
+"""Losses that are never negative."""
+_SHARES = frozenset({"acc", "accuracy", "iou", "miou", "dice", "auc", "f1"})
+"""Words for shares of one, of which the largest is the best."""
+_MAX_STEPS = 60
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -40,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         last_word(target)
         for store in index.of_type(ast.Assign)
         for target, value in _pairs(store)
-        if any(_is_infinite(value, start) for _, _, start in _TURNED.values())
+        if _is_zero(value) or any(_is_infinite(value, start) for _, _, start in _TURNED.values())
     }
     for node in index.of_type(ast.If) if begun else ():
         for test in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
@@ -70,12 +78,67 @@ def _of_test(
         return
     inside = [part for part in stores if any(part is one for one in ast.walk(node))]
     first = [part for part in stores if part not in inside]
-    never = all(_is_infinite(_given(part, name), start) for part in first)
-    if first and never and inside and all(_text(_given(part, name)) == ast.unparse(value) for part in inside):
+    updated = bool(inside) and all(_text(_given(part, name)) == ast.unparse(value) for part in inside)
+    if first and updated and start == "-inf" and all(_is_zero(_given(part, name)) for part in first):
+        yield from _of_zero(analysis, test, value, best, first)
+    elif first and updated and all(_is_infinite(_given(part, name), start) for part in first):
         new = f"{source.segment(value)} {turned} {source.segment(best)}"
         made = related(source, first[0], message("related.origin.plain", tensor=f"`{name}`", shape=start))
         fix = Candidate(message("fix.replace", old=source.segment(test), new=new), (edits.replace(source, test, new),))
         yield Finding(source.span(test), message("best.never", best=name, start=start, word=word), (made,), (fix,))
+
+
+def _of_zero(
+    analysis: Analysis, test: ast.Compare, value: ast.expr, best: ast.expr, first: list[ast.Assign]
+) -> Iterator[Finding]:
+    """A value that is never negative has to be smaller than a best one which begins at zero."""
+    source, name = analysis.source, ast.unparse(best)
+    words = {word for name in _summed(analysis, value) for word in name.lower().split("_")}
+    begun = _given(first[0], name)
+    if "loss" in words and _never_negative(analysis) and begun is not None:
+        fix = Candidate(
+            message("fix.replace", old="0", new='float("inf")'), (edits.replace(source, begun, 'float("inf")'),)
+        )
+    elif words & _SHARES:
+        new = f"{source.segment(value)} > {source.segment(best)}"
+        fix = Candidate(message("fix.replace", old=source.segment(test), new=new), (edits.replace(source, test, new),))
+    else:
+        return
+    made = related(source, first[0], message("related.origin.plain", tensor=f"`{name}`", shape="0"))
+    text = message("best.zero", best=name, value=f"`{source.segment(value)}`")
+    yield Finding(source.span(test), text, (made,), (fix,))
+
+
+def _summed(analysis: Analysis, value: ast.expr) -> set[str]:
+    """The names in a value, and in what is added to them."""
+    names = names_in(value)
+    sums = analysis.index(analysis.source.path).of_type(ast.AugAssign)
+    return names.union(*(names_in(part.value) for part in sums if names_in(part.target) & names))
+
+
+def _never_negative(analysis: Analysis) -> bool:
+    """Whether all that the script learns from are losses of PyTorch's that are zero at least, and sums of them."""
+    pending = [event.tensor for event in analysis.events("backward") if event.tensor is not None]
+    seen: set[int] = set()
+    for _ in range(_MAX_STEPS) if pending else ():
+        current = pending.pop() if pending else None
+        origin = current.origin if current is not None else None
+        if current is None:
+            return True
+        if origin is None:
+            return False
+        name = origin.operator.rpartition(".")[2]
+        if id(origin) in seen or name in _FROM_ZERO:
+            continue
+        seen.add(id(origin))
+        if name not in ("add", "mean", "sum", "iadd") or not origin.sources:
+            return False
+        pending += origin.sources
+    return False
+
+
+def _is_zero(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float) and value.value == 0
 
 
 def _scope(tree: ast.Module, node: ast.AST) -> ast.AST:

@@ -55,6 +55,27 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if span not in reported and not any(_has_alias_in(analysis, call, span) for span in reported):
                 reported.update((span, call.site.span))
                 yield _finding(analysis, given, call) if given is not None else _of_itself(analysis, call)
+    yield from _shallow(analysis, copies)
+
+
+def _shallow(analysis: Analysis, copies: list[tuple[LibraryCall, Value, Value]]) -> Iterator[Finding]:
+    """``target = copy.copy(net)``, which has the parameters of the net, and then gets its weights."""
+    for made in analysis.calls_at_places("copy.copy"):
+        given = made.args[0] if made.args else None
+        loaded = [call for call, target, source in copies if target is made.result and source is given]
+        if loaded and is_module(given) and made.site.call is not None:
+            source = analysis.source_of(made.site.span.path)
+            network = source.segment(made.site.call.args[0])
+            place = related(analysis.source_of(loaded[0].site.span.path), loaded[0].site.node, message("target.copied"))
+            function = source.segment(made.site.call.func)
+            deep = f"{function.removesuffix('copy')}deepcopy"
+            imports = (
+                ()
+                if "." in function
+                else edits.add_import(source, analysis.tree(source.path), "from copy import deepcopy")
+            )
+            fix = Candidate(message("fix.copy"), (*imports, edits.replace(source, made.site.call.func, deep)))
+            yield Finding(made.site.span, message("target.shallow", network=f"`{network}`"), (place,), (fix,))
 
 
 def _copied(call: LibraryCall) -> tuple[LibraryCall, Value, Value] | None:

@@ -1,0 +1,138 @@
+"""shuffled-apart: samples and their labels are shuffled, each in an order of its own.
+
+What it finds
+    Two `shuffle()` calls, of inputs and of their labels, or two permutations that are drawn for one each, where nothing sets
+    the random numbers back in between, and both then go into one call.
+Why it hurts
+    Inputs meet the labels of others: there is nothing to learn, and the loss stays at chance. Nothing is raised.
+Example
+    np.random.shuffle(images)
+    np.random.shuffle(labels)
+Use instead
+    order = np.random.permutation(len(images))
+    images, labels = images[order], labels[order]
+Fix safety
+    Safe: one order for both.
+References
+    numpy.random.Generator.permutation, torch.randperm
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.names import Names
+
+CODE = "TS628"
+_SHUFFLES = frozenset({"random.shuffle", "numpy.random.shuffle"})
+_ORDERS = frozenset({"torch.randperm", "numpy.random.permutation"})
+_LABELS = frozenset("label labels y ys target targets mask masks answer answers".split())
+"""Words for what belongs to samples."""
+_REPEATS = ("seed", "state")
+"""Parts of the names of functions after which random numbers are drawn again as they were."""
+
+
+class _Shuffled(NamedTuple):
+    """A statement that puts something in a new order. `call`: what draws that order."""
+
+    statement: ast.stmt
+    call: ast.Call
+    path: str
+    value: ast.expr
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    if "shuffle(" not in source.text and "perm" not in source.text:
+        return
+    tree = analysis.tree(source.path)
+    drawn = {id(use.call): use.path for use in Names(tree).uses if use.path in _SHUFFLES | _ORDERS}
+    scopes: list[ast.Module | ast.FunctionDef] = [tree, *analysis.index(source.path).of_type(ast.FunctionDef)]
+    for scope in scopes:
+        found = [one for statement in scope.body if (one := _shuffled(statement, drawn)) is not None]
+        for first, second in pairwise(found):
+            if _belong_together(scope, first, second) and not _drawn_again(scope, first, second):
+                yield _finding(analysis, first, second)
+
+
+def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
+    """``random.shuffle(x)``, ``x = x[torch.randperm(len(x))]``"""
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    if isinstance(statement, ast.Expr) and isinstance(value, ast.Call) and drawn.get(id(value)) in _SHUFFLES:
+        plain = len(value.args) == 1 and isinstance(value.args[0], ast.Name | ast.Attribute)
+        return _Shuffled(statement, value, drawn[id(value)], value.args[0]) if plain else None
+    if isinstance(statement, ast.Assign) and isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Call):
+        same = [ast.unparse(target) for target in statement.targets] == [ast.unparse(value.value)]
+        if same and drawn.get(id(value.slice)) in _ORDERS:
+            return _Shuffled(statement, value.slice, drawn[id(value.slice)], value.value)
+    return None
+
+
+def _belong_together(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: _Shuffled) -> bool:
+    """Whether two things that are shuffled alike are inputs and labels, and go into one call behind."""
+    texts = ast.unparse(first.value), ast.unparse(second.value)
+    words = [set(text.lower().replace(".", "_").split("_")) & _LABELS for text in texts]
+    if first.path != second.path or texts[0] == texts[1] or bool(words[0]) == bool(words[1]):
+        return False
+    for call in nodes_in(scope, ast.Call):
+        given = {ast.unparse(part) for part in nodes_in(call, ast.expr)}
+        if call.lineno > second.statement.lineno and given.issuperset(texts):
+            return True
+    return False
+
+
+def _drawn_again(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: _Shuffled) -> bool:
+    between = [part for part in scope.body if first.statement.lineno < part.lineno < second.statement.lineno]
+    return any(word in called(call) for part in between for call in nodes_in(part, ast.Call) for word in _REPEATS)
+
+
+def _finding(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Finding:
+    source = analysis.source
+    names = {"one": source.segment(first.value), "other": source.segment(second.value)}
+    place = related(source, first.statement, message("shuffled.first", one=names["one"]))
+    return Finding(
+        source.span(second.statement),
+        message("shuffled.apart", **names),
+        (place,),
+        tuple(_together(analysis, first, second)),
+    )
+
+
+def _together(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Iterator[Candidate]:
+    """One order for both: drawn in front of the first one."""
+    source = analysis.source
+    one, other = source.segment(first.value), source.segment(second.value)
+    if "order" in names_in(analysis.tree(source.path)) or first.statement.lineno != first.statement.end_lineno:
+        return
+    function = source.segment(first.call.func)
+    if first.path in _ORDERS:
+        line = f"order = {source.segment(first.call)}"
+        changes = [edits.insert_line_before(source, first.statement, line)]
+        changes += [edits.replace(source, shuffled.call, "order") for shuffled in (first, second)]
+    else:
+        of_lists = first.path == "random.shuffle"
+        draw = f"{function}(order)" if of_lists else None
+        begun = (
+            f"order = list(range(len({one})))"
+            if of_lists
+            else f"order = {function[: -len('shuffle')]}permutation(len({one}))"
+        )
+        taken = [f"[{name}[i] for i in order]" if of_lists else f"{name}[order]" for name in (one, other)]
+        lines = [begun, *([draw] if draw else []), f"{one}, {other} = {taken[0]}, {taken[1]}"]
+        indent = edits.line_ending(source) + edits.indentation(source, first.statement.lineno)
+        changes = [
+            edits.replace(source, first.statement, indent.join(lines)),
+            edits.remove_line(source, second.statement.lineno),
+        ]
+    yield Candidate(message("fix.one_order"), tuple(changes))
+
+
+RULE = Rule(FAULTS[CODE], find)

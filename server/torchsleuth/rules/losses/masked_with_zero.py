@@ -1,0 +1,127 @@
+"""masked-with-zero: scores are set to 0 before their softmax, which leaves them a weight.
+
+What it finds
+    The softmax of scores of an attention in which padding, or what comes later, was set to 0 just before, by masked_fill, by
+    where, or by a product with the mask; where the weights are then multiplied with the values as they are.
+Why it hurts
+    exp(0) is 1, which is more than what a negative score has: what was to be masked gets a weight, and the model attends to
+    padding or reads the future. Nothing is raised.
+Example
+    scores = scores.masked_fill(mask == 0, 0)
+    out = scores.softmax(-1) @ values
+Use instead
+    scores = scores.masked_fill(mask == 0, float("-inf"))
+    out = scores.softmax(-1) @ values
+Fix safety
+    Safe where one position of each row is left: softmax of nothing but minus infinity is not a number.
+References
+    "Attention Is All You Need", section 3.2.3; torch.nn.functional.scaled_dot_product_attention
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.activations import short_name
+from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.schema import Span
+from torchsleuth.syntax.forms import argument_of
+from torchsleuth.values import Tensor
+
+CODE = "TS332"
+_PRODUCTS = frozenset("matmul bmm einsum".split())
+_BETWEEN = frozenset("dropout Dropout to float contiguous type_as".split())
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for product in analysis.trace.operations:
+        if short_name(product) in _PRODUCTS and len(product.operands) == 2:
+            softmax = _behind(analysis, product.operands[0], "softmax", "Softmax")
+            masked = _behind(analysis, softmax.operands[0], "masked_fill", "mul") if softmax is not None else None
+            if softmax is not None and masked is not None and _to_zero(analysis, masked):
+                if masked.site.span not in seen:
+                    seen.add(masked.site.span)
+                    yield _finding(analysis, masked, softmax)
+
+
+def _behind(analysis: Analysis, tensor: Tensor, *names: str) -> Operation | None:
+    """The operation of one of these names that a tensor comes from, with nothing that computes in between."""
+    for _, operation in lineage(analysis, tensor):
+        name = short_name(operation)
+        if name.removesuffix("_") in names:
+            return operation
+        if name not in _BETWEEN:
+            return None
+    return None
+
+
+def _to_zero(analysis: Analysis, masked: Operation) -> bool:
+    """Whether scores that a product gave are set to zero where a mask says so."""
+    scores = _scores(analysis, masked)
+    if scores is None:
+        return False
+    if short_name(masked).startswith("masked_fill"):
+        value = masked.args[2] if len(masked.args) > 2 else masked.kwargs.get("value")
+        return value == 0 and not isinstance(value, bool)
+    mask = next((one for one in masked.operands if one is not scores), None)
+    return mask is not None and _is_of_ones(analysis, mask)
+
+
+def _scores(analysis: Analysis, masked: Operation) -> Tensor | None:
+    """The operand that is the product of queries and keys, scaled or not."""
+    for given in masked.operands[:2]:
+        for _, operation in lineage(analysis, given):
+            name = short_name(operation)
+            if name in _PRODUCTS:
+                return given
+            if name not in (*_BETWEEN, "mul", "div", "truediv") or len(operation.operands) > 1:
+                break
+    return None
+
+
+def _is_of_ones(analysis: Analysis, mask: Tensor) -> bool:
+    """Whether a tensor is known to hold ones and zeros alone: a comparison, or a triangle of ones."""
+    triangle = False
+    for _, operation in lineage(analysis, mask):
+        name = short_name(operation)
+        if mask.spec.dtype == "bool" or name in ("eq", "ne", "lt", "gt", "le", "ge", "logical_not"):
+            return True
+        if name == "ones":
+            return triangle
+        triangle = triangle or name in ("tril", "triu")
+        if name not in (*_BETWEEN, "tril", "triu", "unsqueeze", "view", "expand", "getitem"):
+            return False
+    return mask.spec.dtype == "bool"
+
+
+def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Finding:
+    source = source_at(analysis, softmax.site)
+    places = (
+        related(source, softmax.site.node, message("masked.zero.softmax")),
+        *call_trail(masked.site.scene, limit=1),
+    )
+    return Finding(masked.site.span, message("masked.zero"), places, tuple(_infinite(analysis, masked)))
+
+
+def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
+    """``masked_fill(mask, 0)`` → ``masked_fill(mask, float("-inf"))``, ``scores * mask`` → ``scores.masked_fill(mask == 0, …)``."""
+    call, source = masked.site.call, source_at(analysis, masked.site)
+    value = argument_of(call, 1, "value") if call is not None else None
+    if value is not None and short_name(masked).startswith("masked_fill"):
+        yield replaced(analysis, masked.site, value, 'float("-inf")')
+    elif isinstance(masked.site.node, ast.BinOp):
+        left, right = masked.site.node.left, masked.site.node.right
+        scores, mask = (left, right) if masked.operands[0] is _scores(analysis, masked) else (right, left)
+        made = f'{source.segment(scores)}.masked_fill({source.segment(mask)} == 0, float("-inf"))'
+        if isinstance(scores, ast.Name | ast.Attribute) and isinstance(mask, ast.Name | ast.Attribute):
+            yield replaced(analysis, masked.site, masked.site.node, made)
+
+
+RULE = Rule(FAULTS[CODE], find)
