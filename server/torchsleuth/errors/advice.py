@@ -34,12 +34,16 @@ def _told_option(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _padded_stack(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.stack(rows)`` → ``pad_sequence(rows, batch_first=True)``, where only their lengths differ; → ``torch.stack([row.mean()
-    for row in rows])``, where one of them is a number."""
+    for row in rows])``, where one of them is a number; → ``torch.cat(rows)``, where the results of batches are collected."""
     node, frame = case.frame.node, case.frame
     if not isinstance(node, ast.Call) or frame.text(node.func) != "torch.stack" or len(node.args) != 1 or node.keywords:
         return
     one, other = ([int(size) for size in re.findall(r"\d+", found[group])] for group in (1, 2))
     parts = frame.text(node.args[0])
+    if (
+        len(one) == len(other) == 1 and int(found[3]) > 1
+    ):  # the others are as long as the first: the last batch is smaller
+        yield replace(frame, node.func, "torch.cat", safe=False)
     if one and other and one[1:] == other[1:]:
         yield replace(frame, node, f"torch.nn.utils.rnn.pad_sequence({parts}, batch_first=True)", safe=False)
     elif not one or not other:
@@ -128,7 +132,7 @@ def _kind(text: str) -> str | None:
 BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"(?:pass|use|set|try|with|specify)(?:ing)? `?(\w+) ?= ?(True|False|None|\d+)\b", _told_option),
     (
-        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry \d+ and \[(.*?)\] at entry",
+        r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry 0 and \[(.*?)\] at entry (\d+)",
         _padded_stack,
     ),
     (r"cannot unpack non-iterable NoneType object", _ends_with_none),

@@ -205,6 +205,12 @@ ENTRIES = (
         example=_DATA + "rows = [{'x': 1, 'y': 2}, {'x': 1}]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
     ),
     entry(
+        "TS602",
+        r"The batch received was empty.* keys expected by the model: ([\w,]+)",
+        "error.no_columns",
+        related=_samples_here,
+    ),
+    entry(
         "TS310",
         r"index out of range|out of bounds",
         "error.sampler_index",

@@ -39,7 +39,9 @@ def generally(case: Case) -> Iterator[Fix]:
         yield from keys.without_missing(case)
     if "must be divisible by" in case.crash["message"]:
         yield from divisible(case)
-    of_sizes = bool(conflicting(case))
+    if "index out of range in self" in case.crash["message"]:
+        yield from written_sizes(case)
+    of_sizes = bool(conflicting(case)) and "index out of range" not in case.crash["message"]
     if of_sizes or "is invalid for input of size" in case.crash["message"]:
         yield from whole_pieces(case)
         yield from inside_of_whole(case)

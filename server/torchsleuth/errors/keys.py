@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 
 from torchsleuth.errors.calls import files_of
@@ -11,7 +12,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix
+from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
@@ -74,6 +75,29 @@ def _written_otherwise(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     )
 
 
+def _metrics(case: Case) -> list[str]:
+    """The metrics that there are instead of the one which is monitored, those first that are written alike."""
+    known = re.findall(r"['`\"]([^'`\"]+)['`\"]", case.match[2])
+    return list(dict.fromkeys([*_closest(case.match[1], known), *known]))
+
+
+def _logged_name(case: Case) -> Iterator[Fix]:
+    """``monitor="val_loss"`` → ``monitor="valid_loss"``, as it is logged."""
+    for key in _metrics(case)[:2]:
+        if changes := _written_otherwise(case, case.match[1], key):
+            yield Fix(message("fix.key", old=case.match[1], new=key), changes)
+
+
+def _monitored_here(case: Case) -> list[Related]:
+    spans = [
+        frame.source.span(node)
+        for frame in files_of(case)
+        for node in nodes_in(frame.tree, ast.Constant)
+        if node.value == case.match[1]
+    ]
+    return [Related(span.path, span.start, span.end, message("error.monitored")) for span in spans[:2]]
+
+
 def without_missing(case: Case) -> Iterator[Fix]:
     """``self.names = names`` → ``self.names = [key for key in names if key in LABELS]``, where a sample is looked up in ``LABELS``
     by its name, and has no entry."""
@@ -101,6 +125,15 @@ def _closest(wrong: str, keys: list[str]) -> list[str]:
 
 
 ENTRIES = (
+    ErrorEntry(
+        "TS918",
+        r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)",
+        "error.metric",
+        _logged_name,
+        related=_monitored_here,
+        values=lambda case: {"metrics": ", ".join(f"`{name}`" for name in _metrics(case)[:MAX_KEYS])},
+        plain=True,
+    ),
     ErrorEntry(
         "TS918",
         r"^(['\"][^'\"\n]*['\"])$",

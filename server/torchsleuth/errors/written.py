@@ -110,6 +110,11 @@ def conflicting(case: Case) -> list[Change]:
     value = getattr(case.frame.statement, "value", None)
     if unpacked is not None and isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _PARTS:
         return [(int(unpacked[2]), int(unpacked[1]))]
+    rows = (case.module or {}).get("attributes", {}).get("num_embeddings")
+    found_indices = case.input or {}
+    reached = found_indices.get("whole_range") or found_indices.get("range")
+    if "index out of range in self" in case.crash["message"] and isinstance(rows, int) and reached:
+        return [(rows, int(reached[1]) + 1)] if reached[1] >= rows else []
     if "Class values must be smaller than num_classes" in case.crash["message"]:
         classes = (case.frame.value(case.frame.argument(1, "num_classes")) or {}).get("value")
         labels = case.frame.tensor(case.frame.argument(0, "tensor")) or {}

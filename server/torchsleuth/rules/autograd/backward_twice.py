@@ -30,7 +30,14 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import call_place, carried_names, faults, name_of, repeated_block
+from torchsleuth.rules.evidence.graphs import (
+    call_place,
+    carried_names,
+    faults,
+    is_of_framework,
+    name_of,
+    repeated_block,
+)
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
@@ -245,13 +252,14 @@ def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidat
     calls = [statement.value for statement in of_kind((one, other), ast.Expr)]
     if one is None or other is None or len(calls) != 2 or other.lineno != (one.end_lineno or 0) + 1:
         return
+    plain = [call for call in calls if is_method_call(call) and not call.keywords]
+    framework = all(isinstance(call, ast.Call) and is_of_framework(call, first.scene) for call in calls)
     texts = [
-        source.segment(call.func.value)
-        for call in calls
-        if is_method_call(call) and not call.args and not call.keywords
+        source.segment(call.args[0] if framework else call.func.value) for call in plain if len(call.args) == framework
     ]
     if len(texts) == 2 and first.span.path == second.span.path:
-        text = f"({texts[0]} + {texts[1]}).backward()"
+        summed = " + ".join(texts)
+        text = f"{source.segment(plain[0].func)}({summed})" if framework else f"({summed}).backward()"
         changes = (edits.remove_line(source, one.lineno), edits.replace(source, other, text))
         yield Candidate(message("fix.out_of_place", text=text), changes)
 

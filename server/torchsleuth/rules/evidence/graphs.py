@@ -18,7 +18,8 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, keyword_of, last_word, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
-from torchsleuth.values import ListValue, Site, Tensor, is_native
+from torchsleuth.values import LibraryObject, ListValue, Site, Tensor, is_native
+from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import AutogradFault, Cut
 
 _METHODS = frozenset({"item", "detach", "data", "numpy", "tolist"})
@@ -62,8 +63,15 @@ def started_from(fault: AutogradFault) -> ast.expr | None:
     if isinstance(given, ast.Name) and fault.at.scene.names.get(given.id) is fault.tensor:
         return given
     if isinstance(node.func, ast.Attribute) and node.func.attr != "grad":
-        return node.func.value
+        return given if given is not None and is_of_framework(node, fault.at.scene) else node.func.value
     return given
+
+
+def is_of_framework(call: ast.Call, scene: Scene) -> bool:
+    """Whether ``backward(loss)`` is a method of what is given the loss, as ``accelerator.backward(loss)`` is."""
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else None
+    held = scene.names.get(owner.id, scene.globals.get(owner.id)) if isinstance(owner, ast.Name) else None
+    return isinstance(held, LibraryObject)
 
 
 def cut_text(analysis: Analysis, cut: Cut) -> str:
