@@ -1,4 +1,4 @@
-"""Those of several objects that are of a class."""
+"""Objects by their class: one as what it is, and those of several that are of a class."""
 
 from __future__ import annotations
 
@@ -7,11 +7,34 @@ from typing import TypeGuard, TypeVar, overload
 
 A = TypeVar("A")
 B = TypeVar("B")
+C = TypeVar("C")
 
 
-def all_are(objects: Iterable[object], kind: type[A]) -> TypeGuard[Sequence[A]]:
-    """Whether all of these are of one class."""
-    return all(isinstance(one, kind) for one in objects)
+@overload
+def as_kind(one: object, kind: type[A], /) -> A | None: ...
+@overload
+def as_kind(one: object, kind: type[A], other: type[B], /) -> A | B | None: ...
+@overload
+def as_kind(one: object, kind: type[A], other: type[B], third: type[C], /) -> A | B | C | None: ...
+def as_kind(one: object, *kinds: type[object]) -> object:
+    """An object itself where it is of one of these classes, None where it is not."""
+    return one if isinstance(one, kinds) else None
+
+
+@overload
+def all_are(objects: Iterable[object], kind: type[A], /) -> TypeGuard[Sequence[A]]: ...
+@overload
+def all_are(objects: Iterable[object], kind: type[A], other: type[B], /) -> TypeGuard[Sequence[A | B]]: ...
+@overload
+def all_are(objects: Iterable[object], /, *kinds: type[object]) -> bool: ...
+def all_are(objects: Iterable[object], *kinds: type[object]) -> bool:
+    """Whether each of these is of one of these classes."""
+    return all(isinstance(one, kinds) for one in objects)
+
+
+def any_are(objects: Iterable[object], *kinds: type[object]) -> bool:
+    """Whether one of these is of one of these classes."""
+    return any(isinstance(one, kinds) for one in objects)
 
 
 @overload
@@ -32,4 +55,4 @@ def first_of(objects: Iterable[object], *kinds: type[object]) -> object:
     return next((one for one in objects if isinstance(one, kinds)), None)
 
 
-__all__ = ["all_are", "first_of", "of_kind"]
+__all__ = ["all_are", "any_are", "as_kind", "first_of", "of_kind"]

@@ -15,13 +15,16 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
+    is_assignment,
     is_attribute,
+    is_binary,
     is_dotted,
     is_method_call,
     is_spread,
     last_word,
     names_in,
     nodes_in,
+    plain_name,
 )
 from torchsleuth.synthesis.shapes import transposed
 
@@ -216,7 +219,7 @@ def _not_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     yield from _flag_given(case, nothing)
     trail = edits.path_to(frame.tree, node)
     for outer, inner in zip(reversed(trail[:-1]), reversed(trail)):
-        if isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Add | ast.Sub) and isinstance(inner, ast.expr):
+        if is_binary(outer, ast.Add, ast.Sub) and isinstance(inner, ast.expr):
             yield replace(frame, inner, f"({frame.text(inner)} if {name} is not None else 0)", safe=False)
             return
     statement = frame.statement
@@ -228,11 +231,11 @@ def _not_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _refines(statement: ast.stmt | None) -> bool:
     """``x = self.norm(x)``: the name has a value before."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if not is_assignment(statement):
         return False
     target = statement.targets[0]
     used = names_in(statement.value)
-    return isinstance(target, ast.Name) and target.id in used
+    return plain_name(target) in used
 
 
 def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
-from torchsleuth.syntax.forms import argument_of, last_word, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -116,7 +116,7 @@ class CrashFrame:
             return []
         receiver = [node.func.value] if isinstance(node.func, ast.Attribute) and self.tensor(node.func.value) else []
         given = [*receiver, *node.args, *(keyword.value for keyword in node.keywords)]
-        return [part for item in given for part in (item.elts if isinstance(item, ast.List | ast.Tuple) else [item])]
+        return [part for item in given for part in (item.elts if is_display(item) else [item])]
 
     def tensor_operands(self) -> list[tuple[ast.expr, Json]]:
         return [(node, found) for node in self.operands() if (found := self.tensor(node)) is not None]

@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, nodes_in
+from torchsleuth.syntax.forms import called, is_display, nodes_in, stores
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
@@ -46,7 +46,7 @@ def _split_fixes(case: Case) -> Iterator[Fix]:
     """The last part takes what the others leave."""
     lengths = case.frame.argument(1, "lengths")
     dataset = case.frame.argument(0, "dataset")
-    if isinstance(lengths, ast.List | ast.Tuple) and len(lengths.elts) == 2 and dataset is not None:
+    if is_display(lengths) and len(lengths.elts) == 2 and dataset is not None:
         first = case.frame.text(lengths.elts[0])
         rest = f"len({case.frame.text(dataset)}) - {first if isinstance(lengths.elts[0], ast.Name | ast.Constant | ast.Call) else f'({first})'}"
         yield replace(case.frame, lengths.elts[1], rest)
@@ -147,9 +147,7 @@ def _keys_here(case: Case) -> list[Related]:
         frame.source.span(node)
         for frame in files_of(case)
         for node in nodes_in(frame.tree, ast.Subscript)
-        if isinstance(node.ctx, ast.Store)
-        and isinstance(node.slice, ast.Constant)
-        and repr(node.slice.value) == case.crash["message"]
+        if stores(node) and isinstance(node.slice, ast.Constant) and repr(node.slice.value) == case.crash["message"]
     ]
     return [Related(span.path, span.start, span.end, message("error.key_here")) for span in spans]
 

@@ -27,7 +27,7 @@ from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_attribute, is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import channels_last
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
@@ -278,7 +278,7 @@ def _float_size(case: Case) -> bool:
 def _divided(case: Case) -> Iterator[Fix]:
     """``n / 2`` → ``n // 2``"""
     for node in case.frame.operands():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        if is_binary(node, ast.Div):
             left, right = case.frame.text(node.left), case.frame.text(node.right)
             yield replace(case.frame, node, f"{left} // {right}")
 

@@ -12,7 +12,7 @@ from torchsleuth.errors.fixes import append, append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple, plain_name
 
 
 def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -62,7 +62,7 @@ def saved_values(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, ast.Call]]:
     """The ``save_for_backward`` of the Function that was applied at the failing line, with its class."""
     node = case.frame.node
     name = node.func.value if is_method_call(node) else None
-    wanted = name.id if isinstance(name, ast.Name) else None
+    wanted = plain_name(name)
     found = []
     for frame in files_of(case):
         for kind in nodes_in(frame.tree, ast.ClassDef):

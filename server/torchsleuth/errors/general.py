@@ -18,7 +18,7 @@ from torchsleuth.errors.written import conflicting, divisible, made_for_another_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_spread
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_spread
 
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,
@@ -57,7 +57,7 @@ def generally(case: Case) -> Iterator[Fix]:
 def _exchanged(case: Case) -> Iterator[Fix]:
     """``self.score(image, text)`` → ``self.score(text, image)``, ``a @ b`` → ``b @ a``: both tensors, of different sizes."""
     frame, node = case.frame, case.frame.node
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+    if is_binary(node, ast.MatMult):
         pairs = [(node.left, node.right)]
     elif isinstance(node, ast.Call) and not is_spread(node.args):
         pairs = list(zip(node.args, node.args[1:]))

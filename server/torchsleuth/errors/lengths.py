@@ -11,7 +11,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append_in, replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.schema import Fix
-from torchsleuth.syntax.forms import is_name, nodes_in
+from torchsleuth.syntax.forms import is_name, is_reference, nodes_in, plain_name
 from torchsleuth.syntax.text import SourceText
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -42,7 +42,7 @@ def _ahead(node: ast.AST | None) -> tuple[ast.expr, set[str]] | None:
         if isinstance(part.op, ast.Add) and isinstance(part.left, ast.Name):
             step = part.right
             plain = isinstance(step, ast.Constant) and type(step.value) is int
-            if plain or isinstance(step, ast.Attribute | ast.Name):
+            if plain or is_reference(step):
                 return step, {part.left.id}
     return None
 
@@ -67,7 +67,7 @@ def _shorter_loops(source: SourceText, function: ast.AST, step: ast.expr, names:
         if isinstance(node.iter, ast.Call):
             call = node.iter
             is_range = is_name(call.func, "range") and 0 < len(call.args) < 3
-            if is_range and isinstance(node.target, ast.Name) and node.target.id in names:
+            if is_range and plain_name(node.target) in names:
                 yield append_in(source, call.args[-1], f" - {source.segment(step)}", safe=False)
 
 

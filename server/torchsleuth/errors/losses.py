@@ -16,7 +16,7 @@ from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, is_reference, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis import losses
 
@@ -157,7 +157,7 @@ def _logits_fixes(case: Case) -> Iterator[Fix]:
     from torchsleuth.errors.constructor import constructor_call
 
     found = constructor_call(case)
-    if found is not None and isinstance(found[1].func, ast.Attribute | ast.Name):
+    if found is not None and is_reference(found[1].func):
         site, call = found
         text = site.source.segment(call.func)
         if text.endswith("BCELoss"):

@@ -15,7 +15,7 @@ from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, nodes_in
+from torchsleuth.syntax.forms import is_method_call, nodes_in, stores
 from torchsleuth.synthesis.names import renamed, renaming
 
 
@@ -150,7 +150,7 @@ def _retained(case: Case) -> Iterator[Fix]:
     before = [
         node
         for node in nodes_in(frame.enclosing, ast.Expr)
-        if node.lineno < frame.line and isinstance(node.value, ast.Call) and is_attribute(node.value.func, "backward")
+        if node.lineno < frame.line and is_method_call(node.value, "backward")
     ]
     if tensor is not None and before:
         text = f"{frame.text(tensor)}.retain_grad()"
@@ -183,7 +183,7 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
     known = {
         part.attr
         for part in nodes_in(case.frame.tree, ast.Attribute)
-        if isinstance(part.ctx, ast.Store) and getattr(part.value, "id", None) == "self"
+        if stores(part) and getattr(part.value, "id", None) == "self"
     }
     for name in difflib.get_close_matches(wrong, sorted(known - {wrong}), n=2, cutoff=0.7):
         yield replace(case.frame, node, f"{case.frame.text(node.value)}.{name}")

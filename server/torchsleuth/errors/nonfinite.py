@@ -15,7 +15,7 @@ from torchsleuth.errors.case import Sources, enclosing_function
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related, TensorFact
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, names_in
+from torchsleuth.syntax.forms import is_binary, is_method_call, names_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -80,9 +80,9 @@ def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
 
 
 def _places(source: SourceText, node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and not isinstance(node.right, ast.Constant):
+    if is_binary(node, ast.Div) and not isinstance(node.right, ast.Constant):
         yield node.right, f"({source.segment(node.right)} + {_SMALL})"
-    elif is_method_call(node) and node.func.attr in _OF_POSITIVE:
+    elif is_method_call(node, *_OF_POSITIVE):
         if node.args:
             yield node.args[0], f"{source.segment(node.args[0])} + {_SMALL}"
         else:

@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_attribute, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import called, is_assignment, is_attribute, is_display, is_method_call, is_name, nodes_in
 
 _OPTIMIZERS = frozenset(
     "SGD Adam AdamW Adamax NAdam RAdam SparseAdam RMSprop Rprop Adagrad Adadelta ASGD LBFGS Muon Adafactor".split()
@@ -45,7 +45,7 @@ def _of_gradient(case: Case) -> str | None:
 
 def _updated(frame: CrashFrame, node: ast.AST) -> str | None:
     """``w`` of ``w = w - …``"""
-    if not isinstance(node, ast.Assign) or len(node.targets) != 1 or not isinstance(node.value, ast.BinOp):
+    if not is_assignment(node) or not isinstance(node.value, ast.BinOp):
         return None
     target = frame.text(node.targets[0])
     same = isinstance(node.value.op, ast.Sub | ast.Add) and frame.text(node.value.left) == target
@@ -102,7 +102,7 @@ def _left_out(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     if called(node) == "add_param_group":
         yield from _left_out_at_first(case, _parameters(node.args[0]))
-    elif isinstance(node.args[0], ast.List | ast.Tuple):
+    elif is_display(node.args[0]):
         groups = [given for item in node.args[0].elts if (given := _parameters(item)) is not None]
         if len(groups) > 1:
             first, others = groups[0], ", ".join(f"*{case.frame.text(item)}" for item in groups[1:])

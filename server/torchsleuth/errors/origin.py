@@ -16,7 +16,9 @@ from torchsleuth.schema import Json, Related, Span
 from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.forms import (
     argument_of,
+    is_assignment,
     is_attribute,
+    is_display,
     is_dotted,
     is_method_call,
     is_name,
@@ -102,7 +104,7 @@ def _operands(case: Case) -> list[ast.expr]:
     statement = frame.statement
     if isinstance(statement, ast.Assign) and isinstance(frame.node, ast.Tuple) and not wanted:
         return [statement.value]
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and frame.node is None:
+    if is_assignment(statement) and frame.node is None:
         wanted.append(statement.targets[0])
     return wanted
 
@@ -411,7 +413,7 @@ def _carried(scope: ast.AST, name: str, line: int) -> Iterator[ast.AST]:
 
 def _part(target: ast.expr, value: ast.expr, name: str) -> ast.expr:
     """The part of ``x, y = a, b`` that a name gets."""
-    if isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List):
+    if is_display(target) and is_display(value):
         if len(target.elts) == len(value.elts):
             for part, given in zip(target.elts, value.elts):
                 if _binds(part, name):

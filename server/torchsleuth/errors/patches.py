@@ -11,7 +11,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_binary, is_display, is_method_call
 
 
 def _cropped(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -21,7 +21,7 @@ def _cropped(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     receiver = node.func.value
     tensor = frame.tensor(receiver)
-    given = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple | ast.List) else node.args
+    given = node.args[0].elts if len(node.args) == 1 and is_display(node.args[0]) else node.args
     pieces = list(_dimensions(list(given)))
     if tensor is None or len(pieces) != len(tensor["shape"]) or not any(pieces):
         return
@@ -38,7 +38,7 @@ def _dimensions(sizes: list[ast.expr]) -> Iterator[ast.BinOp | None]:
     while index < len(sizes):
         size = sizes[index]
         following = sizes[index + 1] if index + 1 < len(sizes) else None
-        if isinstance(size, ast.BinOp) and isinstance(size.op, ast.FloorDiv) and following is not None:
+        if is_binary(size, ast.FloorDiv) and following is not None:
             if ast.dump(size.right) == ast.dump(following):
                 yield size
                 index += 2

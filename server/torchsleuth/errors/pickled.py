@@ -15,7 +15,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import loads, names_in, nodes_in
 
 _LOCAL = re.compile(r"([\w.<>]+)\.<locals>\.(<lambda>|\w+)")
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
@@ -103,7 +103,7 @@ def _free_name(frame: CrashFrame, around: ast.AST) -> str:
 def _needs(node: ast.AST) -> set[str]:
     """The names that a definition reads and does not bind itself."""
     names = list(nodes_in(node, ast.Name))
-    bound = {part.id for part in names if not isinstance(part.ctx, ast.Load)}
+    bound = {part.id for part in names if not loads(part)}
     bound |= {part.arg for part in nodes_in(node, ast.arg)}
     return {part.id for part in names} - bound - set(dir(builtins))
 
@@ -114,7 +114,7 @@ def _bound_around(trail: list[ast.AST]) -> set[str]:
     for scope in (part for part in trail if isinstance(part, _Scope)):
         for part in ast.walk(scope):
             match part:
-                case ast.Name() if not isinstance(part.ctx, ast.Load):
+                case ast.Name() if not loads(part):
                     found.add(part.id)
                 case ast.arg():
                     found.add(part.arg)

@@ -11,7 +11,16 @@ from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_binary,
+    is_function_call,
+    is_method_call,
+    is_name,
+    literal,
+    names_in,
+    nodes_in,
+)
 
 
 def longest_of_batch(case: Case) -> Iterator[Fix]:
@@ -38,7 +47,7 @@ def _first_length(node: ast.expr) -> tuple[str, ast.expr] | None:
         case ast.Subscript() if is_attribute(node.value, "shape"):
             measured = node.value.value
     if isinstance(measured, ast.Subscript) and isinstance(measured.value, ast.Name):
-        if isinstance(measured.slice, ast.Constant) and measured.slice.value == 0:
+        if literal(measured.slice) == 0:
             return measured.value.id, node
     return None
 
@@ -82,7 +91,7 @@ def inside_of_whole(case: Case) -> Iterator[Fix]:
             if not isinstance(node, ast.Subscript) or not isinstance(cut, ast.Slice):
                 continue
             start, end = cut.lower, cut.upper
-            if isinstance(start, ast.Name) and isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add):
+            if isinstance(start, ast.Name) and is_binary(end, ast.Add):
                 statement = edits.enclosing_statement(case.frame.tree, node) if source is case.frame.source else None
                 if is_name(end.left, start.id) and statement is not None:
                     width = source.segment(end.right)

@@ -13,7 +13,7 @@ from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, is_name, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, is_binary, is_function_call, is_name, nodes_in
 
 _FIRST_WRITES = frozenset("savez savetxt savefig to_csv to_json to_pickle imwrite imsave".split())
 """Functions and methods that write to the path which is their first argument."""
@@ -25,7 +25,7 @@ _FIRST_WRITES = frozenset("savez savetxt savefig to_csv to_json to_pickle imwrit
 def begun_again(case: Case) -> Iterator[Fix]:
     """``batch = next(batches)`` → the same, with a new iterator where the old one has ended."""
     frame, node, statement = case.frame, case.frame.node, case.frame.statement
-    given = node.args if isinstance(node, ast.Call) and is_name(node.func, "next") else []
+    given = node.args if is_function_call(node, "next") else []
     if len(given) != 1 or statement is None or isinstance(statement, ast.For | ast.While | ast.With):
         return
     name, source = frame.text(given[0]), frame.source
@@ -51,7 +51,7 @@ def _with_folder(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     source, text = frame.source, frame.text(path)
     observed = (frame.value(path) or {}).get("type", "")
     imports = edits.add_import(source, frame.tree, "import os")
-    if isinstance(path, ast.BinOp) and isinstance(path.op, ast.Div):
+    if is_binary(path, ast.Div):
         line, imports = f"{frame.text(path.left)}.mkdir(parents=True, exist_ok=True)", ()
     elif observed.endswith("Path"):
         line, imports = f"{text}.parent.mkdir(parents=True, exist_ok=True)", ()

@@ -20,7 +20,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import last_word, nodes_in
+from torchsleuth.syntax.forms import is_binary, is_constant, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -158,7 +158,7 @@ def made_for_another_batch(case: Case) -> Iterator[Fix]:
             inside = source is frame.source and any(part is place for part in ast.walk(function))
             for call in ast.walk(place) if inside and shape[:1] == [old] else ():
                 first = call.args[0] if isinstance(call, ast.Call) and call.args else None
-                first = first.elts[0] if isinstance(first, ast.Tuple | ast.List) and first.elts else first
+                first = first.elts[0] if is_display(first) and first.elts else first
                 if getattr(getattr(call, "func", None), "attr", "") in _CREATING and size and isinstance(first, _NAMED):
                     changes[node_span(first)] = edits.replace(source, first, size)
         if changes and size:
@@ -211,7 +211,7 @@ def _unseen(
 
 def _exponent(node: ast.AST) -> tuple[ast.AST, ...]:
     """``2`` in ``x ** 2`` and in ``x.pow(2)``: never a size."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
+    if is_binary(node, ast.Pow):
         return (node.right,)
     return tuple(node.args[-1:]) if isinstance(node, ast.Call) and last_word(node.func) == "pow" else ()
 
@@ -247,13 +247,12 @@ def _sums(source: SourceText, place: ast.AST, size: int) -> Iterator[Fix]:
 
 def _lists(source: SourceText, place: ast.AST, old: int, new: int) -> Iterator[Fix]:
     """``Normalize([0.5, 0.4, 0.4], [0.2, 0.2, 0.2])`` → ``Normalize([0.5], [0.2])``: lists of numbers of that length."""
-    trail = edits.path_to(parse(source), place) if isinstance(place, ast.List | ast.Tuple) else []
+    trail = edits.path_to(parse(source), place) if is_display(place) else []
     call = first_of(reversed(trail), ast.Call)
     found = [
         node
         for node in nodes_in(call or place, ast.List, ast.Tuple)
-        if len(node.elts) == old > new > 0
-        and all(isinstance(item, ast.Constant) and isinstance(item.value, int | float) for item in node.elts)
+        if len(node.elts) == old > new > 0 and all(is_constant(item, int, float) for item in node.elts)
     ]
     if found:
         changes = tuple(

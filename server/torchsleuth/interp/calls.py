@@ -26,7 +26,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -132,7 +132,7 @@ class Calls(Choices):
             special = python.frame_builtin(self, node, frame)
             if special is not None:
                 return special
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _FILLS:
+        if is_attribute(node.func, *_FILLS):
             owner = self.owner_of_attributes(node.func.value, frame)
             if owner is not None:
                 self._fill_attributes(owner, node, frame)
@@ -867,9 +867,9 @@ _FILLS = frozenset("append appendleft extend insert add update setdefault pop po
 def _filled(function: ast.AST) -> Iterator[ast.Name]:
     """Variables whose containers a function changes: ``x.append(…)``, ``x[…] = …``."""
     for node in ast.walk(function):
-        if is_method_call(node) and node.func.attr in _FILLS:
+        if is_method_call(node, *_FILLS):
             target: ast.expr = node.func.value
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        elif isinstance(node, ast.Subscript) and stores(node):
             target = node.value
         else:
             continue

@@ -9,7 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import python
 from torchsleuth.interp.tensors import TensorOperations
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_method_call, is_reference
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.conditions import Condition, Fact, is_constant
 from torchsleuth.values.frames import Frame
@@ -134,13 +134,13 @@ class Choices(TensorOperations):
                     asked = part.value
                 case ast.Call(func=ast.Name(id="isinstance" | "len")):
                     asked = part.args[0] if part.args else None
-                case _ if is_method_call(part) and part.func.attr in _VALUES:
+                case _ if is_method_call(part, *_VALUES):
                     held = part.func.value
             if isinstance(held, ast.Name):
                 value = self.lookup(held.id, frame)
                 if isinstance(value, Tensor) and self.resolved_spec(value.spec).shape == (1,):
                     return True
-            if isinstance(asked, ast.Name | ast.Attribute):
+            if is_reference(asked):
                 value = self.eval(asked, frame)
                 if is_unknown(value) or (isinstance(value, Tensor) and self.resolved_spec(value.spec).shape is None):
                     return True

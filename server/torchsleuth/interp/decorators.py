@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, is_name
+from torchsleuth.syntax.forms import is_function_call, is_name, loads
 from torchsleuth.values import Function, Value
 
 
@@ -55,7 +55,7 @@ def _ends(body: list[ast.stmt]) -> bool:
 def _rebinds(node: ast.AST, name: str) -> bool:
     """Whether a function, or one inside of it, may give its parameter another value."""
     return any(
-        (is_name(part, name) and not isinstance(part.ctx, ast.Load))
+        (is_name(part, name) and not loads(part))
         or (
             isinstance(part, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef)
             and part is not node

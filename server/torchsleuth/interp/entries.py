@@ -22,7 +22,7 @@ from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
@@ -99,7 +99,7 @@ class EntryPoints(DeclaredShapes):
             if not name.startswith("__") and not isinstance(value, Function | ClassValue | Native | Namespace):
                 self.heap.set(frame.names, name, UNKNOWN)
         for node in nodes_in(tree, ast.Name):
-            if isinstance(node.ctx, ast.Store) and node.id not in frame.names:
+            if stores(node) and node.id not in frame.names:
                 self.heap.set(frame.names, node.id, UNKNOWN)
 
     def _enter_all(self, source: SourceText, frame: Frame) -> list[Entry]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word
+from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word, loads
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -390,7 +390,7 @@ def _bound(node: ast.AST) -> Iterator[str]:
     elif isinstance(node, _IMPORTS):
         yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names if alias.name != "*")
     elif isinstance(node, ast.Name):
-        if not isinstance(node.ctx, ast.Load):
+        if not loads(node):
             yield node.id
     elif isinstance(node, ast.Assign):
         for target in node.targets:
@@ -456,8 +456,8 @@ def _changed(node: ast.AST) -> Iterator[str]:
                 reading.add(id(part.value))
             case ast.Dict():
                 reading.update(id(value) for key, value in zip(part.keys, part.values) if key is None)
-            case _ if is_method_call(part) and part.func.attr in _READING:
+            case _ if is_method_call(part, *_READING):
                 reading.add(id(part.func.value))
-            case _ if is_function_call(part) and part.func.id in _READERS:
+            case _ if is_function_call(part, *_READERS):
                 reading.update(map(id, part.args))
     yield from (last_word(part) for part in named if id(part) not in reading)

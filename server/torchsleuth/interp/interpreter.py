@@ -53,7 +53,17 @@ from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, Su
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, last_word, nodes_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_name,
+    is_reference,
+    last_word,
+    nodes_in,
+    plain_name,
+    stores,
+)
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
@@ -232,7 +242,7 @@ class Execution(Importing):
     def _forget(self, node: ast.stmt, frame: Frame) -> None:
         """A statement that could not be analysed may have assigned anything to the names it assigns to."""
         for part in nodes_in(node, ast.Name):
-            if isinstance(part.ctx, ast.Store):
+            if stores(part):
                 self.assign_name(part.id, UNKNOWN, frame)
 
     def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
@@ -248,7 +258,7 @@ class Execution(Importing):
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
-        if isinstance(node.value, ast.Name | ast.Attribute) and self.is_module(value):
+        if is_reference(node.value) and self.is_module(value):
             self._note_alias(node, value, frame)
         if value is None and isinstance(node.targets[0], ast.Name):
             kinds.keeps_nothing(self, frame.names.get(node.targets[0].id), value, node, frame)
@@ -1037,7 +1047,7 @@ class Execution(Importing):
 
     def assign(self, target: ast.expr, value: Value, frame: Frame) -> None:
         value = reasons.bound(value, target, frame, self.first_unknown)
-        if self.observed and isinstance(target, ast.Name | ast.Attribute):
+        if self.observed and is_reference(target):
             value = self.observed.instead(value, target, frame, self.fresh_size)
         match target:
             case ast.Name():
@@ -1313,7 +1323,7 @@ def _chooses_by_name(node: ast.For | ast.AsyncFor, value: Value) -> bool:
     target = node.target
     if not isinstance(value, Parameters) or not value.named or not isinstance(target, ast.Tuple) or _leaves_early(node):
         return False
-    name = target.elts[0].id if isinstance(target.elts[0], ast.Name) else None
+    name = plain_name(target.elts[0])
     tests = (part.test for statement in node.body for part in nodes_in(statement, ast.If))
     return any(is_name(part, name) for test in tests for part in ast.walk(test))
 

@@ -12,7 +12,7 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread, stores
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import (
@@ -181,7 +181,7 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
     if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
         if name not in misuse.MOVES | {"numel", "backward"}:
             _report(interp, "pair", (owner, name), node, frame)
-    if owner is None and isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store):
+    if owner is None and isinstance(node, ast.Attribute) and not stores(node):
         if (hasattr(list, name) or f"Tensor.{name}" in interp.oracle) and not name.startswith("__"):
             _report(interp, "none", ("none", name), node, frame)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, loads, nodes_in, plain_name
 
 FEW = 2
 """Elements of a sequence of which nothing tells how many it has."""
@@ -96,7 +96,7 @@ def _uses(function: ast.AST, name: str) -> _Uses:
         for part in _looked_at(node, name, uses):
             known.add(part)
     for node in ast.walk(function):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load) and node not in known:
+        if is_name(node, name) and loads(node) and node not in known:
             uses.other = True
     return uses
 
@@ -131,7 +131,7 @@ def is_called(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
     """Whether a class calls an attribute that keeps a parameter of its constructor: it is a module or a function."""
     kept = _kept_in(made, name)
     calls = (node.func for node in nodes_in(owner, ast.Call))
-    return bool(kept) and any(isinstance(func, ast.Attribute) and func.attr in kept for func in calls)
+    return bool(kept) and any(is_attribute(func, *kept) for func in calls)
 
 
 def _is_object(method: ast.AST, name: str) -> bool:
@@ -143,7 +143,7 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
     """The mentions of a name in what a sequence may be used for, noted."""
 
     def is_it(part: ast.AST | None) -> bool:
-        return isinstance(part, ast.Name) and part.id == name
+        return is_name(part, name)
 
     match node:
         case ast.Assign(targets=[ast.Tuple(elts=targets)], value=value) if is_it(value):
@@ -188,7 +188,7 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
 
 def _gone_over(node: ast.expr) -> Iterator[ast.expr]:
     """The sequences that ``zip``, ``enumerate`` and ``reversed`` go over, also inside of one another."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _OVER:
+    if isinstance(node, ast.Call) and plain_name(node.func) in _OVER:
         for part in node.args:
             yield part
             yield from _gone_over(part)
@@ -216,8 +216,8 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
         if isinstance(part, ast.IfExp):
             return is_element(part.body) or is_element(part.orelse)
         if isinstance(part, ast.Subscript):
-            return isinstance(part.value, ast.Name) and part.value.id == name
-        return isinstance(part, ast.Name) and part.id in uses.elements
+            return is_name(part.value, name)
+        return plain_name(part) in uses.elements
 
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_element(node.value):

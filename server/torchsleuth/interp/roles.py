@@ -15,7 +15,16 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, is_spread, last_word, nodes_in
+from torchsleuth.syntax.forms import (
+    is_assignment,
+    is_binding,
+    is_display,
+    is_function_call,
+    is_spread,
+    last_word,
+    loads,
+    nodes_in,
+)
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
@@ -333,7 +342,7 @@ class StandIns:
 
     def _filled(self, target: ast.expr, tensor: Tensor) -> Value:
         """Tensors of one graph in the form of the targets that they are bound to."""
-        if isinstance(target, ast.Tuple | ast.List):
+        if is_display(target):
             return tuple(self._filled(part, tensor) for part in target.elts)
         return self._interp.same_graph(tensor, tensor.copy())
 
@@ -369,11 +378,11 @@ def _unpacked(call: Arguments) -> ast.expr | None:
     """The targets that the result of a call is bound to, where there are several."""
     function = call.frame.function
     parent = index(function.node).parents.get(call.node) if function is not None else None
-    if not isinstance(parent, ast.Assign) or len(parent.targets) != 1 or parent.value is not call.node:
+    if not is_assignment(parent) or parent.value is not call.node:
         return None
     target = parent.targets[0]
     starred = is_spread(ast.walk(target))
-    return target if isinstance(target, ast.Tuple | ast.List) and not starred else None
+    return target if is_display(target) and not starred else None
 
 
 def _read_of(call: Arguments, of_tensors: frozenset[str]) -> tuple[set[str], set[str]] | None:
@@ -385,12 +394,10 @@ def _read_of(call: Arguments, of_tensors: frozenset[str]) -> tuple[set[str], set
     within = index(function.node)
     parent = within.parents.get(call.expression)
     held: list[tuple[ast.AST, ast.AST | None]] = [(call.expression, parent)]
-    if isinstance(parent, ast.Assign) and len(parent.targets) == 1 and isinstance(parent.targets[0], ast.Name):
+    if is_binding(parent):
         name = parent.targets[0].id
         held = [
-            (node, within.parents.get(node))
-            for node in within.of_type(ast.Name)
-            if node.id == name and isinstance(node.ctx, ast.Load)
+            (node, within.parents.get(node)) for node in within.of_type(ast.Name) if node.id == name and loads(node)
         ]
     names: set[str] = set()
     keys: set[str] = set()

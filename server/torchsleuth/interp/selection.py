@@ -6,6 +6,7 @@ import ast
 from typing import TypeGuard
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
@@ -68,7 +69,7 @@ def count(interp: Interpreter, mask: Tensor, node: ast.AST | None) -> Size:
     version = mask.storage.slots.get("version", 0)
     known = mask.slots.get("count")
     if known is None or known[0] != version:
-        text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+        text = ast.unparse(node) if is_reference(node) else ""
         name = f"{text}.sum()" if 0 < len(text) <= LONGEST_NAME else "nnz"
         known = (version, interp.fresh_size(name))
         interp.heap.set(mask.slots, "count", known)

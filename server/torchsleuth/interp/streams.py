@@ -15,7 +15,7 @@ from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, is_method_call
+from torchsleuth.syntax.forms import is_function_call, is_method_call, plain_name, stores
 from torchsleuth.values import UNKNOWN, Function, ListValue, Ref, Several, Site, Value, is_unknown
 from torchsleuth.values.frames import Frame
 
@@ -164,7 +164,7 @@ def gives_one_of_several(node: ast.AST) -> bool:
 
 def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether it makes a difference when the body of a generator is executed."""
-    local = {part.id for part in of_kind(_own(node), ast.Name) if isinstance(part.ctx, ast.Store)}
+    local = {part.id for part in of_kind(_own(node), ast.Name) if stores(part)}
     statements = of_kind(_own(node), ast.Expr)
     alone = {id(part.value) for part in statements}
     for part in _own(node):
@@ -179,8 +179,8 @@ def _matters(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
             return True
         if isinstance(part, ast.Attribute | ast.Subscript) and isinstance(part.ctx, ast.Store | ast.Del):
             return True
-        if is_method_call(part) and part.func.attr in _CHANGES:
-            if not isinstance(part.func.value, ast.Name) or part.func.value.id not in local:
+        if is_method_call(part, *_CHANGES):
+            if plain_name(part.func.value) not in local:
                 return True
         if is_function_call(part, "next", "print"):
             return True

@@ -16,7 +16,7 @@ from torchsleuth.interp.library import contained, data, draws, hierarchy, intege
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import nodes_in, plain_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -876,9 +876,7 @@ def _of_supposed_type(operation: Operation) -> bool:
     if None not in operation.args or not isinstance(node, ast.Call):
         return False
     parameters = {part.arg for part in nodes_in(function.node.args, ast.arg)} if function else set()
-    return any(
-        isinstance(part, ast.Attribute) or (isinstance(part, ast.Name) and part.id in parameters) for part in node.args
-    )
+    return any(isinstance(part, ast.Attribute) or (plain_name(part) in parameters) for part in node.args)
 
 
 def _on_any_device(operation: Operation) -> list[Value]:

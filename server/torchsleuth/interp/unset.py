@@ -15,7 +15,17 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_name, is_read, is_text, last_word, nodes_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_name,
+    is_read,
+    is_reference,
+    is_text,
+    last_word,
+    loads,
+    nodes_in,
+    stores,
+)
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
@@ -81,7 +91,7 @@ def _written(text: str) -> _Written:
         match node:
             case ast.Attribute():
                 dynamic = dynamic or node.attr in _OPENING
-                if isinstance(node.ctx, ast.Load):
+                if loads(node):
                     read.add(node.attr)
                 elif is_name(node.value, "self") and (cls := _class_around(found, node)):
                     own.add((cls, node.attr))
@@ -131,7 +141,7 @@ def _bound(text: str) -> frozenset[str] | None:
             case ast.Name():
                 if node.id in _OPENING:
                     return None
-                if not isinstance(node.ctx, ast.Load):
+                if not loads(node):
                     found.add(node.id)
             case ast.alias():
                 if node.name == "*":
@@ -168,7 +178,7 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     if open_to_others:
         # Code that is not known may give it attributes. What it has itself, and nobody reads, is what was meant.
         near = tuple(one for one in near if one in owner.slots and not any(one in file.read for file in written))
-        unused = all(isinstance(one.ctx, ast.Store) for one in locals_of(owner.cls).get(name, ()))
+        unused = all(stores(one) for one in locals_of(owner.cls).get(name, ()))
         if not near and (name not in locals_of(owner.cls) or not unused):
             return
     if near or of_tensors or name in locals_of(owner.cls) or not (owner.is_module and _is_patched(interp)):
@@ -208,7 +218,7 @@ def _mentions(text: str) -> frozenset[str]:
     """The names and attributes that a file speaks of."""
     found: set[str] = set()
     for node in index(parse(SourceText("", text))).nodes:
-        if isinstance(node, ast.Name | ast.Attribute):
+        if is_reference(node):
             found.add(last_word(node))
         elif isinstance(node, ast.alias):
             found.add(node.name.rpartition(".")[2])
@@ -285,7 +295,7 @@ def _knows_children(module: LibraryModule) -> bool:
 def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
     """``fc1(x)`` in a method, where nothing binds `fc1` and the object has such an attribute."""
     owner = frame.receiver
-    if not isinstance(owner, Instance) or not isinstance(node.ctx, ast.Load) or hasattr(builtins, node.id):
+    if not isinstance(owner, Instance) or not loads(node) or hasattr(builtins, node.id):
         return
     if node.id not in owner.slots and not isinstance(interp.class_attribute(owner.cls, node.id), Function):
         return
@@ -309,7 +319,7 @@ def without_forward(interp: Interpreter, owner: Instance, node: ast.AST, frame: 
 def _sets_forward(text: str) -> bool:
     source = SourceText("", text)
     nodes = index(parse(source)).nodes
-    stored = any(is_attribute(part, "forward") and not isinstance(part.ctx, ast.Load) for part in nodes)
+    stored = any(is_attribute(part, "forward") and not loads(part) for part in nodes)
     return stored or _written(text).dynamic
 
 
@@ -358,4 +368,4 @@ def locals_of(cls: ClassValue) -> dict[str, list[ast.Name]]:
     found: dict[str, list[ast.Name]] = {}
     for part in nodes_in(method, ast.Name) if method is not None else ():
         found.setdefault(part.id, []).append(part)
-    return {one: parts for one, parts in found.items() if any(isinstance(part.ctx, ast.Store) for part in parts)}
+    return {one: parts for one, parts in found.items() if any(stores(part) for part in parts)}

@@ -14,7 +14,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document, Documents
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.syntax.forms import is_literal, is_name, names_in
+from torchsleuth.syntax.forms import is_literal, is_name, names_in, plain_name
 from torchsleuth.syntax.parse import parse
 
 _IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
@@ -118,4 +118,4 @@ def _does_something(tree: ast.Module) -> bool:
 def _root(callee: ast.expr) -> str | None:
     while isinstance(callee, ast.Attribute):
         callee = callee.value
-    return callee.id if isinstance(callee, ast.Name) else None
+    return plain_name(callee)

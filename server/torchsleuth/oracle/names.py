@@ -23,6 +23,7 @@ import torch
 from torchsleuth import wall
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.gate import known
+from torchsleuth.syntax.forms import is_function_call, stores
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 
 MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
@@ -373,13 +374,11 @@ def attributes(path: str) -> frozenset[str]:
             return frozenset()
         if base not in _PARTS_ONLY and any(map(_names_attributes, ast.walk(tree))):
             return frozenset()
-        stored = (
-            node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
-        )
+        stored = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and stores(node))
         found.update(node.attr for node in stored)
     return frozenset(found)
 
 
 def _names_attributes(node: ast.AST) -> bool:
     """Whether a call gives an object attributes whose names are computed: ``setattr(self, name, value)``."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr"
+    return is_function_call(node, "setattr")

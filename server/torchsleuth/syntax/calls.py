@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Container, Sequence
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, names_in, nodes_in
+from torchsleuth.syntax.forms import is_function_call, names_in, nodes_in, stores
 
 Called = tuple[ast.Call, ast.FunctionDef | None]
 """A call, and the function that it is in."""
@@ -49,7 +49,7 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
         parameters = [*spec.posonlyargs, *spec.args]
         defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(spec.defaults)))
         inside = list(ast.walk(around))
-        stored = {node.id for node in of_kind(inside, ast.Name) if isinstance(node.ctx, ast.Store)}
+        stored = {node.id for node in of_kind(inside, ast.Name) if stores(node)}
         if isinstance(given, ast.Name) and given.id in defaults.keys() - stored:
             return settled(defaults[given.id], None, names)
         local = stored | {node.arg for node in of_kind(inside, ast.arg)}
@@ -65,7 +65,7 @@ def meant(given: ast.expr, around: ast.AST | None) -> ast.expr:
     """The value that is assigned to a variable, where that is done once in the function around its use; anything else as it is."""
     if around is None or not isinstance(given, ast.Name):
         return given
-    stored = [node for node in nodes_in(around, ast.Name) if node.id == given.id and isinstance(node.ctx, ast.Store)]
+    stored = [node for node in nodes_in(around, ast.Name) if node.id == given.id and stores(node)]
     assigned = [node.value for node in nodes_in(around, ast.Assign) if stored == node.targets]
     return assigned[0] if assigned else given
 

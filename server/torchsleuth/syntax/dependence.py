@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
-from torchsleuth.syntax.forms import last_word, nodes_in
+from torchsleuth.syntax.forms import is_definition, last_word, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -113,14 +113,14 @@ class _Unit:
             self.binds |= {
                 part.name if isinstance(part, _DEFINITIONS) else part.id
                 for part in ast.walk(node)
-                if isinstance(part, _DEFINITIONS) or (isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
+                if isinstance(part, _DEFINITIONS) or (isinstance(part, ast.Name) and stores(part))
             }
 
     @property
     def is_passive(self) -> bool:
         """Whether the statement does nothing but define."""
         node = self.node
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if is_definition(node):
             return not node.decorator_list and not any(isinstance(part, ast.Global) for part in ast.walk(node))
         if isinstance(node, ast.ClassDef):
             return not node.decorator_list and not node.keywords and all(map(_is_plain, node.bases))

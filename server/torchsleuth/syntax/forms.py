@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     class Member(ast.Attribute):
         value: ast.Name
 
+    class Binding(ast.Assign):
+        targets: list[ast.Name]  # type: ignore[assignment]
+
     class Text(ast.Constant):
         value: str
 
@@ -72,6 +75,61 @@ def is_method_call(node: object, *names: object) -> TypeGuard[MethodCall]:
     )
 
 
+def is_plain_call(node: object) -> TypeGuard[ast.Call]:
+    """A call of a name, dotted or not: what it calls is looked up, not computed."""
+    return isinstance(node, ast.Call) and is_reference(node.func)
+
+
+def is_reference(node: object) -> TypeGuard[ast.Name | ast.Attribute]:
+    """A name, dotted or not."""
+    return isinstance(node, ast.Name | ast.Attribute)
+
+
+def is_display(node: object) -> TypeGuard[ast.Tuple | ast.List]:
+    """A tuple or a list whose items are written out, or are assigned to."""
+    return isinstance(node, ast.Tuple | ast.List)
+
+
+def is_definition(node: object) -> TypeGuard[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """``def name(…):``, or ``async def``."""
+    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+
+
+def is_binary(node: object, *operators: type[ast.operator]) -> TypeGuard[ast.BinOp]:
+    """``left operator right``, by one of these operators."""
+    return isinstance(node, ast.BinOp) and isinstance(node.op, operators)
+
+
+def is_unary(node: object, *operators: type[ast.unaryop]) -> TypeGuard[ast.UnaryOp]:
+    """``operator operand``, such as ``-x``."""
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, operators)
+
+
+def is_assignment(node: object) -> TypeGuard[ast.Assign]:
+    """``target = value``: of one target, ``node.targets[0]``."""
+    return isinstance(node, ast.Assign) and len(node.targets) == 1
+
+
+def is_binding(node: object, *names: object) -> TypeGuard[Binding]:
+    """``name = value``: an assignment to one of these names alone, to any one if none is given."""
+    return is_assignment(node) and isinstance(node.targets[0], ast.Name) and (not names or node.targets[0].id in names)
+
+
+def loads(node: object) -> bool:
+    """Whether this is a name, an attribute, an item or a display that is read."""
+    return isinstance(getattr(node, "ctx", None), ast.Load)
+
+
+def stores(node: object) -> bool:
+    """Whether this is a name, an attribute, an item or a display that is assigned to."""
+    return isinstance(getattr(node, "ctx", None), ast.Store)
+
+
+def is_constant(node: object, *kinds: type[object]) -> TypeGuard[ast.Constant]:
+    """A constant of one of these types that is written out; a truth is a number, too."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
+
+
 def is_text(node: object) -> TypeGuard[Text]:
     """A text that is written out."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -98,6 +156,11 @@ def argument_of(call: ast.Call, position: int | None, *names: str) -> ast.expr |
     if named is not None or position is None or not 0 <= position < len(call.args):
         return named
     return None if is_spread(call.args[: position + 1]) else call.args[position]
+
+
+def plain_name(node: object) -> str | None:
+    """The plain name that this is, None for everything else."""
+    return node.id if isinstance(node, ast.Name) else None
 
 
 def last_word(node: object) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
-from torchsleuth.syntax.forms import names_in, nodes_in
+from torchsleuth.syntax.forms import is_reference, loads, names_in, nodes_in
 from torchsleuth.syntax.trees import captured
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -131,7 +131,7 @@ class Names:
             )
 
     def _visit(self, node: ast.AST, scope: _Scope, guarded: bool) -> None:
-        if isinstance(node, ast.Name | ast.Attribute):
+        if is_reference(node):
             self._expression(node, None, scope, guarded)
         elif isinstance(node, ast.Call):
             self._call(node, scope, guarded)
@@ -176,7 +176,7 @@ class Names:
             self._visit(part, scope, guarded)
 
     def _call(self, node: ast.Call, scope: _Scope, guarded: bool) -> None:
-        if isinstance(node.func, ast.Name | ast.Attribute):
+        if is_reference(node.func):
             self._expression(node.func, node, scope, guarded)
         else:
             self._visit(node.func, scope, guarded)
@@ -192,7 +192,7 @@ class Names:
             root = root.value
         if not isinstance(root, ast.Name):
             self._visit(root, scope, guarded)
-        elif isinstance(root.ctx, ast.Load):
+        elif loads(root):
             rest = "".join(f".{name}" for name in reversed(attributes))
             self._pending.append((node, root.id, rest, call, guarded, scope))
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from torchsleuth.syntax.forms import is_function_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_function_call, is_name, names_in, nodes_in, stores
 
 
 def renamed_result(scope: ast.AST, name: str) -> tuple[str, list[ast.Name]]:
@@ -26,7 +26,7 @@ def renamed_result(scope: ast.AST, name: str) -> tuple[str, list[ast.Name]]:
     first = min(node.lineno for node in results)
     own = [node for node in names if node.id == name and node.lineno >= first and id(node) not in called]
     stored = {id(target) for target in _updates(scope, name)} | {id(node) for node in results}
-    if any(isinstance(node.ctx, ast.Store) and id(node) not in stored for node in own):
+    if any(stores(node) and id(node) not in stored for node in own):
         return free, []
     return free, own
 

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
 from torchsleuth.sifting import first_of, of_kind
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, last_word
+from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -183,7 +183,7 @@ def _element(node: ast.expr) -> list[ast.expr]:
         return _element(node.value)
     if isinstance(node, ast.ListComp | ast.GeneratorExp):
         return [node.elt]
-    return node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+    return node.elts if is_display(node) else [node]
 
 
 def _is_name(node: ast.expr, name: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_dotted, is_literal, is_text, parts_of_tuple
+from torchsleuth.syntax.forms import is_dotted, is_literal, is_reference, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -207,7 +207,7 @@ def _statement_comment(source: SourceText, node: ast.stmt) -> Declared | None:
         target = node.targets[0]
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         target = node.target
-    if target is not None and not isinstance(target, ast.Name | ast.Attribute):
+    if target is not None and not is_reference(target):
         return None
     begin = _comment_after(source, node)
     name = "" if target is None else source.segment(target)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from torchsleuth.syntax.forms import first_line, is_name, is_text, last_word, nodes_in
+from torchsleuth.syntax.forms import first_line, is_name, is_text, last_word, loads, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
@@ -295,7 +295,7 @@ def _attributes_set(tree: ast.AST) -> Iterator[str]:
     """The attributes that are set in a tree: by a statement, in the body of a class, by a keyword, or by their name."""
     for node in ast.walk(tree):
         match node:
-            case ast.Attribute() if not isinstance(node.ctx, ast.Load):
+            case ast.Attribute() if not loads(node):
                 yield node.attr
             case ast.ClassDef():
                 yield from Names(ast.Module(node.body, [])).bound
@@ -308,6 +308,6 @@ def _attributes_set(tree: ast.AST) -> Iterator[str]:
 def _attributes_read(tree: ast.AST, owner: str | None = None) -> Iterator[str]:
     """The attributes that are read in a tree; of a variable, where one is given."""
     for node in nodes_in(tree, ast.Attribute):
-        if isinstance(node.ctx, ast.Load):
+        if loads(node):
             if owner is None or (is_name(node.value, owner)):
                 yield node.attr

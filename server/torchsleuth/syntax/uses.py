@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_dotted, is_method_call, is_name, is_spread, parts_of_tuple, targets_of
+from torchsleuth.syntax.forms import (
+    is_dotted,
+    is_method_call,
+    is_name,
+    is_spread,
+    parts_of_tuple,
+    plain_name,
+    targets_of,
+)
 
 Key = str
 """A parameter, or an attribute such as ``self.model``, by its text."""
@@ -234,7 +242,7 @@ class Reader:
             return self._method(function, args, everything, len(given), names)
         found = _derived(everything)
         self._compared(everything, len(given))
-        if isinstance(function, ast.Name) and function.id in _SEEN_THROUGH:
+        if plain_name(function) in _SEEN_THROUGH:
             return everything
         for label in self._value(function, names):
             if isinstance(label, Is):
@@ -311,7 +319,7 @@ def _derived(labels: Labels) -> Labels:
 def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """The targets and arguments of ``model, optimizer = accelerator.prepare(model, optimizer)``: each is what it was before."""
     call = statement.value
-    if not is_method_call(call) or call.func.attr not in _PREPARE:
+    if not is_method_call(call, *_PREPARE):
         return []
     target = statement.targets[0]
     targets = parts_of_tuple(target)

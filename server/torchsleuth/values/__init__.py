@@ -337,6 +337,11 @@ def items_of(value: Value) -> tuple[Any, ...] | None:
     return value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
 
 
+def shape_of(value: Value) -> tuple[Size, ...] | None:
+    """The shape of a tensor: None where it is not known, and for all other values."""
+    return value.spec.shape if isinstance(value, Tensor) else None
+
+
 def elements_of(value: Value) -> tuple[Any, ...] | None:
     """The items of a list or tuple, or some that stand for them: None where nothing is known of them, and for all other values."""
     return value.elements if isinstance(value, ListValue) else value if isinstance(value, tuple) else None

@@ -12,8 +12,11 @@ from torchsleuth.syntax.forms import (
     is_attribute,
     is_literal,
     is_method_call,
+    is_reference,
+    loads,
     names_in,
     nodes_in,
+    plain_name,
     targets_of,
 )
 from torchsleuth.training import Module, Place
@@ -96,7 +99,7 @@ def loops_over(evidence: Evidence, place: Place) -> bool:
         if isinstance(given, ast.Subscript):
             first = given.slice.elts[0] if isinstance(given.slice, ast.Tuple) and given.slice.elts else given.slice
             return bool(_names_in(first) & targets) and not _names_in(given.value) & changed
-        return isinstance(given, ast.Name) and given.id in targets and given.id not in changed
+        return plain_name(given) in targets - changed
     return False
 
 
@@ -172,7 +175,7 @@ def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | Non
     found: list[tuple[bool, int, Place]] = []
     for node in ast.walk(evidence.tree(path)):
         held: ast.AST | None = None
-        makes = isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name | ast.Attribute)
+        makes = isinstance(node, ast.Assign) and is_reference(node.targets[0])
         if is_method_call(node):
             if node.func.attr in ("append", "extend", "appendleft", "add", "insert", "update", "setdefault"):
                 held = node.func.value
@@ -311,7 +314,7 @@ def _backwards(scope: ast.AST, backward: list[ast.Call]) -> set[str]:
 
 
 def _read(node: ast.AST) -> set[str]:
-    return {part.id for part in nodes_in(node, ast.Name) if isinstance(part.ctx, ast.Load)}
+    return {part.id for part in nodes_in(node, ast.Name) if loads(part)}
 
 
 def _made_of(scope: ast.AST, place: Place) -> dict[str, ast.stmt]:
@@ -385,7 +388,7 @@ def _uses(names: set[str], place: Place) -> Callable[[ast.AST], bool]:
         if isinstance(node, ast.Call):
             at = (node.lineno, node.col_offset)
             return at == (place.span[:2] if place.span is not None else (place.line, node.col_offset))
-        return isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) in names
+        return is_reference(node) and ast.unparse(node) in names
 
     return uses
 
@@ -394,7 +397,7 @@ def _cutting(parts: list[ast.AST], uses: Callable[[ast.AST], bool]) -> ast.AST |
     for node in parts:
         if isinstance(node, ast.Call):
             given = [*node.args, *(keyword.value for keyword in node.keywords)]
-            if isinstance(node.func, ast.Attribute) and node.func.attr in _CUTTING_METHODS:
+            if is_attribute(node.func, *_CUTTING_METHODS):
                 given.append(node.func.value)
             elif name_of(node.func) not in _CUTTING_FUNCTIONS:
                 continue

@@ -11,7 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_text, nodes_in
+from torchsleuth.syntax.forms import is_display, is_text, nodes_in
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
 from torchsleuth.worker.request import Estimate
 
@@ -253,7 +253,7 @@ def _first_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
         given += node.args[1:2] if _name(node.func) == "DataLoader" else node.args[:1]
         given += of_kind(node.args, ast.Tuple, ast.List)
         for value in given:
-            first = value.elts[0] if isinstance(value, ast.Tuple | ast.List) and value.elts else value
+            first = value.elts[0] if is_display(value) and value.elts else value
             if isinstance(first, ast.Constant) and type(first.value) is int:
                 yield first
 

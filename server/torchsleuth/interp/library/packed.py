@@ -12,6 +12,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import integers, torch_calls
 from torchsleuth.interp.models import FunctionModel, Result, method, models
 from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -125,7 +126,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
         interp.report(made, Failure("RuntimeError", UNSORTED_LENGTHS, confirmed=True))
         return UNKNOWN
     node = call.expression.args[1] if call.expression is not None and len(call.expression.args) > 1 else None
-    text = ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+    text = ast.unparse(node) if is_reference(node) else ""
     name = text if 0 < len(text) <= LONGEST_NAME else "lengths"
     if given and all_are(given, int):
         total: Size = sum(given)

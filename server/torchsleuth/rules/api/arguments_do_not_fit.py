@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, keyword_of
+from torchsleuth.syntax.forms import called, is_display, keyword_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
@@ -161,7 +161,7 @@ def _left_out(source: SourceText, call: ast.Call, name: str) -> Iterator[Candida
 def _sizes(source: SourceText, call: ast.Call, found: Misfit) -> Iterator[Candidate]:
     """``torch.randint(0, 10, (5,))``: one size is a tuple of one."""
     for parameter, given in zip(found.parameters, call.args):
-        if parameter.name == "size" and not isinstance(given, ast.Tuple | ast.List):
+        if parameter.name == "size" and not is_display(given):
             text = source.segment(given)
             yield Candidate(
                 message("fix.replace", old=text, new=f"({text},)"), (edits.replace(source, given, f"({text},)"),)

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.replacements import Old, outdated_imports, outda
 from torchsleuth.rules.evidence.uses import is_exact, operand, renamed, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, literal
+from torchsleuth.syntax.forms import argument_of, is_binary, is_unary, literal
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.dims import is_number
 
@@ -87,7 +87,7 @@ def _range(analysis: Analysis, use: Use, call: ast.Call) -> Iterator[Candidate]:
 
 
 def _integer(node: ast.expr) -> int | None:
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+    if is_unary(node, ast.USub):
         inner = _integer(node.operand)
         return None if inner is None else -inner
     value = literal(node)
@@ -98,7 +98,7 @@ def _one_step_more(analysis: Analysis, end: ast.expr, step: int) -> str:
     number = _integer(end)
     if number is not None:
         return str(number + step)
-    if isinstance(end, ast.BinOp) and isinstance(end.op, ast.Sub) and step == 1 and _integer(end.right) == 1:
+    if is_binary(end, ast.Sub) and step == 1 and _integer(end.right) == 1:
         return text(analysis, end.left)
     return f"{operand(analysis, end)} {'+' if step > 0 else '-'} {abs(step)}"
 

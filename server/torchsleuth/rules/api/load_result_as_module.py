@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_assignment, is_method_call
 
 CODE = "TS812"
 
@@ -63,7 +63,7 @@ def _split(analysis: Analysis, load: LibraryCall) -> Iterator[Candidate]:
     target = module
     if isinstance(statement, ast.Return) and isinstance(node.func.value, ast.Name):
         changes = (edits.insert_line_after(source, statement, f"return {module}"),)
-    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+    elif is_assignment(statement):
         target = source.segment(statement.targets[0])
         if target != module:
             changes = (edits.insert_line_before(source, statement, f"{target} = {module}"),)

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, is_reference, nodes_in
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Bound, Function
 
@@ -59,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             node, text = made, source.segment(made)
             said = message("method.uncalled", text=" ".join(text.split()), what=what)
         fixes: tuple[Candidate, ...] = ()
-        if isinstance(node, ast.Name | ast.Attribute):
+        if is_reference(node):
             edit = edits.insert_after_node(source, node, "()")
             fixes = (Candidate(message("fix.parentheses", text=" ".join(text.split())), (edit,)),)
         yield Finding(source.span(node), said, places, fixes)
@@ -98,7 +98,7 @@ def _unmade(analysis: Analysis) -> Iterator[Finding]:
             part
             for part in analysis.index(path).of_type(ast.Assign)
             if any(is_name(target, name) for target in part.targets)
-            and isinstance(part.value, ast.Name | ast.Attribute)
+            and is_reference(part.value)
             and part.lineno <= node.lineno
         ]
         fixes: tuple[Candidate, ...] = ()

@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name
+from torchsleuth.syntax.forms import is_attribute, is_name, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
 from torchsleuth.values import Instance
@@ -111,8 +111,7 @@ def _makes(method: ast.FunctionDef) -> bool:
     if any(is_attribute(called, "__init__") for called in calls):
         return True
     return method.name.endswith("__") and any(
-        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and is_name(part.value, first)
-        for part in parts
+        isinstance(part, ast.Attribute) and stores(part) and is_name(part.value, first) for part in parts
     )
 
 

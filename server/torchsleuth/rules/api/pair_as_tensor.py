@@ -28,6 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute
 
 CODE = "TS813"
 _COMPARING = frozenset({"eq", "ne", "equal", "tolist", "view_as"})
@@ -50,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _chosen(analysis: Analysis, misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
     source, node = analysis.source_of(made.site.span.path), misuse.site.node
-    compares = isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _COMPARING)
+    compares = isinstance(node, ast.Compare) or (is_attribute(node, *_COMPARING))
     for name in ("indices", "values") if compares else ("values", "indices"):
         edit = edits.insert_after_node(source, made.site.node, f".{name}")
         yield Candidate(message("fix.entry", key=f".{name}"), (edit,), safe=False)

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.uses import is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_assignment, is_attribute, is_literal, literal, nodes_in
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -82,14 +82,9 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
         name, imported = written(analysis, new, use)
         solution = f"{name}({text(analysis, left)}, {text(analysis, right)}){attribute}"
         around = edits.path_to(analysis.tree(analysis.source.path), call)[-2]
-        if (
-            isinstance(around, ast.Subscript)
-            and isinstance(around.slice, ast.Constant)
-            and around.slice.value == 0
-            or is_attribute(around, "solution")
-        ):
+        if isinstance(around, ast.Subscript) and literal(around.slice) == 0 or is_attribute(around, "solution"):
             yield replaced(analysis, around, solution, imported)
-        elif isinstance(around, ast.Assign) and len(around.targets) == 1 and isinstance(around.targets[0], ast.Tuple):
+        elif is_assignment(around) and isinstance(around.targets[0], ast.Tuple):
             first, *rest = around.targets[0].elts
             unused = [part.id for part in of_kind(rest, ast.Name) if not _is_read(analysis, part.id)]
             if len(rest) == len(unused) == 1 and isinstance(first, ast.Name):

@@ -36,7 +36,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_method_call, is_name, names_in
+from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, plain_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
@@ -115,7 +115,7 @@ def _shorter_range(place: _Place, excess: int) -> Iterator[Candidate]:
     for loop in of_kind(around, ast.For):
         call = loop.iter
         if isinstance(call, ast.Call) and called(call) == "range" and len(call.args) == 1:
-            if isinstance(loop.target, ast.Name) and loop.target.id in names_in(place.node.slice):
+            if plain_name(loop.target) in names_in(place.node.slice):
                 yield place.replaced(call.args[0], f"{place.source.segment(call.args[0])} - {excess}", safe=False)
 
 
@@ -199,7 +199,7 @@ def _meant(analysis: Analysis, source: SourceText, node: ast.expr, how: str, kin
     text = source.segment(node)
     if how == "applied" and isinstance(node, ast.Call):
         yield _replaced(source, node, source.segment(node.func))
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and how in ("times", "whole"):
+    if is_binary(node, ast.Div) and how in ("times", "whole"):
         yield _replaced(source, node, f"{source.segment(node.left)} // {source.segment(node.right)}")
     meant = _MEANT.get(f"{how} {kind}", _MEANT.get(how))
     if how == "pairs" and text.endswith("parameters()"):
@@ -225,7 +225,7 @@ def _of_key(place: _Place) -> Iterator[Finding]:
     source, node, kind = place.source, place.node, place.what[0]
     name, key = source.segment(node.value), " ".join(source.segment(node.slice).split())
     fixes: list[Candidate] = []
-    if isinstance(node.slice, ast.BinOp) and isinstance(node.slice.op, ast.Div):
+    if is_binary(node.slice, ast.Div):
         new = f"{source.segment(node.slice.left)} // {source.segment(node.slice.right)}"
         fixes.append(_replaced(source, node.slice, new))
     text = message("kind.key", name=name, key=key, kind=message(f"kind.what.{kind}"))
@@ -291,7 +291,7 @@ def _of_text(place: _Place) -> Iterator[Finding]:
     fixes: list[Candidate] = []
     if operator == "add":
         fixes.append(_replaced(source, node.right, f"str({source.segment(node.right)})"))
-    elif isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Mod):
+    elif is_binary(node.left, ast.Mod):
         inner = node.left.right
         if not isinstance(inner, ast.Tuple):
             start, end = edits.insert(source, source.start_of(inner), "("), edits.insert_after_node(source, node, ")")

@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -151,7 +151,7 @@ def _is_parameter(trail: list[ast.AST], name: str) -> bool:
 
 def _stores(statement: ast.stmt, name: str) -> bool:
     names = [part for part in ast.walk(statement) if is_name(part, name)]
-    return any(isinstance(part.ctx, ast.Store) for part in names)
+    return any(stores(part) for part in names)
 
 
 def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -175,10 +175,7 @@ def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
 
 def _sets(method: ast.AST, attribute: str) -> bool:
     """Whether a method sets an attribute of its object."""
-    return any(
-        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and part.attr == attribute
-        for part in ast.walk(method)
-    )
+    return any(isinstance(part, ast.Attribute) and stores(part) and part.attr == attribute for part in ast.walk(method))
 
 
 def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -213,7 +210,7 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
 
 def _makes_object(statement: ast.stmt, fault: AutogradFault) -> bool:
     """Whether a statement binds an object of a class."""
-    names = [part.id for part in nodes_in(statement, ast.Name) if isinstance(part.ctx, ast.Store)]
+    names = [part.id for part in nodes_in(statement, ast.Name) if stores(part)]
     return any(isinstance(fault.at.scene.names.get(name), Instance | LibraryModule) for name in names)
 
 

@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_assignment, is_reference
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS412"
@@ -53,19 +54,14 @@ def _repairs(analysis: Analysis, fault: AutogradFault, kept: list[AttributeSet])
     """``.detach()`` where it is kept, or in the call itself."""
     for one in kept[-1:]:
         source, statement = analysis.source_of(one.site.span.path), statement_of(analysis, one.site)
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        if is_assignment(statement):
             if isinstance(statement.targets[0], ast.Attribute):
                 text = method_of(source, statement.value, "detach")
                 title = message("fix.replace", old=source.segment(statement.value), new=text)
                 yield Candidate(" ".join(title.split()), (edits.replace(source, statement.value, text),), safe=False)
     call = fault.at.node
     source = analysis.source_of(fault.at.span.path)
-    if (
-        not kept
-        and isinstance(call, ast.Call)
-        and len(call.args) == 1
-        and isinstance(call.args[0], ast.Name | ast.Attribute)
-    ):
+    if not kept and isinstance(call, ast.Call) and len(call.args) == 1 and is_reference(call.args[0]):
         given = source.segment(call.args[0])
         new = f"{given}.detach().clone()"
         yield Candidate(message("fix.replace", old=source.segment(call), new=new), (edits.replace(source, call, new),))

@@ -33,7 +33,7 @@ from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_display, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Tensor
@@ -107,9 +107,9 @@ def _in_place(analysis: Analysis, fault: AutogradFault, step: ast.Assign) -> Ite
 def _clears(tree: ast.AST, source: SourceText, name: str) -> bool:
     """Whether ``w.grad`` is set, or has a method called."""
     grads = {
-        part.value if isinstance(part.ctx, ast.Load) else part
+        part.value if loads(part) else part
         for part in nodes_in(tree, ast.Attribute)
-        if (is_in_place(part.attr) or isinstance(part.ctx, ast.Store))
+        if (is_in_place(part.attr) or stores(part))
     }
     return any(source.segment(part).startswith(f"{name}.grad") for part in grads)
 
@@ -118,7 +118,7 @@ def _input(call: ast.Call, position: int) -> ast.expr:
     """The input of ``torch.autograd.grad(output, inputs)`` at a position, as it is written."""
     named = (keyword.value for keyword in call.keywords if keyword.arg == "inputs")
     given = call.args[1] if len(call.args) > 1 else next(named, call)
-    return given.elts[position] if isinstance(given, ast.List | ast.Tuple) else given
+    return given.elts[position] if is_display(given) else given
 
 
 def _is_used(analysis: Analysis, node: ast.Attribute, path: str) -> bool:

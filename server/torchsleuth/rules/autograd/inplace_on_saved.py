@@ -38,7 +38,7 @@ from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, rec
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_assignment, is_method_call, is_reference, nodes_in
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values.graph import AutogradFault
 
@@ -130,7 +130,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
         target, value = source.segment(statement.target), source.segment(statement.value)
         if not isinstance(statement.value, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript):
             value = f"({value})"
-        if isinstance(statement.target, ast.Name | ast.Attribute):
+        if is_reference(statement.target):
             text = f"{target} = {target} {_OPERATORS[type(statement.op)]} {value}"
             yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, statement, text),))
         elif is_simple(statement, analysis, site.span.path):
@@ -139,7 +139,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
         receiver, method = source.segment(node.func.value), node.func.attr.rstrip("_")
         start = len(source.segment(node.func)) - len(node.func.attr)
         text = f"{source.segment(node)[:start]}{method}{source.segment(node)[len(source.segment(node.func)) :]}"
-        if isinstance(statement, ast.Expr) and isinstance(node.func.value, ast.Name | ast.Attribute):
+        if isinstance(statement, ast.Expr) and is_reference(node.func.value):
             text = f"{receiver} = {text}"
         yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, node, text),))
     elif isinstance(node, ast.Call):
@@ -154,7 +154,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
                 keyword = call.keywords[index]
                 title = message("fix.remove", text="inplace=True")
                 yield Candidate(title, (edits.remove_keyword(owner, call, keyword),) if parts else ())
-    elif isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+    elif is_assignment(statement):
         yield from _clone(analysis, statement.targets[0], statement, site.span.path)
 
 
@@ -162,7 +162,7 @@ def _clone(analysis: Analysis, target: ast.expr, statement: ast.stmt, path: str)
     """``x = x.clone()`` before ``x[…] = …``."""
     while isinstance(target, ast.Subscript):
         target = target.value
-    if isinstance(target, ast.Name | ast.Attribute) and is_simple(statement, analysis, path):
+    if is_reference(target) and is_simple(statement, analysis, path):
         source = analysis.source_of(path)
         text = f"{source.segment(target)} = {source.segment(target)}.clone()"
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, statement, text),))

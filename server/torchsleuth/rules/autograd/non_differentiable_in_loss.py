@@ -53,7 +53,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
 from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 
@@ -228,7 +228,7 @@ def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
     names = made.site.scene.names
     source = analysis.source_of(made.site.span.path)
     for node in ast.walk(statement):
-        given = names.get(node.id) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) else None
+        given = names.get(node.id) if isinstance(node, ast.Name) and loads(node) else None
         if not isinstance(node, ast.Name) or not isinstance(given, Tensor) or given.spec.requires_grad is not False:
             continue
         for name, other in names.items():

@@ -25,7 +25,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call
+from torchsleuth.syntax.forms import is_attribute, is_display, is_method_call, is_plain_call
 from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS409"
@@ -35,7 +35,7 @@ _MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "numpy"):
         node, source = fault.at.node, analysis.source_of(fault.at.span.path)
-        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute | ast.Name):
+        if not is_plain_call(node):
             continue
         if is_attribute(node.func, "numpy"):
             tensors, call = [node.func.value], "numpy()"
@@ -72,12 +72,12 @@ def _given(call: ast.Call) -> list[ast.expr]:
     first = call.args[0]
     if isinstance(first, ast.ListComp | ast.GeneratorExp):
         return [first.elt]
-    return first.elts if isinstance(first, ast.List | ast.Tuple) and first.elts else [first]
+    return first.elts if is_display(first) and first.elts else [first]
 
 
 def _moved(node: ast.expr) -> ast.expr:
     """The tensor before it is moved or converted."""
-    while is_method_call(node) and node.func.attr in _MOVES:
+    while is_method_call(node, *_MOVES):
         node = node.func.value
     return node
 

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name
+from torchsleuth.syntax.forms import is_attribute, is_name, loads
 from torchsleuth.values import ClassValue, Instance, LibraryModule
 from torchsleuth.values.graph import AutogradFault
 
@@ -92,7 +92,7 @@ def _is_a_name(tree: ast.Module) -> bool:
     return any(
         (is_name(node, _MISSPELT))
         or (isinstance(node, ast.arg) and node.arg == _MISSPELT)
-        or (is_attribute(node, _MISSPELT) and isinstance(node.ctx, ast.Load))
+        or (is_attribute(node, _MISSPELT) and loads(node))
         for node in ast.walk(tree)
     )
 
@@ -107,7 +107,7 @@ def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> boo
     owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}
     return any(
         is_attribute(node, name)
-        and (ast.unparse(node.value) in owners if isinstance(node.ctx, ast.Load) else ast.unparse(node.value) == "self")
+        and (ast.unparse(node.value) in owners if loads(node) else ast.unparse(node.value) == "self")
         for node in analysis.index(fault.at.span.path).nodes
     )
 

@@ -17,7 +17,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -31,7 +30,7 @@ from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resiz
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import keyword_of
+from torchsleuth.syntax.forms import is_plain_call, keyword_of
 from torchsleuth.values import LibraryObject
 
 CODE = "TS609"
@@ -72,7 +71,7 @@ def _more_or_eval(analysis: Analysis, failure: OperatorFailure, given: Operand) 
     while scene.call is not None and scene.caller is not None:
         node, scene = scene.call, scene.caller
         site = scene.site(node)
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+    if is_plain_call(node):
         source, statement = source_at(analysis, site), statement_of(analysis, site)
         if statement is not None:
             line = f"{source.segment(node.func)}.eval()"

@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.loaders import head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Tensor, Value
@@ -90,7 +91,7 @@ def _cut(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candi
     source = analysis.source_of(fault.at.span.path)
     limit = source.segment(call.args[sizes.index(shortest)])
     longer = [node for node, size in zip(call.args, sizes) if size != shortest]
-    if all(isinstance(node, ast.Name | ast.Attribute) for node in (*longer, call.args[sizes.index(shortest)])):
+    if all(is_reference(node) for node in (*longer, call.args[sizes.index(shortest)])):
         changes = tuple(edits.insert_after_node(source, node, f"[: len({limit})]") for node in longer)
         yield Candidate(message("fix.cut", text=limit), changes, safe=False)
 

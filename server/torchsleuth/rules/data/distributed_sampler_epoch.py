@@ -33,7 +33,7 @@ from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in, place_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, is_reference
 from torchsleuth.values import LibraryObject
 from torchsleuth.values.frames import Scene
 
@@ -104,7 +104,7 @@ def _loader_name(node: ast.expr) -> ast.expr | None:
     """The loader in ``enumerate(loader)`` or ``tqdm(loader)``."""
     while isinstance(node, ast.Call) and node.args:
         node = node.args[0]
-    return node if isinstance(node, ast.Name | ast.Attribute) else None
+    return node if is_reference(node) else None
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -29,7 +29,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in, stores
 from torchsleuth.values import Array, Instance, ListValue, Tensor
 
 CODE = "TS620"
@@ -100,11 +100,11 @@ def _is_constant(getitem: ast.FunctionDef) -> bool:
         for node in ast.walk(statement):
             if is_name(node, given[1]):
                 return False
-            if isinstance(node, ast.Attribute | ast.Subscript) and isinstance(node.ctx, ast.Store):
+            if isinstance(node, ast.Attribute | ast.Subscript) and stores(node):
                 return False
             if isinstance(node, ast.Call):
                 function = node.func
-                if not isinstance(function, ast.Attribute) or function.attr not in _CONVERSIONS:
+                if not is_attribute(function, *_CONVERSIONS):
                     return False
             if isinstance(node, ast.Lambda | ast.Yield | ast.Await | ast.comprehension | ast.NamedExpr):
                 return False

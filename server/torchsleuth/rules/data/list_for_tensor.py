@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, is_name, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -141,7 +141,7 @@ def _first_part(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterat
 def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """``[part.to(device) for part in batch]``."""
     node = fault.at.node
-    if not isinstance(node, ast.Attribute) or node.attr not in _MOVES or not isinstance(node.value, ast.Name):
+    if not is_attribute(node, *_MOVES) or not isinstance(node.value, ast.Name):
         return
     source = analysis.source_of(fault.at.span.path)
     for call in analysis.index(fault.at.span.path).of_type(ast.Call):
@@ -208,7 +208,7 @@ def _at(value: ast.expr, path: tuple[object, ...]) -> ast.expr | None:
     if len(path) != 1:
         return None
     place = path[0]
-    if isinstance(value, ast.Tuple | ast.List) and isinstance(place, int) and place < len(value.elts):
+    if is_display(value) and isinstance(place, int) and place < len(value.elts):
         return value.elts[place]
     if isinstance(value, ast.Dict):
         pairs = zip(value.keys, value.values)

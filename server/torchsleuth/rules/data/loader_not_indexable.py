@@ -27,7 +27,7 @@ from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_method_call, literal
 
 CODE = "TS614"
 
@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             source = analysis.source_of(fault.at.span.path)
             new = f"next(iter({source.segment(node.value)}))"
             change: tuple[Edit, ...] = (edits.replace(source, node, new),)
-            first = isinstance(node.slice, ast.Constant) and node.slice.value == 0
+            first = literal(node.slice) == 0
             candidate = Candidate(message("fix.replace", old=source.segment(node), new=new), change, first)
             name = source.segment(node.value)
             yield Finding(

@@ -31,7 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, loads, nodes_in
 from torchsleuth.values import LibraryObject, Value, items_of
 
 CODE = "TS623"
@@ -115,7 +115,7 @@ def _never_read(scope: ast.AST, used: str) -> Iterator[ast.Name]:
         if isinstance(node.value, ast.Call) and isinstance(node.targets[0], ast.Name)
     ]
     kinds = {kind for name, kind in made if name.id == used}
-    read = {part.id for part in nodes_in(scope, ast.Name) if isinstance(part.ctx, ast.Load)}
+    read = {part.id for part in nodes_in(scope, ast.Name) if loads(part)}
     yield from (name for name, kind in made if len(kinds) == 1 and kind in kinds and name.id not in read)
 
 

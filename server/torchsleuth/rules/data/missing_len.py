@@ -40,7 +40,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_binary, is_name, nodes_in, stores
 from torchsleuth.values import ClassValue, Instance
 
 CODE = "TS603"
@@ -124,7 +124,7 @@ def _counts(methods: list[ast.FunctionDef]) -> Iterator[str]:
     """``self.n`` where the constructor keeps how many samples there are to be."""
     for method in methods:
         for part in nodes_in(method, ast.Attribute) if method.name == "__init__" else ():
-            if isinstance(part.ctx, ast.Store) and _COUNT.fullmatch(part.attr):
+            if stores(part) and _COUNT.fullmatch(part.attr):
                 yield ast.unparse(part)
 
 
@@ -165,7 +165,7 @@ def _without(data: ast.Attribute, terms: list[ast.expr], index: str, number: int
 
 def _terms(node: ast.expr, named: Mapping[str, ast.expr], depth: int = 6) -> list[ast.expr]:
     """The terms of a sum, through the names that were given to parts of it."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and depth:
+    if is_binary(node, ast.Add) and depth:
         return [*_terms(node.left, named, depth - 1), *_terms(node.right, named, depth - 1)]
     if isinstance(node, ast.Name) and node.id in named and depth:
         return _terms(named[node.id], named, depth - 1)

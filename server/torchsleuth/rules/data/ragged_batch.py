@@ -40,7 +40,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import nodes_in, plain_name
 from torchsleuth.values import Array, DictValue, Instance, ListValue, Several, Tensor, Value, elements_of
 
 CODE = "TS601"
@@ -236,7 +236,7 @@ def _noun(element: ast.expr) -> str | None:
         return _noun(element.value)
     if isinstance(element, ast.Attribute):
         return element.attr
-    return element.id if isinstance(element, ast.Name) else None
+    return plain_name(element)
 
 
 RULE = Rule(FAULTS[CODE], find)

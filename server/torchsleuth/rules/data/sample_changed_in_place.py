@@ -33,7 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, is_name, is_text, literal, names_in, nodes_in
+from torchsleuth.syntax.forms import is_assignment, is_dotted, is_name, is_text, literal, names_in, nodes_in, stores
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
@@ -94,7 +94,7 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 for name in (part.id for part in nodes_in(target, ast.Name)):
-                    if isinstance(getattr(target, "ctx", None), ast.Store) and not isinstance(target, ast.Subscript):
+                    if stores(target) and not isinstance(target, ast.Subscript):
                         named.pop(name, None)
             target = statement.targets[0]
             taken = _taken(statement.value, receiver, index, methods)
@@ -135,7 +135,7 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
     """The expressions that a statement changes in place, or may."""
     if isinstance(statement, ast.AugAssign):
         return statement.target
-    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+    if is_assignment(statement):
         return statement.targets[0] if isinstance(statement.targets[0], ast.Subscript) else None
     call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     function = call.func if call is not None else None

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, is_reference
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
@@ -75,7 +75,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     node, source = written[0], analysis.source_of(fault.at.span.path)
     for text, labels in _labels(fault.dataset, fault.at.scene, total):
         own = source.segment(node)
-        whole = own if isinstance(node, ast.Name | ast.Attribute) else f"({own})"
+        whole = own if is_reference(node) else f"({own})"
         new = f"{whole}[{text}]"
         if not isinstance(weights, Tensor) or not isinstance(labels, Tensor):
             new = f"[{whole}[int(label)] for label in {text}]"

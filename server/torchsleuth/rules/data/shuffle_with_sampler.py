@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import keyword_of
+from torchsleuth.syntax.forms import keyword_of, plain_name
 from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
 
 CODE = "TS605"
@@ -115,7 +115,7 @@ def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> 
     for statement in analysis.statements(path):
         if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call | ast.Dict):
             continue
-        if not any(isinstance(target, ast.Name) and target.id in spread for target in statement.targets):
+        if not any(plain_name(target) in spread for target in statement.targets):
             continue
         given = statement.value
         if isinstance(given, ast.Call):

@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.loaders import head
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_binary, is_constant, is_display
 from torchsleuth.tensors import dims
 
 CODE = "TS612"
@@ -52,12 +53,12 @@ def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
         name, lengths = lengths.id, last_assignment(analysis, lengths, fault.at)
         if isinstance(lengths, ast.ListComp) and dataset is not None:
             yield from _rest_added(analysis, fault, name, source.segment(dataset))
-    if not isinstance(lengths, ast.List | ast.Tuple) or len(lengths.elts) < 2 or dataset is None:
+    if not is_display(lengths) or len(lengths.elts) < 2 or dataset is None:
         return
     last = lengths.elts[-1]
     others = " - ".join(_operand(source.segment(part), part) for part in lengths.elts[:-1])
     whole = f"len({source.segment(dataset)}) - {others}"
-    if all(isinstance(part, ast.Constant) and isinstance(part.value, float) for part in lengths.elts):
+    if all(is_constant(part, float) for part in lengths.elts):
         whole = f"{round(1 - sum(part.value for part in lengths.elts[:-1]), 6):g}"  # type: ignore[attr-defined]
     defined = last_assignment(analysis, last, fault.at)
     if defined is not None:
@@ -77,7 +78,7 @@ def _rest_added(analysis: Analysis, fault: DataFault, name: str, dataset: str) -
 
 
 def _operand(text: str, node: ast.expr) -> str:
-    return f"({text})" if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub) else text
+    return f"({text})" if is_binary(node, ast.Add, ast.Sub) else text
 
 
 RULE = Rule(FAULTS[CODE], find)

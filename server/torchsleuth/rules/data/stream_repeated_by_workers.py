@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, last_word
+from torchsleuth.syntax.forms import is_dotted, is_plain_call, last_word
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value, is_native
 
 CODE = "TS621"
@@ -83,7 +83,7 @@ def _goes_through_all(dataset: Instance, method: Function) -> bool:
             name = last_word(part)
             if _DIVIDED.search(name):
                 return False
-            if isinstance(part, ast.Call) and isinstance(part.func, ast.Name | ast.Attribute):
+            if is_plain_call(part):
                 called = last_word(part.func)
                 if _DRAWN.search(called) and not any(word.arg == "generator" for word in part.keywords):
                     return False
@@ -105,7 +105,7 @@ def _yields(loop: ast.For) -> bool:
 
 def _is_whole(dataset: Instance, node: ast.expr) -> bool:
     """A range, an open file, or what the dataset holds."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
+    if is_plain_call(node):
         name = last_word(node.func)
         if name in ("range", "open"):
             return isinstance(node.func, ast.Name)

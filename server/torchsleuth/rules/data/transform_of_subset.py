@@ -32,7 +32,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_name
+from torchsleuth.syntax.forms import is_name, loads
 from torchsleuth.values import Instance, LibraryObject, Value
 
 CODE = "TS622"
@@ -71,7 +71,7 @@ def _is_read(analysis: Analysis, one: SubsetSet) -> bool:
     paths = {analysis.source.path, one.site.span.path, *(source.path for source in analysis.workspace.read)}
     for path in paths:
         for node in analysis.index(path).of_type(ast.Attribute):
-            if node.attr == one.target.attr and isinstance(node.ctx, ast.Load):
+            if node.attr == one.target.attr and loads(node):
                 if not is_name(node.value, "self"):
                     return True
     return False

@@ -13,7 +13,7 @@ from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import names_in
+from torchsleuth.syntax.forms import is_assignment, is_binary, names_in, plain_name
 from torchsleuth.values import Instance, LibraryModule, Value
 
 _CALLS = ("torch.nn.Module.named_parameters", "torch.nn.Module.parameters")
@@ -67,7 +67,7 @@ def _learns(module: Value) -> bool:
 
 def _place(statement: ast.stmt) -> ast.Subscript | None:
     """Where an assignment puts an entry."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if not is_assignment(statement):
         return None
     target = statement.targets[0]
     return target if isinstance(target, ast.Subscript) else None
@@ -79,7 +79,7 @@ def _read(place: ast.Subscript) -> ast.expr:
 
 def _operands(value: ast.expr) -> Iterator[ast.expr]:
     """The operands that a sum of products is computed from."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add | ast.Sub | ast.Mult):
+    if is_binary(value, ast.Add, ast.Sub, ast.Mult):
         yield from _operands(value.left)
         yield from _operands(value.right)
     else:
@@ -91,4 +91,4 @@ def _parameter(call: LibraryCall, loop: ast.For) -> str | None:
     target = loop.target
     if call.path.endswith("named_parameters"):
         target = target.elts[-1] if isinstance(target, ast.Tuple) and len(target.elts) == 2 else target
-    return target.id if isinstance(target, ast.Name) else None
+    return plain_name(target)

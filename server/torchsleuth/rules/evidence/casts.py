@@ -65,7 +65,7 @@ def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
 def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     """Take a conversion away from what may have the dtype without it: ``y.float()``."""
     node = used.node
-    if is_method_call(node) and node.func.attr in _CONVERSIONS:
+    if is_method_call(node, *_CONVERSIONS):
         edit = edits.without_attribute(source_at(analysis, used.site), node, node.func.attr)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{node.func.attr}()"), (edit,))

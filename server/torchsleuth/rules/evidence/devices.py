@@ -8,7 +8,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.rules.evidence.describe import argument_nodes
 from torchsleuth.rules.evidence.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_name, is_reference, names_in, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -79,7 +79,7 @@ def _is_bound(frame: Scene, name: str, at: ast.AST | None) -> bool:
     if at is None or not own:
         return True
     scope = index(parse(frame.source)).nodes if frame.function is None else ast.walk(frame.function.node)
-    lines = [part.lineno for part in scope if is_name(part, name) and isinstance(part.ctx, ast.Store)]
+    lines = [part.lineno for part in scope if is_name(part, name) and stores(part)]
     return not lines or min(lines) < getattr(at, "lineno", 0)
 
 
@@ -101,7 +101,7 @@ def device_of_another(conflict: DeviceConflict, stray: Value) -> str | None:
         node = node_of(conflict, value) if value is not stray else None
         while isinstance(node, ast.Subscript) and isinstance(value, Tensor):
             node = node.value  # Of lengths[:, None]: lengths.
-        if isinstance(node, ast.Name | ast.Attribute):
+        if is_reference(node):
             return f"{ast.unparse(node)}.device"
     return None
 
@@ -135,9 +135,5 @@ def binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.
     loop = max(loops, key=lambda node: node.lineno)
     if loop.body[0].lineno == loop.lineno:
         return None
-    rebound = any(
-        is_name(part, name.id) and isinstance(part.ctx, ast.Store)
-        for statement in loop.body
-        for part in ast.walk(statement)
-    )
+    rebound = any(is_name(part, name.id) and stores(part) for statement in loop.body for part in ast.walk(statement))
     return None if rebound else loop

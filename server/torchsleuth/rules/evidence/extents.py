@@ -21,7 +21,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size
@@ -103,7 +103,7 @@ def _calls_beside(frame: Scene, call: ast.Call) -> Iterator[ast.Call]:
     assert isinstance(call.func, ast.Attribute)
     own = _reduction(call)
     for part in ast.walk(_scope(frame)):
-        if is_method_call(part) and part.func.attr in _REDUCTIONS:
+        if is_method_call(part, *_REDUCTIONS):
             if part.lineno != call.lineno or part.col_offset != call.col_offset:
                 if _reduction(part) == own:
                     yield part
@@ -145,7 +145,7 @@ def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
     """Where a function reads the variable that an operand is."""
     if not isinstance(node, ast.Name):
         return []
-    return [part for part in nodes_in(_scope(frame), ast.Name) if isinstance(part.ctx, ast.Load) and part.id == node.id]
+    return [part for part in nodes_in(_scope(frame), ast.Name) if loads(part) and part.id == node.id]
 
 
 def _is_shifted(frame: Scene, axis: int) -> bool:
@@ -186,5 +186,5 @@ def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:
     for part in nodes_in(_scope(frame), ast.Assign) if isinstance(node, ast.Name) else ():
         if isinstance(part.value, ast.Call):
             names = names_in(*part.targets)
-            if node is not None and isinstance(node, ast.Name) and node.id in names:
+            if node is not None and plain_name(node) in names:
                 yield part.value

@@ -9,7 +9,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import first_of, of_kind
-from torchsleuth.syntax.forms import is_name, last_word
+from torchsleuth.syntax.forms import is_name, last_word, loads
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site, Tensor, Value, is_unknown
 
@@ -120,11 +120,11 @@ def _changes(use: list[ast.AST]) -> bool:
     if isinstance(node, ast.Constant):
         names = [part.func for part in of_kind(around[:1], ast.Call)]
         return any(is_name(name, "setattr", "delattr") for name in names)
-    if isinstance(node, ast.Attribute) and (not isinstance(node.ctx, ast.Load) or node.attr in _HOOKS):
+    if isinstance(node, ast.Attribute) and (not loads(node) or node.attr in _HOOKS):
         return True
     for parent in around:
         if isinstance(parent, ast.Attribute):
-            if parent.attr.endswith("_") or not isinstance(parent.ctx, ast.Load):
+            if parent.attr.endswith("_") or not loads(parent):
                 return True
             if parent.attr not in _ALIASES:
                 return False
@@ -138,9 +138,7 @@ def _changes(use: list[ast.AST]) -> bool:
         ):
             return False
         elif (
-            isinstance(parent, ast.Subscript)
-            and not isinstance(parent.ctx, ast.Load)
-            or not isinstance(parent, ast.Call | ast.Subscript)
+            isinstance(parent, ast.Subscript) and not loads(parent) or not isinstance(parent, ast.Call | ast.Subscript)
         ):
             return True
         node = parent

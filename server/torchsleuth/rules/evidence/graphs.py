@@ -15,7 +15,20 @@ from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.sifting import all_are, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, keyword_of, last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    is_assignment,
+    is_attribute,
+    is_binary,
+    is_display,
+    is_method_call,
+    is_name,
+    keyword_of,
+    last_word,
+    loads,
+    names_in,
+    nodes_in,
+    stores,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryObject, ListValue, Site, Tensor, is_native
@@ -123,7 +136,7 @@ def _kept_as_tensor(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
         return
     if isinstance(node.func, ast.Name):
         yield _replaced(source, node, source.segment(node.args[0]))
-    elif isinstance(node.func, ast.Attribute) and node.func.attr in OF_NUMBERS and torch_name(cut.site) == "torch":
+    elif is_attribute(node.func, *OF_NUMBERS) and torch_name(cut.site) == "torch":
         yield _replaced(source, node.func, OF_NUMBERS[node.func.attr])
 
 
@@ -177,10 +190,10 @@ def _checkpointed_anew(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def in_place_step(source: SourceText, statement: ast.stmt | None) -> str | None:
     """``w = w - rate * w.grad`` as ``w -= rate * w.grad``, which leaves `w` the leaf that it is."""
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if not is_assignment(statement):
         return None
     name, value = source.segment(statement.targets[0]), statement.value
-    if not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Sub | ast.Add):
+    if not is_binary(value, ast.Sub, ast.Add):
         return None
     sign = "-" if isinstance(value.op, ast.Sub) else "+"
     return f"{name} {sign}= {source.segment(value.right)}" if source.segment(value.left) == name else None
@@ -227,7 +240,7 @@ def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     stack = f"{package}.stack" if package else "stack"
     bare = _without_item(source, data)
     texts = [f"{stack}({bare})"] if _is_listed(analysis, cut.site) else [bare]
-    if isinstance(data, ast.List | ast.Tuple) and len(data.elts) == 1:
+    if is_display(data) and len(data.elts) == 1:
         texts.insert(0, _without_item(source, data.elts[0]))
     inside = cut.before is not None and _within(data, cut.before.site.node)
     before = () if inside or cut.before is None else tuple(uncut(analysis, cut.before))
@@ -531,16 +544,16 @@ def _is_carried(analysis: Analysis, name: str, fault: AutogradFault) -> bool:
     read = False
     for statement in getattr(scope, "body", []):
         names = [part for part in ast.walk(statement) if is_name(part, name)]
-        read = read or any(isinstance(part.ctx, ast.Load) for part in names)
+        read = read or any(loads(part) for part in names)
         read = read or any(isinstance(part, ast.AugAssign) and _targets(part, name) for part in ast.walk(statement))
-        if any(isinstance(part.ctx, ast.Store) for part in names):
+        if any(stores(part) for part in names):
             return read
     return False
 
 
 def _sets_attribute(block: ast.AST, path: str) -> bool:
     return any(
-        isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store) and f".{path}".endswith(f".{part.attr}")
+        isinstance(part, ast.Attribute) and stores(part) and f".{path}".endswith(f".{part.attr}")
         for part in ast.walk(block)
     )
 

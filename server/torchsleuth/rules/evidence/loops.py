@@ -14,7 +14,17 @@ from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, names_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_binary,
+    is_definition,
+    is_function_call,
+    is_method_call,
+    is_name,
+    is_reference,
+    names_in,
+    stores,
+)
 from torchsleuth.syntax.trees import index
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import (
@@ -81,7 +91,7 @@ def draws_again(event: Event) -> bool:
 
 
 def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.Name) and stores(node)
 
 
 def is_used(analysis: Analysis, event: Event) -> bool:
@@ -90,7 +100,7 @@ def is_used(analysis: Analysis, event: Event) -> bool:
     if not isinstance(statement, ast.Expr):
         return True
     call = statement.value.func if isinstance(statement.value, ast.Call) else None
-    return isinstance(call, ast.Attribute) and call.attr in _COLLECTING
+    return is_attribute(call, *_COLLECTING)
 
 
 def innermost(event: Event) -> LoopPoint | None:
@@ -166,7 +176,7 @@ def called_text(analysis: Analysis, event: Event) -> str | None:
     function = node.func
     if is_attribute(function, "forward"):
         function = function.value
-    plain = isinstance(function, ast.Name | ast.Attribute)
+    plain = is_reference(function)
     return analysis.source_of(event.site.span.path).segment(function) if plain else None
 
 
@@ -272,7 +282,7 @@ def recurs(analysis: Analysis, event: Event) -> bool:
             if isinstance(part, ast.For | ast.While):
                 site = None
                 break
-            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            if is_definition(part):
                 break
             if isinstance(part, ast.If):
                 tests.append(part.test)
@@ -296,7 +306,7 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
     """Whether a condition comes true again. ``i % k`` need not where the loop has at most `k` iterations."""
     if isinstance(node, ast.Call):
         return ast.unparse(node.func).rpartition(".")[2] in ("isfinite", "isnan", "isinf")
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mod):
+    if not is_binary(node, ast.Mod):
         return False
     counts = [point.count for point in event.loops]
     period = held(node.right, event.site.scene)

@@ -13,7 +13,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_assignment, is_name, is_unary, nodes_in, targets_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Origin, Tensor, Value
@@ -197,7 +197,7 @@ class Masks:
     def _filled(self, origin: Origin, name: str) -> Meaning | None:
         """A mask of one value, in whose rows the other one is written up to their lengths, or from these on."""
         statement, function = self._statement(origin)
-        if not isinstance(statement, ast.Assign) or len(statement.targets) != 1 or name == "full":
+        if not is_assignment(statement) or name == "full":
             return None
         target = statement.targets[0]
         if not isinstance(target, ast.Name):
@@ -308,7 +308,7 @@ def _written_part(write: ast.stmt, empty: bool, function: ast.AST) -> bool | Non
     bounds = [end for end in (last.lower, last.upper) if end is not None]
     if last.step is not None or len(bounds) != 1 or not _is_length(bounds[0], function):
         return None
-    negative = isinstance(bounds[0], ast.UnaryOp) and isinstance(bounds[0].op, ast.USub)
+    negative = is_unary(bounds[0], ast.USub)
     # Up to the length, or the last ones of that many: what there is. From the length on: what there is not.
     holds = (bounds[0] is last.upper) is not negative
     return holds is empty

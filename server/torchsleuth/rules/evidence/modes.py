@@ -15,7 +15,7 @@ from torchsleuth.rules.evidence.loops import is_simple, own_blocks, receiver_tex
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in, stores
 from torchsleuth.values import Instance, LibraryModule, Site, Value
 from torchsleuth.values.frames import Scene
 
@@ -185,7 +185,7 @@ def _assigned(trail: list[ast.AST], names: set[str]) -> Iterator[ast.expr]:
     function = first_of(reversed(trail), ast.FunctionDef)
     for part in nodes_in(function, ast.If, ast.Assign) if function is not None else ():
         stored = nodes_in(part, ast.Name)
-        if any(inner.id in names and isinstance(inner.ctx, ast.Store) for inner in stored):
+        if any(inner.id in names and stores(inner) for inner in stored):
             yield part.test if isinstance(part, ast.If) else part.value
 
 

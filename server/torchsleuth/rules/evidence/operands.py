@@ -17,11 +17,13 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     is_attribute,
+    is_display,
     is_function_call,
     is_method_call,
     is_name,
     is_spread,
     literal,
+    loads,
     names_in,
     nodes_in,
     parts_of_tuple,
@@ -96,9 +98,7 @@ def _tensors(value: Value, node: ast.expr | None, depth: int = 4) -> Iterator[tu
     items = value.items if isinstance(value, ListValue) else value.elements if isinstance(value, DictValue) else value
     if not isinstance(items, tuple) or depth == 0:
         return
-    nodes = (
-        node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items) else [None] * len(items)
-    )
+    nodes = node.elts if is_display(node) and len(node.elts) == len(items) else [None] * len(items)
     for item, part in zip(items, nodes):
         yield from _tensors(item, part, depth - 1)
 
@@ -154,7 +154,7 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
         value = frame.names.get(name)
         if not isinstance(value, Tensor) or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
             continue
-        stores = [part for part in ast.walk(scope) if is_name(part, name) and not isinstance(part.ctx, ast.Load)]
+        stores = [part for part in ast.walk(scope) if is_name(part, name) and not loads(part)]
         found = [
             part
             for part in nodes_in(scope, ast.Assign)
@@ -338,7 +338,7 @@ def size_nodes(born: Birth) -> list[ast.expr]:
         keyword = first_of(args, ast.Tuple, ast.List)
     if keyword is not None:
         args = [keyword]
-    if len(args) == 1 and isinstance(args[0], ast.Tuple | ast.List):
+    if len(args) == 1 and is_display(args[0]):
         args = list(args[0].elts)
     exact = len(args) == len(born.shape) and not is_spread(args)
     return args if exact else []

@@ -9,7 +9,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import Operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_display, nodes_in
 
 
 def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -> Iterator[Candidate]:
@@ -31,7 +31,7 @@ def _turns(call: ast.Call, order: tuple[int, ...]) -> bool:
     """Whether a call brings the dimensions into an order."""
     if not is_attribute(call.func, "permute", "transpose"):
         return False
-    places = call.args[0].elts if call.args and isinstance(call.args[0], ast.Tuple | ast.List) else call.args
+    places = call.args[0].elts if call.args and is_display(call.args[0]) else call.args
     try:
         given = tuple(ast.literal_eval(part) for part in places)
     except (ValueError, SyntaxError):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_binding
 
 _MAX = 4
 """Functions of a file that are tried."""
@@ -24,7 +25,7 @@ def returned(analysis: Analysis, path: str) -> Iterator[Candidate]:
             continue
         last = function.body[-1]
         text = f"return {source.segment(last)}"
-        if isinstance(last, ast.Assign) and len(last.targets) == 1 and isinstance(last.targets[0], ast.Name):
+        if is_binding(last):
             text = f"return {last.targets[0].id}"
             edit = edits.insert_line_after(source, last, text)
         elif isinstance(last, ast.Expr) and isinstance(last.value, ast.Call | ast.BinOp | ast.Tuple):

@@ -14,7 +14,7 @@ from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_reference, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ListValue, Site
 from torchsleuth.values.graph import AutogradFault, Cut
@@ -155,11 +155,11 @@ def as_loss(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
             for predicted, target in ((left, right), (right, left)):
                 for name, scores in _scores(chain, predicted):
                     inside = any(part is scores for part in ast.walk(statement.value))
-                    if not inside and not isinstance(scores, ast.Name | ast.Attribute):
+                    if not inside and not is_reference(scores):
                         continue  # what computes them would be called twice
                     call, imports = named(analysis, fault.at, f"torch.nn.functional.{name}")
                     text = f"{call}({source.segment(scores)}, {source.segment(_uncast(target))}"
-                    plain = isinstance(scores, ast.Name | ast.Attribute)
+                    plain = is_reference(scores)
                     for end in (")",) if name == "cross_entropy" else (")", ".float())"):
                         made = _loss_of(source, loss, loss if plain else statement, text + end)
                         title = message(
@@ -207,7 +207,7 @@ def _compared(value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
 
 
 def _uncast(node: ast.expr) -> ast.expr:
-    while is_method_call(node) and node.func.attr in _CASTS:
+    while is_method_call(node, *_CASTS):
         node = node.func.value
     return node
 

@@ -16,12 +16,16 @@ from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    is_binary,
+    is_definition,
     is_function_call,
     is_method_call,
+    is_reference,
     is_spread,
     last_word,
     names_in,
     nodes_in,
+    stores,
 )
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -91,7 +95,7 @@ def _counts_up(node: ast.AST) -> TypeGuard[ast.AugAssign]:
 
 
 def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod)
+    return is_binary(node, ast.Mod)
 
 
 def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -> bool:
@@ -110,7 +114,7 @@ def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -
                     return False
                 case ast.For() if analysis.source_of(site.span.path).span(part) == outermost:
                     return True  # What is around all loops decides whether this is reached, and it was.
-            if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            if is_definition(part):
                 break
         site = caller_of(site)
     return True
@@ -127,7 +131,7 @@ def is_one_of_several(analysis: Analysis, event: Event, points: list[LoopPoint])
         for point in points
         if point.span.path == event.site.span.path
         for part in nodes_in(point.node, ast.Name)
-        if isinstance(part.ctx, ast.Store)
+        if stores(part)
     }
     return any(subject is not event.subject for subject in same) or bool(names & set_anew)
 
@@ -187,7 +191,7 @@ def batches_of(event: Event, points: list[LoopPoint], scheduler: LibraryObject) 
             if loader is not None and value is loader and isinstance(name, str):
                 return f"len({name})"
     same = event.site.scene == frame or event.site.scene.function is frame.function
-    return f"len({ast.unparse(iterated)})" if same and isinstance(iterated, ast.Name | ast.Attribute) else None
+    return f"len({ast.unparse(iterated)})" if same and is_reference(iterated) else None
 
 
 def with_batches(
@@ -245,7 +249,7 @@ def _bound(loop: LoopPoint) -> ast.expr | None:
         name = last_word(over.func)
         if name in ("range", "trange"):
             end = over.args[min(len(over.args), 2) - 1]
-            after = isinstance(end, ast.BinOp) and isinstance(end.op, ast.Add) and isinstance(end.right, ast.Constant)
+            after = is_binary(end, ast.Add) and isinstance(end.right, ast.Constant)
             return end.left if after and isinstance(end, ast.BinOp) else end  # range(1, epochs + 1)
         over = over.args[0]
     return None

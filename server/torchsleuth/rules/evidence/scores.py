@@ -10,7 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_assignment, nodes_in
 from torchsleuth.values import Tensor, Value
 
 _CHOOSES = frozenset("multinomial sample argmax max topk".split())
@@ -65,7 +65,7 @@ def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     rows, width = (argument_node(layer, *one) for one in ((0, "num_embeddings"), (1, "embedding_dim")))
     source, tree = analysis.source_of(made.span.path), analysis.tree(made.span.path)
     statement = edits.enclosing_statement(tree, made.node)
-    target = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+    target = statement.targets[0] if is_assignment(statement) else None
     if rows is None or width is None or not isinstance(target, ast.Attribute) or made.call is None:
         return
     owner, kind = source.segment(target.value), source.segment(made.call.func)

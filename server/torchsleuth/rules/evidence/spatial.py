@@ -21,6 +21,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import LibraryModule, Site, Tensor
 
@@ -57,7 +58,7 @@ def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
             call, amounts = operation.site.node, operation.args[1] if len(operation.args) > 1 else None
             given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
             front = isinstance(amounts, tuple) and len(amounts) == 2 and amounts[1] == 0
-            if front and isinstance(given, ast.Tuple | ast.List) and len(given.elts) == 2:
+            if front and is_display(given) and len(given.elts) == 2:
                 yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
         after = operation if operation.module is not None and operation.module.type_name == "Conv1d" else None
 
@@ -72,7 +73,7 @@ def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer
         source = source_at(analysis, site)
         kernel, dilation = (source.segment(node) for node in nodes if node is not None)
         yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
-    elif called.call is not None and isinstance(called.call.func, ast.Attribute | ast.Name):
+    elif called.call is not None and is_reference(called.call.func):
         name = ast.unparse(called.call.func)
         yield replaced(analysis, site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
 
@@ -115,7 +116,7 @@ def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     for part in ast.walk(function.node if function is not None else analysis.tree(site.span.path)):
         named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
         amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
-        if isinstance(amounts, ast.Tuple | ast.List) and len(amounts.elts) == 2:
+        if is_display(amounts) and len(amounts.elts) == 2:
             old = ", ".join(source.segment(element) for element in amounts.elts)
             edit = edits.insert(source, source.start_of(amounts.elts[0]), "0, 0, ")
             yield Candidate(message("fix.replace", old=old, new=f"0, 0, {old}"), (edit,))
@@ -194,7 +195,7 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
     text = source_at(analysis, layer.site).segment(given)
     if half == 1:
         return text
-    return f"{half} * {text}" if isinstance(given, ast.Name | ast.Attribute) else f"{half} * ({text})"
+    return f"{half} * {text}" if is_reference(given) else f"{half} * ({text})"
 
 
 def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:

@@ -19,7 +19,7 @@ from torchsleuth.rules.evidence.operands import appended, lineage, package_name,
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import argument_of, is_spread
+from torchsleuth.syntax.forms import argument_of, is_spread, loads
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Parameters, Tensor, Value, is_unknown, items_of
 
@@ -254,7 +254,7 @@ def _sets_data(analysis: Analysis, path: str) -> bool:
     for node in index.of_type(ast.Attribute):
         around = index.parents.get(node)
         place = around if isinstance(around, ast.Subscript) else node
-        if node.attr == "data" and not isinstance(place.ctx, ast.Load):
+        if node.attr == "data" and not loads(place):
             return True
     return False
 

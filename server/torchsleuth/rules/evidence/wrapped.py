@@ -14,7 +14,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_method_call, is_spread, is_text
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_method_call, is_reference, is_spread, is_text, stores
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value, is_object
 
 _INNER = {
@@ -121,7 +121,7 @@ def _stores(analysis: Analysis, path: str, name: str | None, after: ast.stmt) ->
     return [
         node
         for node in of_kind(analysis.index(path).nodes, ast.Name, ast.Attribute)
-        if isinstance(node.ctx, ast.Store)
+        if stores(node)
         and source.segment(node) == name
         and node.lineno > after.lineno
         and _function(analysis, path, node) is _function(analysis, path, after)
@@ -178,17 +178,14 @@ def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | Non
         given = argument_of(call, None, name)
         if given is None and place < len(call.args) and not is_spread(call.args):
             given = call.args[place]
-        if not isinstance(given, ast.Name | ast.Attribute):
+        if not is_reference(given):
             return None, None
         site, name = frame.caller.site(call), ast.unparse(given)
     return site, name
 
 
 def _sets(function: ast.AST, name: str | None) -> bool:
-    return any(
-        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == name
-        for node in ast.walk(function)
-    )
+    return any(isinstance(node, ast.Name) and stores(node) and node.id == name for node in ast.walk(function))
 
 
 def _is_seen(made: Site, used: Site, name: str | None) -> bool:

@@ -37,6 +37,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_binary
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
 from torchsleuth.values.frames import Scene
@@ -110,12 +111,7 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
     """Classes that are mixed by weights, as mixup does it, mixed as vectors: ``lam * F.one_hot(y, 10) + …``."""
     origin = target.tensor.origin
     node = origin.site.node if origin is not None else None
-    if (
-        origin is None
-        or len(prediction.shape) != 2
-        or not isinstance(node, ast.BinOp)
-        or not isinstance(node.op, ast.Add)
-    ):
+    if origin is None or len(prediction.shape) != 2 or not is_binary(node, ast.Add):
         return
     site, source = origin.site, source_at(analysis, origin.site)
     functional = package_name(site, "torch.nn.functional")

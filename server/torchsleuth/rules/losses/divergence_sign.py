@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_name, nodes_in
+from torchsleuth.syntax.forms import called, is_binary, is_binding, is_name, is_reference, is_unary, nodes_in
 from torchsleuth.syntax.trees import Index
 
 CODE = "TS330"
@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _is_sum(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
-    return isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
+    return is_binary(node, ast.Add, ast.Sub)
 
 
 def _terms(node: ast.AST | None) -> Terms:
@@ -68,11 +68,11 @@ def _terms(node: ast.AST | None) -> Terms:
 def _form(terms: Terms) -> int:
     """-1 for ``1 + logvar - mu**2 - exp(logvar)``, twice the divergence with the wrong sign, 1 for its opposite; 0 for others."""
     signs: dict[str, int] = {}
-    plain = {ast.unparse(term) for _, term in terms if isinstance(term, ast.Name | ast.Attribute)}
+    plain = {ast.unparse(term) for _, term in terms if is_reference(term)}
     for sign, term in terms:
         if isinstance(term, ast.Constant) and term.value == 1:
             signs["one"] = sign
-        elif isinstance(term, ast.Name | ast.Attribute):
+        elif is_reference(term):
             signs["logarithm"] = sign
         elif called(term) == "exp" and any(ast.unparse(part) in plain for part in ast.walk(term)):
             signs["variance"] = -sign
@@ -84,9 +84,9 @@ def _form(terms: Terms) -> int:
 
 def _is_square(term: ast.expr) -> bool:
     """``mu**2``, ``mu.pow(2)``, ``torch.square(mu)``, ``mu * mu``"""
-    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult):
+    if is_binary(term, ast.Mult):
         return ast.dump(term.left) == ast.dump(term.right)
-    power = isinstance(term, ast.BinOp) and isinstance(term.op, ast.Pow) and getattr(term.right, "value", 0) == 2
+    power = is_binary(term, ast.Pow) and getattr(term.right, "value", 0) == 2
     given = [getattr(part, "value", None) for part in term.args] if isinstance(term, ast.Call) else []
     return power or called(term) == "square" or (called(term) == "pow" and 2 in given)
 
@@ -95,11 +95,11 @@ def _outwards(index: Index, node: ast.expr, sign: int) -> tuple[int, ast.expr | 
     """The sign of the divergence in what is made of it by sums, means and numbers, and that expression; None where more is done."""
     while True:
         outer = index.parents.get(node)
-        if isinstance(outer, ast.UnaryOp) and isinstance(outer.op, ast.USub):
+        if is_unary(outer, ast.USub):
             sign = -sign
-        elif isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult | ast.Div):
+        elif is_binary(outer, ast.Mult, ast.Div):
             factor = outer.left if outer.right is node else outer.right
-            sign = -sign if isinstance(factor, ast.UnaryOp) and isinstance(factor.op, ast.USub) else sign
+            sign = -sign if is_unary(factor, ast.USub) else sign
         elif isinstance(outer, ast.Attribute) or (isinstance(outer, ast.Call) and called(outer) in ("sum", "mean")):
             pass
         else:
@@ -114,7 +114,7 @@ def _added(index: Index, part: ast.expr) -> int | None:
     outer = index.parents.get(part)
     functions = [one for one in index.trail(part) if isinstance(one, ast.FunctionDef)]
     scope = functions[-1] if functions else index.nodes[0]
-    if isinstance(outer, ast.Assign) and len(outer.targets) == 1 and isinstance(outer.targets[0], ast.Name):
+    if is_binding(outer):
         name = outer.targets[0].id
         stores = [one for one in nodes_in(scope, ast.Name) if is_name(one, name) and isinstance(one.ctx, ast.Store)]
         sums = [terms for node in nodes_in(scope, ast.BinOp) if (terms := _terms(node)) and len(stores) == 1]
@@ -130,9 +130,9 @@ def _added(index: Index, part: ast.expr) -> int | None:
 
 def _mentions(term: ast.expr, name: str) -> bool:
     """Whether a term is a name, or a product with it."""
-    if isinstance(term, ast.BinOp) and isinstance(term.op, ast.Mult | ast.Div):
+    if is_binary(term, ast.Mult, ast.Div):
         return _mentions(term.left, name) or _mentions(term.right, name)
-    return isinstance(term, ast.Name) and term.id == name
+    return is_name(term, name)
 
 
 def _has_loss(scope: ast.AST, terms: Terms) -> bool:

@@ -47,7 +47,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, is_binary, literal
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS301"
@@ -195,8 +195,8 @@ def _candidates(
     analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand, wanted: str
 ) -> Iterator[Candidate]:
     node = failure.operation.site.node
-    if odd.spec.dtype == "bool" and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub):
-        if isinstance(node.left, ast.Constant) and node.left.value == 1 and odd.node is node.right:
+    if odd.spec.dtype == "bool" and is_binary(node, ast.Sub):
+        if literal(node.left) == 1 and odd.node is node.right:
             source = source_at(analysis, odd.site)
             yield replaced(analysis, odd.site, node, f"~{written(source, node.right)}")
     if "require" in failure.failure.message:

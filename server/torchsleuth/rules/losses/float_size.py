@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
 from torchsleuth.values.frames import Scene
@@ -134,7 +134,7 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
             if isinstance(items, tuple) and any(isinstance(item, float) and item > 1 for item in items):
                 node = _argument(call, 1, "lengths")
                 found = next(index for index, item in enumerate(items) if isinstance(item, float) and item > 1)
-                parts = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+                parts = node.elts if is_display(node) else []
                 yield call.site, "lengths", items[found], parts[found] if found < len(parts) else node
     for operation in analysis.trace.operations:
         if operation.target != "operator.getitem" or not isinstance(operation.site.node, ast.Subscript):
@@ -177,9 +177,7 @@ def _elements(name: str, value: Value, node: ast.expr | None) -> Iterator[tuple[
     if items is None:
         yield name, value, node
         return
-    parts = (
-        node.elts if isinstance(node, ast.List | ast.Tuple) and len(node.elts) == len(items) else [node] * len(items)
-    )
+    parts = node.elts if is_display(node) and len(node.elts) == len(items) else [node] * len(items)
     for item, part in zip(items, parts):
         yield name, item, part
 
@@ -249,7 +247,7 @@ def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The parts of a split rounded down, the last one to what is left."""
     call, source = site.node, source_at(analysis, site)
     node = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
-    if isinstance(node, ast.List | ast.Tuple) and len(node.elts) > 1 and isinstance(call, ast.Call):
+    if is_display(node) and len(node.elts) > 1 and isinstance(call, ast.Call):
         whole = [f"int({source.segment(part)})" for part in node.elts]
         yield replaced(analysis, site, node, f"[{', '.join(whole)}]", safe=False)
         rest = f"len({source.segment(call.args[0])}) - {' - '.join(whole[:-1])}"

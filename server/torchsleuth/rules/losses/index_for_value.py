@@ -35,7 +35,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call
+from torchsleuth.syntax.forms import is_attribute, is_method_call, literal
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Tensor
 
@@ -119,7 +119,7 @@ def _values(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
 
 def _taken(source: SourceText, trail: list[ast.AST]) -> Iterator[Candidate]:
     outer = trail[-2] if len(trail) > 1 else None
-    if isinstance(outer, ast.Subscript) and isinstance(outer.slice, ast.Constant) and outer.slice.value == 1:
+    if isinstance(outer, ast.Subscript) and literal(outer.slice) == 1:
         yield Candidate(message("fix.replace", old="[1]", new="[0]"), (edits.replace(source, outer.slice, "0"),))
     elif is_attribute(outer, "indices"):
         whole = source.segment(outer).removesuffix("indices")

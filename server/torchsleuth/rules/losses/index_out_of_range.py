@@ -48,7 +48,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_function_call, is_method_call, names_in, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_binary,
+    is_display,
+    is_function_call,
+    is_method_call,
+    names_in,
+    nodes_in,
+    parts_of_tuple,
+)
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -257,7 +266,7 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
     calls = [born.call] if born.name == "randint" else [part for part in ast.walk(born.call) if _draws(part)]
     if len(calls) != 1 or not isinstance(calls[0], ast.Call):
         return
-    numbers = [node for node in calls[0].args if not isinstance(node, ast.Tuple | ast.List)]
+    numbers = [node for node in calls[0].args if not is_display(node)]
     numbers = numbers if born.name == "randint" else numbers[:2]
     end = numbers[-1] if 0 < len(numbers) < 3 else None
     layer = lookup.layer
@@ -271,7 +280,7 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
 
 def _draws(node: ast.AST) -> bool:
     """``np.random.randint(…)`` or ``rng.integers(…)``."""
-    return is_method_call(node) and node.func.attr in _DRAWS
+    return is_method_call(node, *_DRAWS)
 
 
 def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[Related, ...]) -> Finding:
@@ -319,7 +328,7 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
         counts = [f"{whole} - {size}" for size in names]
         counts += [f"{whole} - {size} + 1" for size in ahead if size in read]
         counts.append(f"{whole} - {excess}")
-        if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add) and isinstance(value.right, ast.Constant):
+        if is_binary(value, ast.Add) and isinstance(value.right, ast.Constant):
             if value.right.value == excess:
                 counts = [source.segment(value.left)]
         for count in counts:
@@ -344,7 +353,7 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     index, text = source.segment(node.slice), source.segment(node)
     held = f"({text} if {index} < len({source.segment(node.value)}) else 0)"
     outer = around[-2] if len(around) > 1 else None
-    factor = isinstance(outer, ast.BinOp) and isinstance(outer.op, ast.Mult)
+    factor = is_binary(outer, ast.Mult)
     nothing = [replaced(analysis, site, node, held, safe=False)]
     yield from (*nothing, *ends) if factor else (*ends, *nothing)
 

@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, replaced, sour
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, keyword_of
+from torchsleuth.syntax.forms import is_attribute, is_unary, keyword_of
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Scalar, Tensor
 
@@ -209,7 +209,7 @@ def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> 
         opposite = meaning.kept is use.leaves_out
         text = f"{written(source, node)} == 0" if opposite else f"{written(source, node)}.bool()"
         yield replaced(analysis, site, node, text)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Invert):
+    elif is_unary(node, ast.Invert):
         yield replaced(analysis, site, node, source.segment(node.operand))
     elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
         sign = "!=" if isinstance(node.ops[0], ast.Eq) else "=="

@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.uses import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in
+from torchsleuth.syntax.forms import is_constant, is_display, is_method_call, is_reference, loads, names_in, nodes_in
 from torchsleuth.values import DictValue, ListValue, Tensor, Value, tuple_of
 from torchsleuth.values.frames import Scene
 from torchsleuth.values.graph import GraphNode, node_of
@@ -99,7 +99,7 @@ def _may_be_another(analysis: Analysis, kept: _Kept) -> bool:
         return False
     held = ast.unparse(into.value)
     around = function.node if function is not None else analysis.tree(kept.at.path)
-    reads = (part for part in nodes_in(around, ast.Subscript) if isinstance(part.ctx, ast.Load))
+    reads = (part for part in nodes_in(around, ast.Subscript) if loads(part))
     return any(ast.unparse(part.value) == held for part in reads)
 
 
@@ -188,7 +188,7 @@ def _parts(value: Value, node: ast.expr | None, frame: Scene) -> Iterator[tuple[
         case Tensor():
             yield value, node
         case tuple():
-            written = node.elts if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(value) else ()
+            written = node.elts if is_display(node) and len(node.elts) == len(value) else ()
             for position, part in enumerate(value):
                 yield from _parts(part, written[position] if written else None, frame)
         case DictValue():
@@ -326,7 +326,7 @@ def _is_plain(analysis: Analysis, kept: _Kept) -> bool:
         if isinstance(node, ast.Assign):
             starts = starts or any(_is_number(value) for value in _assigned(node, wanted))
         for part in ast.iter_child_nodes(node):
-            if isinstance(part, ast.Name | ast.Attribute) and isinstance(part.ctx, ast.Load):
+            if is_reference(part) and loads(part):
                 if ast.unparse(part) == wanted and not _is_arithmetic(node):
                     return False
     return starts
@@ -344,7 +344,7 @@ def _assigned(node: ast.Assign, wanted: str) -> Iterator[ast.expr]:
 
 
 def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    return is_constant(node, int, float)
 
 
 def _is_arithmetic(node: ast.AST) -> bool:

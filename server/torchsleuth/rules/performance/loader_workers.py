@@ -18,14 +18,13 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import calls, is_exact
 from torchsleuth.rules.rule import Analysis, Finding, Rule
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, literal
 from torchsleuth.values import Tensor
 
 CODE = "TS703"
@@ -37,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for _, call in calls(analysis, *_LOADERS):
         workers, pinned = argument_of(call, 5, "num_workers"), argument_of(call, 7, "pin_memory")
         span = analysis.source.span(call)
-        if (workers is None and is_exact(call)) or (isinstance(workers, ast.Constant) and workers.value == 0):
+        if (workers is None and is_exact(call)) or (literal(workers) == 0):
             yield Finding(span, message("loader.workers"))
         elif pinned is None and on_cuda and is_exact(call):
             yield Finding(span, message("loader.pinned"))

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import is_exact, operand, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.syntax.forms import is_literal
+from torchsleuth.syntax.forms import is_attribute, is_binary, is_literal, stores
 from torchsleuth.syntax.names import Use
 from torchsleuth.values import Tensor
 
@@ -81,7 +81,7 @@ def _all_applied(analysis: Analysis) -> dict[ast.Call, _Applied]:
     if not found and not any(path.removeprefix("Tensor.") in _NAMES for path in analysis.calls):
         return {}
     for node in analysis.index(analysis.source.path).of_type(ast.Call):
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _NAMES:
+        if is_attribute(node.func, *_NAMES):
             span = analysis.source.span(node)
             known = (span.start, span.end) in methods or node.func.value in found
             if node not in found and known and is_exact(node):
@@ -98,7 +98,7 @@ def _better(
     analysis: Analysis, node: ast.AST, applied: dict[ast.Call, _Applied]
 ) -> tuple[str, str, Iterator[Candidate]] | None:
     """The formula of an expression, the function for it, and the repair."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub) and _is_one(node.right):
+    if is_binary(node, ast.Sub) and _is_one(node.right):
         inner = applied.get(node.left) if isinstance(node.left, ast.Call) else None
         if inner is not None and inner.name == "exp" and not inner.rest:
             return "exp(x) - 1", "torch.expm1(x)", _rewritten(analysis, node, "torch.expm1", text(analysis, inner.of))
@@ -185,7 +185,7 @@ def _from_scores(
     if inner is None or inner.name not in _LOGARITHMS or not isinstance(inner.of, ast.Name):
         return
     name = inner.of.id
-    stored = (part for part in index.of_type(ast.Name) if part.id == name and isinstance(part.ctx, ast.Store))
+    stored = (part for part in index.of_type(ast.Name) if part.id == name and stores(part))
     if not any(made.lineno <= part.lineno <= node.lineno for part in stored):
         yield from _rewritten(analysis, node, _LOGARITHMS[inner.name], _arguments(analysis, inner))
 

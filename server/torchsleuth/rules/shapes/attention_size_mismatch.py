@@ -48,7 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_plain_call, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule
@@ -218,7 +218,7 @@ def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str,
 
 def _heads_text(module: LibraryModule, call: ast.AST, count: int) -> str:
     """The number of heads, as the layer that is called keeps it."""
-    written = isinstance(call, ast.Call) and isinstance(call.func, ast.Name | ast.Attribute)
+    written = is_plain_call(call)
     kept = module.type_name == "MultiheadAttention" and given_argument(module, 1, "num_heads") == count
     return f"{ast.unparse(call.func)}.num_heads" if isinstance(call, ast.Call) and written and kept else str(count)
 

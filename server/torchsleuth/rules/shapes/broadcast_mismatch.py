@@ -56,7 +56,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -200,7 +200,7 @@ def _regrouped(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iter
             continue
         if len(other.shape) == 1 < len(used.shape):
             yield from suffixed(analysis, used, ".flatten()")
-        elif isinstance(other.node, ast.Name | ast.Attribute):
+        elif is_reference(other.node):
             yield from suffixed(analysis, used, f".view_as({ast.unparse(other.node)})")
 
 
@@ -209,7 +209,7 @@ def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterato
     for used, other in sides:
         shift = len(other.shape) - len(used.shape)
         table = used.tensor.origin is None or not used.tensor.origin.sources or used.tensor.parameter
-        if shift < 0 or not isinstance(used.node, ast.Name | ast.Attribute) or not table:
+        if shift < 0 or not is_reference(used.node) or not table:
             continue
         longer = [index for index, size in enumerate(used.shape) if _is_longer(size, other.shape[index + shift])]
         for index in longer if len(longer) == 1 else ():

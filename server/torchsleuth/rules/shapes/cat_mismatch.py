@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_reference
 from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
 from torchsleuth.values import Tensor
 
@@ -133,7 +134,7 @@ def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> I
         return
     single = [axis for axis in range(rank) if used.shape[axis] == 1 and axis != dim % max(rank, 1)]
     made = [others.shape[axis] if axis in single else size for axis, size in enumerate(used.shape)]
-    if single and isinstance(others.node, ast.Name | ast.Attribute):
+    if single and is_reference(others.node):
         if _agree(tuple(made), others.shape, dim):
             text = source_at(analysis, others.site).segment(others.node)
             sizes = [f"{text}.size({axis})" if axis in single else "-1" for axis in range(rank)]
@@ -149,7 +150,7 @@ def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Ite
         yield from suffixed(analysis, used, index)
         yield from suffixed(analysis, used, ".unsqueeze(-1)" * missing)
     elif dim % rank < len(used.shape) and _agree(made[: len(used.shape)], others.shape[: len(used.shape)], dim):
-        if others.node is not None and isinstance(others.node, ast.Name | ast.Attribute):
+        if others.node is not None and is_reference(others.node):
             text = source_at(analysis, others.site).segment(others.node)
             kept = ", ".join(["-1"] * len(used.shape))
             yield from suffixed(analysis, used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")

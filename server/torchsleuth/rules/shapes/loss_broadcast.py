@@ -46,7 +46,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_literal, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_assignment, is_literal, is_name, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -146,7 +146,7 @@ def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Ca
     """A line behind the last statement that computes the variable: corrections of a transformed action belong to the sum."""
     path, source = made.site.span.path, analysis.source_of(made.site.span.path)
     first = statement_of(analysis, made.site)
-    target = first.targets[0] if isinstance(first, ast.Assign) and len(first.targets) == 1 else None
+    target = first.targets[0] if is_assignment(first) else None
     if first is None or not isinstance(target, ast.Name):
         return
     for block in blocks_of(analysis.tree(path)):

@@ -52,7 +52,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis import losses
 from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, same_shape, squeezed
 from torchsleuth.tensors import dims
@@ -142,7 +142,7 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     as they are used elsewhere too."""
     functional, node = package_name(prediction.site, "torch.nn.functional"), prediction.node
     spatial = len(target.shape) - 1
-    if functional is None or node is None or not isinstance(target.node, ast.Name | ast.Attribute) or spatial != 2:
+    if functional is None or node is None or not is_reference(target.node) or spatial != 2:
         return
     if len(prediction.shape) != spatial + 2 or not same(prediction.shape[0], target.shape[0]):
         return
@@ -172,7 +172,7 @@ def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     if scores is None or len(tokens.shape) < 2 or len(scores.shape) < 2 or tokens.node is None:
         return
     longer = dims.subtract(tokens.shape[1], scores.shape[1])
-    if same(tokens.shape[0], scores.shape[0]) and longer == 1 and isinstance(tokens.node, ast.Name | ast.Attribute):
+    if same(tokens.shape[0], scores.shape[0]) and longer == 1 and is_reference(tokens.node):
         yield from suffixed(analysis, tokens, "[:, 1:]")
         yield from _reshaped(analysis, flattening, tokens, "[:, 1:]")
     if same(tokens.shape[0], scores.shape[0]) and longer == -1 and scores.node is not None:

@@ -48,6 +48,7 @@ from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_display
 from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
 from torchsleuth.values import LibraryModule, ListValue, items_of
@@ -132,7 +133,7 @@ def _candidates(
     node = argument_node(module, position, name)
     if isinstance(features, int):
         written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
-        if isinstance(node, ast.List | ast.Tuple) and module.site is not None:
+        if is_display(node) and module.site is not None:
             yield from _each_size(analysis, module, node, used.shape)
         if written.startswith(("(", "[")) and node is not None and module.site is not None:
             sizes = used.shape[-len(getattr(node, "elts", [0])) :]

@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_display
 from torchsleuth.values import LibraryModule
 
 CODE = "TS112"
@@ -94,7 +95,7 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
             number, frame = count
             at = frame.site(number)
             yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
-    elif isinstance(node, ast.Tuple | ast.List) and len(node.elts) > 2:
+    elif is_display(node) and len(node.elts) > 2:
         source, texts = source_at(analysis, at), [ast.unparse(part) for part in node.elts]
         repeated = [place for place in range(1, len(texts)) if texts[place] == texts[place - 1]]
         for place in (*repeated[-1:], len(texts) - 1):

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text, ori
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_spread, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_attribute, is_display, is_method_call, is_spread, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -127,7 +127,7 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
     nodes, values = list(node.args), list(call.args)
     if call.path == "torch.reshape":
         nodes, values = nodes[1:], values[1:]
-    if len(nodes) == 1 and isinstance(nodes[0], ast.Tuple | ast.List):
+    if len(nodes) == 1 and is_display(nodes[0]):
         nodes = list(nodes[0].elts)
     if len(values) == 1 and isinstance(values[0], tuple | ListValue):
         given = values[0].items if isinstance(values[0], ListValue) else values[0]
@@ -158,7 +158,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
             value = getattr(statement, "value", None)
             if isinstance(statement, ast.AugAssign | ast.For) or value is None:
                 return False
-            whole = isinstance(target, ast.Tuple | ast.List) and _is_shape(value)
+            whole = is_display(target) and _is_shape(value)
             part = value
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
                 part = value.elts[names.index(node.id)] if len(names) == len(value.elts) else value

@@ -35,6 +35,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
@@ -93,7 +94,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
     total = operation.specs[0].numel()
     if len(sizes) == 2 and len(operation.specs[0].shape or ()) > 1:
         yield from _flattened(analysis, operation, edits.replace(source, node, f"{text}.flatten(1)"), values[1])
-    if isinstance(receiver, ast.Name | ast.Attribute):
+    if is_reference(receiver):
         first = sizes[0]
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
         yield Candidate(title, (edits.replace(source, first, f"{text}.size(0)"),))
@@ -202,7 +203,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
         (part.value for part in site.call.keywords if part.arg == keyword),
         site.call.args[-1] if site.call.args else None,
     )
-    if not isinstance(written, ast.Tuple | ast.List) or len(written.elts) != len(sizes):
+    if not is_display(written) or len(written.elts) != len(sizes):
         return
     source = analysis.source_of(site.span.path)
     yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
@@ -238,7 +239,7 @@ def _shares(
     held = dims.product(of_kind(values, int))
     for index in range(len(sizes) - 1, -1, -1):
         for other, value in enumerate(values):
-            named = all(isinstance(sizes[place], ast.Name | ast.Attribute) for place in (index, other))
+            named = all(is_reference(sizes[place]) for place in (index, other))
             own = values[index]
             if not named or other == index or not isinstance(own, int) or not isinstance(value, int) or value < 2:
                 continue
@@ -307,7 +308,7 @@ def _sizes(target: str, node: ast.Call) -> tuple[ast.expr | None, list[ast.expr]
         receiver, rest = node.func.value, list(node.args)
     else:
         receiver, rest = (node.args[0], list(node.args[1:])) if node.args else (None, [])  # type: ignore[assignment]
-    if len(rest) == 1 and isinstance(rest[0], ast.Tuple | ast.List):
+    if len(rest) == 1 and is_display(rest[0]):
         rest = list(rest[0].elts)
     return receiver, rest
 

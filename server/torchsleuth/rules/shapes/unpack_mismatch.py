@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.operands import appended, batched_by_callers, re
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name
+from torchsleuth.syntax.forms import is_attribute, is_display, is_name, loads
 from torchsleuth.tensors import dims
 from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of
 
@@ -39,7 +39,7 @@ CODE = "TS115"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for found in analysis.trace.unpackings:
         target = found.site.node
-        if isinstance(target, ast.Tuple | ast.List):
+        if is_display(target):
             yield _finding(analysis, found, target)
 
 
@@ -219,7 +219,7 @@ def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
     """Whether the function, or the script, uses a name after all."""
     function = found.site.scene.function
     scope: ast.AST = function.node if function is not None else analysis.tree(found.site.span.path)
-    return any(is_name(part, name) and isinstance(part.ctx, ast.Load) for part in ast.walk(scope))
+    return any(is_name(part, name) and loads(part) for part in ast.walk(scope))
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import common_loop, draws_again, receiver_text, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, plain_name, stores
 
 CODE = "TS523"
 _TRAINING = frozenset("zero_grad backward step clip scale unscale scaler_step scaler_update".split())
@@ -90,7 +90,7 @@ def _receiver(backward: Event) -> str | None:
     held = node.func.value if is_method_call(node) else None
     if is_method_call(held, "scale") and held.args:
         held = held.args[0]
-    return held.id if isinstance(held, ast.Name) else None
+    return plain_name(held)
 
 
 def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
@@ -125,7 +125,7 @@ def _always(block: list[ast.stmt], wanted: list[ast.Assign]) -> bool:
 
 
 def _is_set(name: ast.Name) -> bool:
-    return isinstance(name.ctx, ast.Store)
+    return stores(name)
 
 
 def _is_plain(assignment: ast.Assign, name: str) -> bool:

@@ -36,7 +36,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, names_in, nodes_in, stored_in, targets_of
+from torchsleuth.syntax.forms import (
+    is_assignment,
+    is_attribute,
+    is_display,
+    is_name,
+    names_in,
+    nodes_in,
+    stored_in,
+    targets_of,
+)
 from torchsleuth.tensors.device import CPU
 from torchsleuth.values import LibraryModule, Value
 from torchsleuth.values.frames import Scene
@@ -237,7 +246,7 @@ def _collected(analysis: Analysis, place: _Place, position: int | None) -> ast.e
     """The list or dict in which each iteration leaves its state, directly or through a variable. `position`: the state is
     this part of a tuple."""
     statement = place.statement
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if not is_assignment(statement):
         return None
     target = statement.targets[0]
     if any(isinstance(part, ast.ListComp) for part in place.wrappers):
@@ -276,7 +285,7 @@ def _added_to(statement: ast.stmt, name: str, loop: ast.For | ast.While) -> ast.
         case _:
             return None
     parts = [value]
-    if isinstance(value, ast.Tuple | ast.List):
+    if is_display(value):
         parts = value.elts
     elif isinstance(value, ast.Dict):
         parts = value.values

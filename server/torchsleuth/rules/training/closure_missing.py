@@ -34,6 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import plain_name
 from torchsleuth.values import LibraryObject, Site
 
 CODE = "TS526"
@@ -92,7 +93,7 @@ def _receiver(statement: ast.stmt) -> str | None:
     call = statement.value if isinstance(statement, ast.Expr) else None
     function = call.func if isinstance(call, ast.Call) else None
     held = function.value if isinstance(function, ast.Attribute) else None
-    return held.id if isinstance(held, ast.Name) else None
+    return plain_name(held)
 
 
 RULE = Rule(FAULTS[CODE], find)

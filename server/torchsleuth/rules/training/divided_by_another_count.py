@@ -35,7 +35,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_literal, is_method_call, nodes_in, targets_of
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_dotted,
+    is_literal,
+    is_method_call,
+    is_reference,
+    nodes_in,
+    stores,
+    targets_of,
+)
 from torchsleuth.syntax.trees import Index
 from torchsleuth.values import LibraryObject
 
@@ -158,7 +167,7 @@ def _makes_batches(loader: LibraryObject | None) -> bool:
 
 def _name(node: ast.expr) -> str | None:
     """A variable, or an attribute of one, as it is written."""
-    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else None
+    return ast.unparse(node) if is_reference(node) else None
 
 
 def _is_mean(operation: Operation) -> bool:
@@ -209,7 +218,7 @@ def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
         return False
     setters: list[str] = []
     for node in over.index.nodes:
-        stored = is_attribute(node, total.attr) and isinstance(node.ctx, ast.Store)
+        stored = is_attribute(node, total.attr) and stores(node)
         parent = over.index.parents.get(node)
         if stored and not (isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)):
             around = next((part for part in reversed(over.index.trail(node)) if isinstance(part, _Function)), None)

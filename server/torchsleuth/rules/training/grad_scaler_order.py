@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 from torchsleuth.values import LibraryObject
 
 CODE = "TS515"
@@ -242,10 +242,7 @@ def _skipped_updates(analysis: Analysis, events: list[Event]) -> Iterator[Findin
 
 def _updates(statement: ast.stmt, scaler: str) -> bool:
     calls = (node.func for node in nodes_in(statement, ast.Call))
-    return any(
-        isinstance(func, ast.Attribute) and func.attr == "update" and ast.unparse(func.value) == scaler
-        for func in calls
-    )
+    return any(is_attribute(func, "update") and ast.unparse(func.value) == scaler for func in calls)
 
 
 def _jumps(statement: ast.stmt) -> Iterator[ast.stmt]:

@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.schedules import every_kth, iterations
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_literal, is_name
+from torchsleuth.syntax.forms import is_binary, is_function_call, is_literal, is_name
 from torchsleuth.tensors.dims import is_number
 
 CODE = "TS552"
@@ -66,7 +66,7 @@ def _counts(test: ast.expr, condition: ast.expr, loop: ast.For) -> bool:
     """Whether this alone decides, and counts the batches of one epoch: ``(i + 1) % k == 0`` in ``for i, … in enumerate(…)``."""
     match test:
         case ast.Compare(left=ast.BinOp(left=counter, op=ast.Mod(), right=right), ops=[ast.Eq()], comparators=[other]):
-            counter = counter.left if isinstance(counter, ast.BinOp) and isinstance(counter.op, ast.Add) else counter
+            counter = counter.left if is_binary(counter, ast.Add) else counter
             number = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
             if not isinstance(number, ast.Name) or not is_function_call(loop.iter, "enumerate"):
                 return False

@@ -27,7 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_literal, is_name, nodes_in
+from torchsleuth.syntax.forms import is_literal, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject
 
 CODE = "TS550"
@@ -68,7 +68,7 @@ def _changes(state: ast.Call, trail: list[ast.AST], function: ast.AST) -> Iterat
     mentions: list[ast.expr] = [state]
     if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
         name = holder.targets[0].id
-        mentions = [one for one in nodes_in(function, ast.Name) if is_name(one, name) and isinstance(one.ctx, ast.Load)]
+        mentions = [one for one in nodes_in(function, ast.Name) if is_name(one, name) and loads(one)]
     written = [
         node for node in nodes_in(function, ast.Subscript) if node.value in mentions and is_literal(node.slice, _GROUPS)
     ]

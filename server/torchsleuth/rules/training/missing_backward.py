@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, stores
 from torchsleuth.values import LibraryObject, Tensor
 
 CODE = "TS502"
@@ -150,7 +150,7 @@ def _loss_name(analysis: Analysis, step: Event) -> str | None:
         if isinstance(value, Tensor) and value.spec.shape == () and value.spec.requires_grad:
             found.append(("loss" in argument.arg.lower(), argument.lineno, argument.arg))
     for node in analysis.index(step.site.span.path).of_type(ast.Name):
-        if isinstance(node.ctx, ast.Store) and node.lineno < line:
+        if stores(node) and node.lineno < line:
             value = held.get(node.id)
             named = "loss" in node.id.lower()
             if isinstance(value, Tensor) and value.spec.shape == () and (named or value.spec.requires_grad):

@@ -52,7 +52,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, loads, nodes_in, stores, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
     UNKNOWN,
@@ -305,7 +305,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     uses: list[ast.AST] = [call]
     if isinstance(target, ast.Name):
         named = [part for part in ast.walk(function.node) if is_name(part, name)]
-        uses = [part for part in named if isinstance(part.ctx, ast.Load)]
+        uses = [part for part in named if loads(part)]
         if len(named) != len(uses) + 1 or not is_alone(statement, analysis, source.path):
             return
     if name in owner.slots or not function.node.args.args or function.node.args.args[0].arg != first:
@@ -359,12 +359,12 @@ def _anew(analysis: Analysis, source: SourceText, first: ast.stmt, second: ast.s
 
 def _depends(statements: list[ast.stmt], on: ast.stmt) -> bool:
     """Whether some of these statements read what another one sets."""
-    stored = {ast.unparse(part) for part in ast.walk(on) if isinstance(getattr(part, "ctx", None), ast.Store)}
+    stored = {ast.unparse(part) for part in ast.walk(on) if stores(part)}
     loaded = {
         ast.unparse(part)
         for statement in statements
         for part in nodes_in(statement, ast.Name, ast.Attribute)
-        if isinstance(part.ctx, ast.Load)
+        if loads(part)
     }
     return bool(stored & loaded)
 

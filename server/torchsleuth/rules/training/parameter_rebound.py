@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_name, nodes_in
+from torchsleuth.syntax.forms import is_assignment, is_definition, is_function_call, is_name, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 
 CODE = "TS528"
@@ -73,7 +73,7 @@ def _taken_over(analysis: Analysis, path: str, loop: ast.For) -> Iterator[tuple[
         return
     targets = {part.id: part for part in nodes_in(loop.target, ast.Name)}
     for statement in loop.body:
-        made = statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
+        made = statement.targets[0] if is_assignment(statement) else None
         if not isinstance(statement, ast.Assign) or not isinstance(made, ast.Name) or made.id not in targets:
             continue
         given = statement.value.value if isinstance(statement.value, ast.Attribute) else statement.value
@@ -111,7 +111,7 @@ def _variables(loop: ast.For) -> list[str]:
 def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Iterator[ast.Assign]:
     """The assignments to a name that are computed from its old value, if nothing below reads the new one."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
-    stored = [part for part in _named(inside, name) if isinstance(part.ctx, ast.Store)]
+    stored = [part for part in _named(inside, name) if stores(part)]
     found = [part for part in of_kind(inside, ast.Assign) if part.targets[0] in stored]
     nested = any(isinstance(part, ast.For | ast.While | ast.Lambda | ast.FunctionDef) for part in inside)
     if nested or len(stored) != len(found):
@@ -142,7 +142,7 @@ def _is_read(analysis: Analysis, path: str, statement: ast.stmt, name: str) -> b
                     return True
                 if first is not None:
                     return False
-        if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef):
+        if is_definition(around):
             break
     return False
 
@@ -162,7 +162,7 @@ def _reads(node: ast.AST, name: str) -> bool:
     if any(_named(ast.walk(one.target), name) for one in generators):
         return any(_reads(one.iter, name) for one in generators[:1])
     if isinstance(node, ast.Name):
-        return node.id == name and isinstance(node.ctx, ast.Load)
+        return node.id == name and loads(node)
     return any(_reads(part, name) for part in ast.iter_child_nodes(node))
 
 

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import nodes_in, stores
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -57,11 +57,7 @@ def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]
 def _assigned_above(analysis: Analysis, step: Site, frame: Scene) -> list[str]:
     """The names that the function, or the script, sets above the call, the last one first."""
     scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
-    stored = [
-        part
-        for part in nodes_in(scope, ast.Name)
-        if isinstance(part.ctx, ast.Store) and part.lineno < step.span.start.line
-    ]
+    stored = [part for part in nodes_in(scope, ast.Name) if stores(part) and part.lineno < step.span.start.line]
     return list(dict.fromkeys(part.id for part in sorted(stored, key=lambda part: -part.lineno)))
 
 

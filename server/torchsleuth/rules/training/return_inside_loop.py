@@ -86,7 +86,7 @@ def _added_to(inside: list[ast.AST]) -> Iterator[ast.expr]:
     for part in inside:
         if isinstance(part, ast.AugAssign):
             yield part.target
-        elif is_method_call(part) and part.func.attr in _ADDING:
+        elif is_method_call(part, *_ADDING):
             yield part.func.value
 
 

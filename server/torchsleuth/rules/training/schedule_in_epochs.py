@@ -50,7 +50,7 @@ from torchsleuth.rules.evidence.schedules import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_function_call, is_name, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
 from torchsleuth.values import LibraryObject, Site, is_int, items_of
 
 CODE = "TS536"
@@ -159,7 +159,7 @@ def _each_batch(
         title = message("fix.replace", old=source.segment(value), new="1")
         yield Candidate(title, (edits.replace(source, value, "1"),))
     whole = given.get(name)
-    if isinstance(whole, ast.BinOp) and isinstance(whole.op, ast.Mult):
+    if is_binary(whole, ast.Mult):
         for one, other in ((whole.left, whole.right), (whole.right, whole.left)):
             if is_function_call(other, "len"):
                 new = source.segment(one)
@@ -229,7 +229,7 @@ def _is_over_batches(point: LoopPoint) -> bool:
     over = point.node.iter if isinstance(point.node, ast.For) else None
     while isinstance(over, ast.Call) and over.args and not ast.unparse(over.func).endswith(_COUNTED):
         over = over.args[0]
-    return point.over_loader or isinstance(over, ast.Name | ast.Attribute)
+    return point.over_loader or is_reference(over)
 
 
 def _left_out(epochs: LoopPoint) -> int:
@@ -237,7 +237,7 @@ def _left_out(epochs: LoopPoint) -> int:
     over = epochs.node.iter if isinstance(epochs.node, ast.For) else None
     if isinstance(over, ast.Call) and ast.unparse(over.func) == "range" and len(over.args) == 2:
         first = over.args[0]
-        return int(isinstance(first, ast.Constant) and first.value == 1)
+        return int(literal(first) == 1)
     return 0
 
 

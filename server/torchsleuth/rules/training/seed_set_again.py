@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_definition, is_method_call, nodes_in
 from torchsleuth.syntax.names import Names
 
 CODE = "TS555"
@@ -67,7 +67,7 @@ def _may_seed(call: ast.Call) -> bool:
 def _repeated(trail: list[ast.AST]) -> str | None:
     """The message about what the innermost of the nodes around a statement does again and again."""
     for place, part in reversed(list(enumerate(trail))):
-        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+        if is_definition(part):
             method = place > 0 and isinstance(trail[place - 1], ast.ClassDef)
             return _METHODS.get(part.name) if method else None
         if isinstance(part, ast.For | ast.While):

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_reference, nodes_in, stores
 from torchsleuth.values import DictValue, LibraryObject, is_module, is_unknown
 
 CODE = "TS542"
@@ -68,7 +68,7 @@ def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     index = analysis.index(call.site.span.path)
     made = index.same(call.site.node)
     around = index.parents.get(made) if made is not None else None
-    if isinstance(around, ast.Subscript) and isinstance(around.ctx, ast.Store):
+    if isinstance(around, ast.Subscript) and stores(around):
         return around
     called = index.parents.get(around) if around is not None and is_attribute(around, "update") else None
     alone = isinstance(called, ast.Call) and called.func is around and isinstance(index.parents.get(called), ast.Expr)
@@ -100,7 +100,7 @@ def _holds_weights(call: LibraryCall, node: ast.Call) -> bool:
 
 def _is_kept(analysis: Analysis, call: LibraryCall, node: ast.Call) -> bool:
     """Whether the one argument is a variable that the file gives the state of a model, or what it has loaded."""
-    if len(node.args) != 1 or node.keywords or not isinstance(node.args[0], ast.Name | ast.Attribute):
+    if len(node.args) != 1 or node.keywords or not is_reference(node.args[0]):
         return False
     wanted = ast.unparse(node.args[0])
     for one in analysis.index(call.site.span.path).of_type(ast.Assign):

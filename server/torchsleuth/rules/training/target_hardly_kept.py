@@ -33,7 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name
+from torchsleuth.syntax.forms import is_attribute, is_binary, is_method_call, is_name, plain_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Value, is_module
 from torchsleuth.values.frames import Scene
@@ -91,12 +91,12 @@ def _bare(tensor: ast.expr) -> str | None:
     """The variable in ``p``, ``p.data`` and ``p.detach()``."""
     while isinstance(tensor, ast.Attribute | ast.Call):
         tensor = tensor.func if isinstance(tensor, ast.Call) else tensor.value
-    return tensor.id if isinstance(tensor, ast.Name) else None
+    return plain_name(tensor)
 
 
 def _average(statement: ast.stmt) -> _Average | None:
     place, value = _written(statement)
-    if place is None or not isinstance(value, ast.BinOp) or not isinstance(value.op, ast.Add):
+    if place is None or not is_binary(value, ast.Add):
         return None
     products = [_product(side) for side in (value.left, value.right)]
     for one, other in (products, products[::-1]):
@@ -120,7 +120,7 @@ def _written(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
 
 def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     """The weight and the tensor of ``weight * tensor``, in either order: a tensor is a variable, or something of one."""
-    if not isinstance(node, ast.BinOp) or not isinstance(node.op, ast.Mult):
+    if not is_binary(node, ast.Mult):
         return None
     left, right = node.left, node.right
     is_tensor = is_attribute(left, "data")
