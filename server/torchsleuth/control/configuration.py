@@ -22,6 +22,7 @@ from torchsleuth.control.selection import (
 )
 from torchsleuth.messages import message
 from torchsleuth.schema import Severity
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax.files import Unreadable, read_bytes
 
 if sys.version_info >= (3, 11):
@@ -192,6 +193,6 @@ def _table(table: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
 
 
 def _strings(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+    if not isinstance(value, list) or not all_are(value, str):
         raise ConfigurationError(message("control.type", where=where, wanted="a list of strings"))
     return tuple(value)

@@ -15,6 +15,7 @@ from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    contains,
     is_attribute,
     is_function_call,
     is_method_call,
@@ -226,12 +227,10 @@ def _inplace_fixes(case: Case) -> Iterator[Fix]:
                 yield replace(frame, node, f"{target} = {target} {operators[type(node.op)]} {value}")
 
 
-def _in_forward(tree: ast.Module, node: ast.AST) -> bool:
+def _in_forward(tree: ast.Module, node: ast.stmt) -> bool:
     return any(
-        isinstance(function, ast.FunctionDef)
-        and function.name == "forward"
-        and function.lineno <= node.lineno <= (function.end_lineno or 0)  # type: ignore[attr-defined]
-        for function in ast.walk(tree)
+        function.name == "forward" and function.lineno <= node.lineno <= (function.end_lineno or 0)
+        for function in nodes_in(tree, ast.FunctionDef)
     )
 
 
@@ -243,7 +242,7 @@ def _blocks_without_gradients(case: Case) -> list[Related]:
     for node in ast.walk(tree):
         if isinstance(node, ast.With):
             stored = stored_in(node)
-            returns = any(isinstance(part, ast.Return) for part in ast.walk(node))
+            returns = contains(node, ast.Return)
             places = [item.context_expr for item in node.items] if stored & used or returns else []
         elif isinstance(node, ast.FunctionDef) and node.name in used:
             places = node.decorator_list

@@ -10,6 +10,7 @@ from typing import Any
 
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -128,7 +129,7 @@ class CrashFrame:
     @property
     def call(self) -> ast.Call | None:
         """The failing call, None where something else failed."""
-        return self.node if isinstance(self.node, ast.Call) else None
+        return as_kind(self.node, ast.Call)
 
     def method(self) -> str | None:
         """Name of the function or method that the failing call calls."""

@@ -12,7 +12,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_assignment, is_attribute, is_display, is_method_call, is_name, nodes_in
 
@@ -183,7 +183,7 @@ def _built_alike(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         for other in nodes_in(frame.tree, ast.Call):
             if called(other) == model.func.id and frame.text(other) not in texts:
                 texts.add(frame.text(other))
-                if all(isinstance(part, ast.Constant | ast.keyword) for part in (*other.args, *other.keywords)):
+                if all_are((*other.args, *other.keywords), ast.Constant, ast.keyword):
                     yield replace(case.frame, model, frame.text(other), safe=False)
 
 
@@ -197,7 +197,7 @@ def _value_of(frame: CrashFrame, node: ast.AST | None) -> ast.Call | None:
         if part.lineno < frame.line and any(is_name(target, node.id) for target in part.targets)
     ]
     value = max(bound, key=lambda part: part.lineno).value if bound else None
-    return value if isinstance(value, ast.Call) else None
+    return as_kind(value, ast.Call)
 
 
 BUILDERS: tuple[tuple[str, Builder], ...] = (

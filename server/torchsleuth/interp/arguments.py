@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import Value
@@ -37,7 +38,7 @@ class Arguments:
     @property
     def expression(self) -> ast.Call | None:
         """The call as it is written, None where something else calls: an operator, a loop, a decorator."""
-        return self.node if isinstance(self.node, ast.Call) else None
+        return as_kind(self.node, ast.Call)
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:

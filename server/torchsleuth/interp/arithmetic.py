@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from torchsleuth.interp import limits
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import UNKNOWN, Scalar, Value, is_int, tuple_of
@@ -20,7 +20,7 @@ MAX_SEQUENCE = 4096
 def formatted(template: str, values: Value) -> Value:
     """``"block%d" % number``"""
     given = tuple_of(values)
-    known = all(isinstance(value, str | int | float) for value in given)
+    known = all_are(given, str, int, float)
     if not known or len(template) > MAX_SEQUENCE or limits.fills(template) or "*" in template:
         return Scalar("str")
     try:

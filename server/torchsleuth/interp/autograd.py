@@ -10,8 +10,8 @@ from typing import Any
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, hooks, modules, optim, parameters, states
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.syntax.forms import is_name
+from torchsleuth.sifting import all_are, as_kind, of_kind
+from torchsleuth.syntax.forms import contains, is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Failure, TensorSpec, is_differentiable
 from torchsleuth.values import (
@@ -73,7 +73,7 @@ class Autograd(Interpreter):
 
     def set_grad(self, mode: Value, site: Site) -> None:
         """Switch grad mode: on, off, or to what is not known."""
-        self.grad = mode if isinstance(mode, bool) else None
+        self.grad = as_kind(mode, bool)
         self.grad_off = None if self.grad else site
 
     def recorded(self, spec: TensorSpec, operation: Operation, tensors: Sequence[Tensor]) -> bool | None:
@@ -315,7 +315,7 @@ class Autograd(Interpreter):
         if not isinstance(loop, ast.For) or not _is_over_parameters(loop.iter):
             return False
         for statement in loop.body:
-            if any(isinstance(part, ast.Break | ast.Continue | ast.Return) for part in ast.walk(statement)):
+            if contains(statement, ast.Break, ast.Continue, ast.Return):
                 return False
             if isinstance(statement, ast.Assign | ast.Expr) and any(part is node for part in ast.walk(statement)):
                 return True
@@ -642,7 +642,7 @@ def _is_part(leaf: Tensor, part: GraphNode) -> bool:
 
 def _between(order: list[GraphNode], inputs: list[Value]) -> list[GraphNode]:
     """The operations of a graph that lead to some inputs; none where not all inputs are known."""
-    if not all(isinstance(value, Tensor | Parameters) for value in inputs):
+    if not all_are(inputs, Tensor, Parameters):
         return []
     tensors = of_kind(inputs, Tensor)
     modules = [module for value in of_kind(inputs, Parameters) for module in value.modules]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import any_are, first_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryObject, ListValue, SliceValue, Tags, Tensor, Value, items_of
@@ -240,7 +240,7 @@ def _reshaped(axis: int, before: tuple[Size, ...], shape: tuple[Size, ...]) -> i
 def _indexed(axis: int, rank: int, key: Value) -> int:
     """Where an index of slices and numbers leaves a dimension."""
     parts = list(key) if isinstance(key, tuple) else [key]
-    if any(isinstance(part, Tensor | ListValue) for part in parts):
+    if any_are(parts, Tensor, ListValue):
         return -1
     used = sum(part is not None and part is not ... for part in parts)
     if ... not in parts:

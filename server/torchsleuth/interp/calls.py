@@ -26,6 +26,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -826,11 +827,7 @@ class Calls(Choices):
 def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """The key by which a function under ``lru_cache`` finds its result, None where it does not keep it."""
     plain = (str, int, float, bool, type(None))
-    if (
-        function.memo is None
-        or function.kind == "property"
-        or not all(isinstance(one, plain) for one in kwargs.values())
-    ):
+    if function.memo is None or function.kind == "property" or not all_are(kwargs.values(), *plain):
         return None
     known = all(isinstance(one, plain) or (place == 0 and isinstance(one, Instance)) for place, one in enumerate(args))
     return (tuple((type(one), one) for one in args), tuple(sorted(kwargs))) if known and not kwargs else None

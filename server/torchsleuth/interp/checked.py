@@ -16,7 +16,7 @@ from torchsleuth.interp.trace import BrokenCondition, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_spread
+from torchsleuth.syntax.forms import contains, is_spread
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Call, Size, Symbol, is_number
@@ -441,7 +441,7 @@ def _arguments(node: ast.Call) -> Iterator[ast.expr]:
 
 def _is_plain(node: ast.expr) -> bool:
     """Whether an expression can be evaluated again without doing anything."""
-    return not any(isinstance(part, ast.Call | ast.NamedExpr | ast.Await | ast.Yield) for part in ast.walk(node))
+    return not contains(node, ast.Call, ast.NamedExpr, ast.Await, ast.Yield)
 
 
 def _argument(call: _Call, name: str) -> ast.expr | None:

@@ -18,7 +18,7 @@ from torchsleuth.interp.outcomes import Call, Outcome, Part
 from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_literal
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
@@ -384,7 +384,7 @@ class Inference:
         groups = [[one] for one in free] + ([free] if len(free) > 1 else [])
         for group in groups:
             for setting in group:
-                setting.value = setting.default if isinstance(setting.default, int) else None
+                setting.value = as_kind(setting.default, int)
             yield _Settled(self._run(plan))
             for setting in group:
                 setting.value = None

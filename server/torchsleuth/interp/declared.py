@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.shapes import Declared, DeclaredParts, Dimension, Written, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -211,7 +212,7 @@ def _parsed(formula: str) -> ast.expr:
 def _computed(node: ast.expr, known: Mapping[str, Size]) -> Size | None:
     match node:
         case ast.Constant():
-            return node.value if isinstance(node.value, int) else None
+            return as_kind(node.value, int)
         case ast.Name():
             return known.get(node.id)
         case ast.UnaryOp():

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
@@ -78,7 +79,7 @@ def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, no
 def _to_chosen(interp: Interpreter, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
     """``x[rows] = value`` with an index that is a tensor: the value has to have the dtype of `x`, whatever is chosen."""
     parts = tuple_of(key)
-    chosen = any(isinstance(part, Tensor) and interp.resolved_spec(part.spec).rank for part in parts)
+    chosen = any(interp.resolved_spec(part.spec).rank for part in of_kind(parts, Tensor))
     if not chosen or not isinstance(value, Tensor):
         return
     spec, given = interp.resolved_spec(container.spec), interp.resolved_spec(value.spec)

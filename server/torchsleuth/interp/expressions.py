@@ -38,7 +38,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, any_are, of_kind
 from torchsleuth.syntax.forms import is_literal, names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -463,7 +463,7 @@ class Expressions(Calls):
         if is_unknown(left) or is_unknown(right):
             return UNKNOWN
         if not is_int(left) or not is_int(right):
-            numbers = all(isinstance(side, Dim | Scalar | bool | int | float) for side in (left, right))
+            numbers = all_are((left, right), Dim, Scalar, bool, int, float)
             if numbers and name in ("add", "sub", "mul", "truediv", "pow"):
                 # A bool with an integer makes an integer.
                 floats = any(isinstance(side, float) or side == Scalar("float") for side in (left, right))
@@ -658,7 +658,7 @@ class Expressions(Calls):
             return verdicts.pop() if len(verdicts) == 1 else None
         if left is None or right is None:
             return left is right
-        if any(isinstance(side, Instance) and side.may_be for side in (left, right)) and left is not right:
+        if any(side.may_be for side in of_kind((left, right), Instance)) and left is not right:
             return None
         match left:
             case bool() if isinstance(right, bool):
@@ -698,7 +698,7 @@ class Expressions(Calls):
 
     def any_of(self, items: tuple[Value, ...]) -> Value:
         """An element at a position that is not known."""
-        if len(items) > 1 and all_are(items, int) and not any(isinstance(item, bool) for item in items):
+        if len(items) > 1 and all_are(items, int) and not any_are(items, bool):
             return draws.between(self, min(items), max(items))
         one = self.heap.join_all(self.heap.several(items))
         if is_unknown(one):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments
 from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.values import ClassValue, Function
@@ -74,7 +74,7 @@ def _passed_on(root: ast.AST, function: Function, name: str) -> Iterator[tuple[C
     """The classes and functions that get the object itself, and what they call it."""
     for node in nodes_in(root, ast.Call):
         called = function.globals.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        owner = called if isinstance(called, ClassValue) else None
+        owner = as_kind(called, ClassValue)
         inside = owner.slots.get("__init__") if owner is not None else called
         if isinstance(inside, Function) and not isinstance(inside.node, ast.Lambda):
             names = [argument.arg for argument in inside.node.args.args[0 if owner is None else 1 :]]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word, loads
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -76,7 +76,7 @@ class Body:
         names = {
             name
             for name, binding in self.binds.items()
-            if len(binding) > 1 and not (name.startswith("__") or all(isinstance(one, _IMPORTS) for one in binding))
+            if len(binding) > 1 and not (name.startswith("__") or all_are(binding, *_IMPORTS))
         }
         found: dict[str, list[ast.stmt]] = {}
         for statement in self.statements if names else ():

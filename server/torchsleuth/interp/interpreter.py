@@ -52,7 +52,7 @@ from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     is_attribute,
     is_dotted,
@@ -788,7 +788,7 @@ class Execution(Importing):
 
         if isinstance(manager, Managed):
             # A generator: the body runs where it yields.
-            call = item.context_expr if isinstance(item.context_expr, ast.Call) else None
+            call = as_kind(item.context_expr, ast.Call)
             return self._through(manager, call, frame, completions, body)
         misuse.enters(self, manager, item.context_expr, frame)
         kinds.uses(self, manager, "enter", item.context_expr, frame)
@@ -1151,7 +1151,7 @@ class Execution(Importing):
         """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
         inner = whose_attributes(node)
         owner = self.eval(inner, frame) if inner is not None else None
-        return owner if isinstance(owner, Instance) else None
+        return as_kind(owner, Instance)
 
     def _set_in_dict(self, owner: Instance, name: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         """``owner.__dict__[name] = value``: nothing in the class stands between."""

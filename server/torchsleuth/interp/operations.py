@@ -44,6 +44,7 @@ from torchsleuth.interp.library.plain import ABSENT, Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model
 from torchsleuth.interp.streams import Stream
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim, Size
@@ -279,12 +280,12 @@ class _Among(Operations):
         items = self.known()
         if items is None:
             return None
-        if isinstance(items, tuple) and isinstance(item, _PLAIN) and all(isinstance(one, _PLAIN) for one in items):
+        if isinstance(items, tuple) and isinstance(item, _PLAIN) and all_are(items, *_PLAIN):
             return item in items
         if isinstance(items, Several):
             return None
         found = pure.contains(self.interp, self.value, item, Arguments((), {}, node, frame))
-        return found if isinstance(found, bool) else None
+        return as_kind(found, bool)
 
     def known(self) -> Any:
         """The elements, None where they are not all known."""

@@ -164,13 +164,13 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
             uses.counted = True
             yield value
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if is_it(value):
-            uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            uses.elements.update(part.id for part in nodes_in(target, ast.Name))
             yield value
         case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value) if any(
             map(is_it, over := list(_gone_over(value)))
         ):
             uses.over = True
-            uses.elements.update(part.id for part in ast.walk(target) if isinstance(part, ast.Name))
+            uses.elements.update(part.id for part in nodes_in(target, ast.Name))
             yield from filter(is_it, over)
         case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
             uses.counted = True

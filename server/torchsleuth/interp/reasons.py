@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, TensorSpec
@@ -46,7 +47,7 @@ def is_obscure(spec: TensorSpec) -> bool:
     """Whether the shape or one of the sizes is not known, nor has it a name."""
     if spec.shape is None:
         return True
-    return spec.symbolic and any(isinstance(size, Dim) and dims.text(size) == "?" for size in spec.shape)
+    return spec.symbolic and any(dims.text(size) == "?" for size in of_kind(spec.shape, Dim))
 
 
 def bound(value: Value, target: ast.AST, frame: Frame, cause: Unknown | None) -> Value:

@@ -14,7 +14,7 @@ from enum import Enum
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
     is_assignment,
     is_binding,
@@ -168,8 +168,8 @@ def _is_measure(uses: Uses, key: Key, modules: set[Key]) -> bool:
 def _compares(given: tuple[Labels, ...], key: Key, modules: set[Key]) -> bool:
     labels = frozenset[Label]().union(*given)
     results = {label.key for label in of_kind(labels, Result)} - {key}
-    items = any(isinstance(label, Item) for label in labels)
-    return items and len(given) == 2 and bool(results & modules) and not any(isinstance(label, Is) for label in labels)
+    items = any_are(labels, Item)
+    return items and len(given) == 2 and bool(results & modules) and not any_are(labels, Is)
 
 
 def _reads(uses: Uses, key: Key) -> bool:

@@ -14,7 +14,7 @@ from torchsleuth.interp import demands, exceptions
 from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, plain_name, stores
 from torchsleuth.values import UNKNOWN, Function, ListValue, Ref, Several, Site, Value, is_unknown
 from torchsleuth.values.frames import Frame
@@ -153,7 +153,7 @@ def _own(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _yields(node: ast.AST) -> bool:
-    return isinstance(node, _YIELDS) or any(isinstance(part, _YIELDS) for part in _own(node))
+    return isinstance(node, _YIELDS) or any_are(_own(node), *_YIELDS)
 
 
 def gives_one_of_several(node: ast.AST) -> bool:

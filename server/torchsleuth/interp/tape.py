@@ -12,6 +12,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, optim, published
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import is_literal
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
@@ -138,7 +139,7 @@ class Tape:
         given = hierarchy.tensors_in((*call.args, *call.kwargs.values()))
         if not self._arguments and given and not self.trained and given[0].spec.shape:
             first = given[0].spec.shape[0]
-            self.program.batch = first if isinstance(first, int) else None
+            self.program.batch = as_kind(first, int)
         self._arguments.append(tuple(tensor.identity for tensor in given))
         self._mark(interp, "enter", name, call)
 
@@ -343,7 +344,7 @@ class Tape:
             module.identity,
             module.slots["training"] is not False,
             grad is not False,
-            dtype if isinstance(dtype, str) else None,
+            as_kind(dtype, str),
             ties,
         )
 
@@ -381,7 +382,7 @@ class Tape:
         dtype = root.slots["dtype"]
         return Layer(
             root.identity,
-            dtype=dtype if isinstance(dtype, str) else None,
+            dtype=as_kind(dtype, str),
             part=part,
             states=tuple(states),
             replaced=tuple(replaced),

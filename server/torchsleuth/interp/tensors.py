@@ -15,7 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import contained, data, draws, hierarchy, integers, layers, published, python
 from torchsleuth.interp.questions import Questions, Target
 from torchsleuth.interp.trace import DeviceConflict, Event, Operation, OperatorFailure, Sighting
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import nodes_in, plain_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
@@ -237,7 +237,7 @@ class TensorOperations(Questions):
         given = operation.args[0] if operation.args else None
         if not isinstance(given, ListValue) or given.type_name != "list" or not given.elements:
             return None
-        if operation.target in _JOINING and given.items and any(isinstance(one, Array) for one in given.items):
+        if operation.target in _JOINING and given.items and any_are(given.items, Array):
             place = next(index for index, one in enumerate(given.items) if isinstance(one, Array))
             text = f"expected Tensor as element {place} in argument 0, but got numpy.ndarray"
             return Failure("TypeError", text, confirmed=True)
@@ -370,8 +370,8 @@ class TensorOperations(Questions):
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not python.is_pure(name) else ())
                 return UNKNOWN
-        if operation.target.startswith("operator.") and not all(
-            isinstance(value, Tensor | Dim | bool | int | float | Scalar) for value in operation.args
+        if operation.target.startswith("operator.") and not all_are(
+            operation.args, Tensor, Dim, bool, int, float, Scalar
         ):
             return UNKNOWN
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
@@ -642,9 +642,9 @@ class TensorOperations(Questions):
         """Sizes of slices between random integers, which the oracle does not know to lie within the tensor."""
         slices = of_kind(parts, SliceValue)
         symbolic = any(isinstance(bound, Dim) for part in slices for bound in (part.start, part.stop))
-        if not symbolic and not any(isinstance(size, Dim) for size in container.spec.shape or ()):
+        if not symbolic and not any_are(container.spec.shape or (), Dim):
             return
-        if not all(isinstance(part, SliceValue | int | Dim) for part in parts):
+        if not all_are(parts, SliceValue, int, Dim):
             return
         if not isinstance(result, Tensor) or container.spec.shape is None or result.spec.shape is None:
             return
@@ -666,10 +666,10 @@ class TensorOperations(Questions):
 
     def tensor_set_item(self, container: Tensor, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
         demands.to_part(self, container, key, value, node, frame)
-        if is_unknown(value) or (isinstance(value, Choice) and any(isinstance(one, Tensor) for one in value.options)):
+        if is_unknown(value) or (isinstance(value, Choice) and any_are(value.options, Tensor)):
             # It may bring a graph with it.
             value = Tensor(UNKNOWN_TENSOR)
-        self.written(container, value if isinstance(value, Tensor) else None, node, frame, copied=True)
+        self.written(container, as_kind(value, Tensor), node, frame, copied=True)
         left = integers.rest(container, self.resolved_spec(container.spec).shape, self.resolved(key))
         new = contained.written(self.resolved(value))
         ends = contained.together((new, None if left is None else Ends(left[0], left[0])))
@@ -870,7 +870,7 @@ def _may_be_given(function: Function) -> bool:
 def _of_supposed_type(operation: Operation) -> bool:
     """Whether an argument is a number, for which there may be nothing but an annotation, or a None that may be nothing but
     the default of a parameter: callers may give a tensor, or something else than None."""
-    if any(isinstance(value, Scalar | Dim) for value in operation.args):
+    if any_are(operation.args, Scalar, Dim):
         return True
     function, node = operation.site.frame.function, operation.site.node
     if None not in operation.args or not isinstance(node, ast.Call):

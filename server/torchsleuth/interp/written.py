@@ -14,7 +14,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
@@ -425,7 +425,7 @@ class WrittenContracts(EntryPoints):
             return plain
         if plain and not all(name is not None and self.rigid[name] for name in names):
             return False
-        if not plain and fact.soft and any(isinstance(size, int) for size in (left, right)):
+        if not plain and fact.soft and any_are((left, right), int):
             self.unify(left, right)  # a size that the body itself broadcasts to a number
             return True
         if not plain:
@@ -580,7 +580,7 @@ def _compares_sizes(function: ast.AST) -> bool:
     for node in ast.walk(function):
         test = node.test if isinstance(node, ast.If | ast.IfExp | ast.While) else None
         for part in nodes_in(test, ast.Compare) if test is not None else ():
-            if any(isinstance(op, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE) for op in part.ops):
+            if any_are(part.ops, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE):
                 if not any(is_text(one) for one in part.comparators):
                     return True
     return False

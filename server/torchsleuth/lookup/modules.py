@@ -20,6 +20,7 @@ from typing import Any
 
 from torchsleuth import wall
 from torchsleuth.lifetime import end_with_parent
+from torchsleuth.sifting import of_kind
 from torchsleuth.wall import environment
 
 TIMEOUT_S = 60.0
@@ -62,7 +63,7 @@ def folders(answer: bytes) -> tuple[str, ...]:
         found = json.loads(answer)
     except ValueError:
         return ()
-    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+    return tuple(of_kind(found, str)) if isinstance(found, list) else ()
 
 
 def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str, ...]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from torchsleuth.lsp import protocol
 from torchsleuth.lsp.documents import Document, Documents
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.messages import message
-from torchsleuth.syntax.forms import is_literal, is_name, names_in, plain_name
+from torchsleuth.syntax.forms import is_literal, is_name, names_in, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 
 _IMPORTS_TORCH = re.compile(r"^[ \t]*(?:import|from)[ \t]+torch\w*\b", re.MULTILINE)
@@ -109,7 +109,7 @@ def _does_something(tree: ast.Module) -> bool:
         if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             made.add(node.name)
         elif isinstance(node, ast.Assign) and node.value is not None:
-            if any(isinstance(part, ast.Call) and _root(part.func) in made for part in ast.walk(node.value)):
+            if any(_root(part.func) in made for part in nodes_in(node.value, ast.Call)):
                 return True
             made |= names_in(*node.targets)
     return False

@@ -30,6 +30,7 @@ from torchsleuth.report.page import page
 from torchsleuth.report.view import verdict
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Diagnostic, Json
+from torchsleuth.sifting import all_are
 from torchsleuth.syntax import files
 from torchsleuth.syntax.notebooks import is_notebook, place, shown
 from torchsleuth.syntax.text import SourceText
@@ -61,7 +62,7 @@ class RunOptions:
             arguments = shlex.split(arguments)
         if (
             isinstance(arguments, list)
-            and all(isinstance(one, str) for one in arguments)
+            and all_are(arguments, str)
             and isinstance(cwd, str | None)
             and isinstance(module, str | None)
             and isinstance(environment, dict)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torchsleuth.oracle.fake import Unsupported
+from torchsleuth.sifting import all_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import DictSpec, Hole, ListSpec, StructSpec, TensorSpec
@@ -159,7 +160,7 @@ def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
                 shape.append(sizes[0] if same else _depends_on_data((*position, axis)))
             grads = {value.requires_grad for value in values}
             strides = first.strides if all(value.strides == first.strides for value in values) else None
-            known = strides if all(isinstance(size, int) for size in shape) else None
+            known = strides if all_are(shape, int) else None
             return TensorSpec(tuple(shape), first.dtype, None, grads.pop() if len(grads) == 1 else None, known)
         case tuple():
             if len({len(value) for value in values}) != 1:

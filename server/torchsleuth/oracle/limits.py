@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 
@@ -49,7 +50,7 @@ def too_many_layers(recipe: ModuleSpec) -> bool:
     given = [recipe.args[place] for place in places if place < len(recipe.args)]
     given += [value for name, value in recipe.kwargs if name in _COUNTED]
     inner = (*recipe.args, *(value for _, value in recipe.kwargs))
-    return any(map(_is_many, given)) or any(isinstance(one, ModuleSpec) and too_many_layers(one) for one in inner)
+    return any(map(_is_many, given)) or any(too_many_layers(one) for one in of_kind(inner, ModuleSpec))
 
 
 def _is_many(count: Any) -> bool:
@@ -88,7 +89,7 @@ def _is_long(value: Any) -> bool:
 
 def grows(name: str, args: tuple[Any, ...]) -> bool:
     """Whether a function of Python's makes a number, a text or a list that is too large."""
-    numbers = [arg for arg in args if isinstance(arg, int)]
+    numbers = of_kind(args, int)
     bits = [number.bit_length() for number in numbers]
     if name in ("factorial", "perm", "comb"):
         # What is between a number and this many below it is as large as their product.
@@ -97,7 +98,7 @@ def grows(name: str, args: tuple[Any, ...]) -> bool:
             taken = [min(numbers[1], abs(numbers[0] - numbers[1]))]
         return any(number > MAX_FACTORIAL for number in taken)
     if name in ("prod", "lcm", "sumprod"):
-        return sum(one.bit_length() for one in _flat(args) if isinstance(one, int)) > MAX_BITS
+        return sum(one.bit_length() for one in of_kind(_flat(args), int)) > MAX_BITS
     if name in ("pow", "ipow"):
         return len(numbers) == 2 and bits[0] * abs(numbers[1]) > MAX_BITS
     if name in ("lshift", "ilshift"):

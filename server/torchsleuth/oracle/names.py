@@ -23,7 +23,8 @@ import torch
 from torchsleuth import wall
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.gate import known
-from torchsleuth.syntax.forms import is_function_call, stores
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import is_function_call, nodes_in, stores
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 
 MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
@@ -245,7 +246,7 @@ def public_names(path: str) -> tuple[str, ...]:
     except LookupError:
         return ()
     names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
-    return tuple(name for name in names if isinstance(name, str))
+    return tuple(of_kind(names, str))
 
 
 _KINDS = {
@@ -374,7 +375,7 @@ def attributes(path: str) -> frozenset[str]:
             return frozenset()
         if base not in _PARTS_ONLY and any(map(_names_attributes, ast.walk(tree))):
             return frozenset()
-        stored = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and stores(node))
+        stored = (node for node in nodes_in(tree, ast.Attribute) if stores(node))
         found.update(node.attr for node in stored)
     return frozenset(found)
 

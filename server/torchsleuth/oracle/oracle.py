@@ -35,6 +35,7 @@ from torchsleuth.oracle.holes import filled, whatever
 from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.operators import is_in_place
@@ -800,7 +801,7 @@ class Oracle:
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
         value = self._execute(target, args, kwargs, Witness(WITNESSES[0]))
-        return value if isinstance(value, BaseException) else None
+        return as_kind(value, BaseException)
 
     def _execute(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness

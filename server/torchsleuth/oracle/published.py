@@ -20,6 +20,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from torchsleuth.oracle import gate, names
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
 
@@ -134,7 +135,7 @@ def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str
     """Keyword arguments without those that say where weights come from; `args` is changed likewise."""
     if isinstance(builder, type) or builder.__module__.partition(".")[0] != "timm":
         return kwargs
-    if any(isinstance(value, str) and ":" in value for value in (*args, *kwargs.values())):
+    if any(":" in value for value in of_kind((*args, *kwargs.values()), str)):
         raise LookupError("a model that is elsewhere")
     for index, name in enumerate(list(inspect.signature(builder).parameters)[: len(args)]):
         args[index] = _WEIGHTS.get(name, args[index])
@@ -231,7 +232,7 @@ def _settings(layer: torch.nn.Module) -> tuple[tuple[str, Any], ...]:
     for name in inspect.signature(type(layer)).parameters:
         value = getattr(layer, name, None)
         parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and all(isinstance(part, bool | int | float | str) for part in parts):
+        if value is not None and all_are(parts, bool, int, float, str):
             kept.append((name, value))
     return tuple(kept)
 

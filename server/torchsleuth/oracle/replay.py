@@ -15,6 +15,7 @@ from torch.utils._pytree import tree_iter
 
 from torchsleuth.oracle import gate, modules, published
 from torchsleuth.oracle.fake import Mode, Session, plain_argument
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.tensors.program import Block, Changes, Gap, Held, Layer, Owned, Peak, Place, Program, Step, identities
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, StructSpec, TensorSpec
 
@@ -264,7 +265,7 @@ class Replay:
         function: Any = layer
         if step.target.part or step.target.method != "forward":
             function = published.method(layer.get_submodule(step.target.part), step.target.method)
-        if self._device != "cpu" and any(isinstance(part, torch.nn.RNNBase) for part in layer.modules()):
+        if self._device != "cpu" and any_are(layer.modules(), torch.nn.RNNBase):
             # What cuDNN keeps for the backward pass is known to itself alone.
             raise Unknown(Gap("recurrent", step.place, type(layer).__name__))
         self._forward(step, tensors, function)
@@ -279,7 +280,7 @@ class Replay:
         if kwargs.get("device") is not None:
             kwargs["device"] = "cpu"
         recorded = step.grad and torch.is_grad_enabled()
-        if recorded and any(isinstance(value, torch.Tensor) and value.requires_grad for value in args):
+        if recorded and any(value.requires_grad for value in of_kind(args, torch.Tensor)):
             self._counter.phase = "forward"
         if isinstance(function, torch.nn.Module) and any(p.requires_grad for p in function.parameters()):
             self._counter.phase = "forward"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from torchsleuth.sifting import any_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Monomial, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -88,7 +89,7 @@ def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
         return dims.of(names.setdefault(size, Symbol("v", len(names))))
 
     hidden = map_sizes(asked, hide)
-    if not plain or any(isinstance(size, Dim) for size in _strides(asked)):
+    if not plain or any_are(_strides(asked), Dim):
         return asked, {}
     return hidden, {symbol: size for size, symbol in names.items()}
 

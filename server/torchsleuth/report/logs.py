@@ -15,6 +15,7 @@ from typing import Any
 
 from torchsleuth.messages import message
 from torchsleuth.report.eventfiles import read as read_events
+from torchsleuth.sifting import any_are
 
 MAX_BYTES = 256 << 20
 """Of one file."""
@@ -123,7 +124,7 @@ def _json(data: bytes) -> Logs:
             return _records(whole["log_history"])
         case list():
             return _records(whole)
-        case dict() if any(isinstance(column, list) for column in whole.values()):
+        case dict() if any_are(whole.values(), list):
             columns = {str(name): column for name, column in whole.items() if isinstance(column, list)}
             count = max(map(len, columns.values()))
             return _records(

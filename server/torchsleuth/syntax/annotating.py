@@ -109,8 +109,8 @@ def _tensor(tree: ast.Module) -> str | None:
             if any(alias.name == "Tensor" and alias.asname is None for alias in node.names):
                 return "Tensor"
     named = any(
-        isinstance(node, ast.Import) and any(alias.name == "torch" and not alias.asname for alias in node.names)
-        for node in tree.body
+        any(alias.name == "torch" and not alias.asname for alias in node.names)
+        for node in of_kind(tree.body, ast.Import)
     )
     return "torch.Tensor" if named else None
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Container, Sequence
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_function_call, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import contains, is_function_call, names_in, nodes_in, stores
 
 Called = tuple[ast.Call, ast.FunctionDef | None]
 """A call, and the function that it is in."""
@@ -53,9 +53,9 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
         if isinstance(given, ast.Name) and given.id in defaults.keys() - stored:
             return settled(defaults[given.id], None, names)
         local = stored | {node.arg for node in of_kind(inside, ast.arg)}
-        if any(isinstance(node, ast.Name) and node.id in local for node in ast.walk(given)):
+        if any(node.id in local for node in nodes_in(given, ast.Name)):
             return None
-    if any(isinstance(node, ast.Call | ast.Lambda | ast.Starred) for node in ast.walk(given)):
+    if contains(given, ast.Call, ast.Lambda, ast.Starred):
         return None
     used = [node.id for node in nodes_in(given, ast.Name)]
     return given if all(name in names for name in used) else None

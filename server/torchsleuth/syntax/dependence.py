@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
-from torchsleuth.syntax.forms import is_definition, last_word, nodes_in, stores
+from torchsleuth.syntax.forms import contains, is_definition, last_word, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -121,7 +121,7 @@ class _Unit:
         """Whether the statement does nothing but define."""
         node = self.node
         if is_definition(node):
-            return not node.decorator_list and not any(isinstance(part, ast.Global) for part in ast.walk(node))
+            return not node.decorator_list and not contains(node, ast.Global)
         if isinstance(node, ast.ClassDef):
             return not node.decorator_list and not node.keywords and all(map(_is_plain, node.bases))
         return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -37,6 +37,11 @@ def nodes_in(tree: ast.AST, *kinds: type[ast.AST]) -> Iterator[ast.AST]:
     return (node for node in ast.walk(tree) if isinstance(node, kinds))
 
 
+def contains(tree: ast.AST, *kinds: type[ast.AST]) -> bool:
+    """Whether a tree, or one of its parts, is of one of these classes."""
+    return any(isinstance(node, kinds) for node in ast.walk(tree))
+
+
 def is_name(node: object, *names: object) -> TypeGuard[ast.Name]:
     """Whether this is one of these names."""
     return isinstance(node, ast.Name) and node.id in names

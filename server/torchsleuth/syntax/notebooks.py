@@ -21,7 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 
 SUFFIX = ".ipynb"
 MAX_BYTES = 50_000_000
@@ -99,7 +99,7 @@ def read(data: bytes) -> Notebook:
     code: list[Cell] = []
     for index, cell in enumerate(cells):
         source = cell.get("source", cell.get("input"))
-        if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        if isinstance(source, list) and all_are(source, str):
             source = "".join(source)
         if cell.get("cell_type") == "code" and isinstance(source, str) and source.strip():
             lines = _lines(source)
@@ -152,7 +152,7 @@ def _first_line(value: dict[str, Any]) -> int | None:
     span = value.get("span")
     if line is None and isinstance(span, list | tuple) and span:
         line = span[0]
-    return line if isinstance(line, int) else None
+    return as_kind(line, int)
 
 
 def _moved(found: dict[str, Any], by: int) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import any_are, first_of, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -82,7 +82,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
             and cls is not None
         ):
             return Referred(cls.name, defined=True)
-        at_top = not any(isinstance(one, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) for one in outer)
+        at_top = not any_are(outer, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         return Referred(node.name, defined=True) if at_top else None
     called = bool(outer) and isinstance(outer[-1], ast.Call) and outer[-1].func is node
     if isinstance(node, ast.Name):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_dotted, is_literal, is_reference, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
@@ -338,7 +338,7 @@ def _formula(text: str) -> str:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         return ""
-    return text.strip() if all(isinstance(node, _IN_FORMULAS) for node in ast.walk(tree)) else ""
+    return text.strip() if all_are(ast.walk(tree), *_IN_FORMULAS) else ""
 
 
 # -- docstrings ------------------------------------------------------------------------------------------
@@ -610,7 +610,7 @@ class _Annotations:
             if isinstance(value, ast.Constant) and isinstance(value.value, int | str):
                 size = value.value
             elif isinstance(value, ast.UnaryOp) and ast.unparse(value) == "-1":
-                size = size if isinstance(size, str) else None
+                size = as_kind(size, str)
             elif not isinstance(part, ast.Slice):
                 continue  # a dtype, or is_named
             start, end = self.source.start_of(part), self.source.end_of(part)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import first_line, is_name, is_text, last_word, loads, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
@@ -67,7 +68,7 @@ class Analysed:
         old, new = [[part for part in side if not _says_nothing(part)] for side in (old, new)]
         if not old and not new:
             return "same"
-        broken = any(isinstance(part, ast.Pass) and part.lineno in blanked for part in new)
+        broken = any(part.lineno in blanked for part in of_kind(new, ast.Pass))
         if broken and sum(first_line(part) <= change.old_last and _last(part) >= change.first for part in old) < 2:
             return "broken"
         if self._changes_into_new_word(change, lines) or self._leaves_unbound(around, tree.body):

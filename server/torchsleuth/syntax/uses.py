@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
     is_dotted,
     is_method_call,
@@ -198,7 +198,7 @@ class Reader:
         key = self._attribute(node)
         if key is not None:
             held = names.get(key, NOTHING)
-            return held if any(isinstance(label, Is) for label in held) else held | {Is(key)}
+            return held if any_are(held, Is) else held | {Is(key)}
         match node:
             case ast.Attribute():
                 value = self._value(node.value, names)

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Atom, Call, Dim, Monomial, Size, Symbol
 
@@ -77,7 +78,7 @@ def number(size: Size, numbers: Numbers) -> int | None:
         value = dims.substitute(size, dict(numbers))
     except ZeroDivisionError:
         return None
-    return value if isinstance(value, int) else None
+    return as_kind(value, int)
 
 
 def size_text(size: Size, inside: str = "") -> str:
@@ -404,7 +405,7 @@ def _of_multiples(size: Size, symbol: Symbol, divisor: int) -> Size:
     result: Size = 0
     for monomial, coefficient in inside.terms:
         powers = dict(monomial)
-        if any(isinstance(atom, Call) and part in dims.symbols(dims.of(atom)) for atom in powers):
+        if any(part in dims.symbols(dims.of(atom)) for atom in of_kind(powers, Call)):
             return size
         power = powers.get(part, 0)
         term = _rest(monomial, part, coefficient)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, first_of, of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, is_number
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
@@ -329,12 +329,12 @@ class ListValue(Ref):
     @property
     def elements(self) -> tuple[Value, ...] | None:
         items = self.slots["items"]
-        return items if isinstance(items, tuple) else None
+        return as_kind(items, tuple)
 
 
 def items_of(value: Value) -> tuple[Any, ...] | None:
     """The items of a list or tuple: None where their number is not known, and for all other values."""
-    return value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
+    return value.items if isinstance(value, ListValue) else as_kind(value, tuple)
 
 
 def shape_of(value: Value) -> tuple[Size, ...] | None:
@@ -342,9 +342,14 @@ def shape_of(value: Value) -> tuple[Size, ...] | None:
     return value.spec.shape if isinstance(value, Tensor) else None
 
 
+def origin_of(value: Value) -> Origin | None:
+    """Where a tensor was computed: None where that is not known, and for all other values."""
+    return value.origin if isinstance(value, Tensor) else None
+
+
 def elements_of(value: Value) -> tuple[Any, ...] | None:
     """The items of a list or tuple, or some that stand for them: None where nothing is known of them, and for all other values."""
-    return value.elements if isinstance(value, ListValue) else value if isinstance(value, tuple) else None
+    return value.elements if isinstance(value, ListValue) else as_kind(value, tuple)
 
 
 @dataclass(frozen=True, eq=False)
@@ -395,14 +400,14 @@ class DictValue(Ref):
     @property
     def items(self) -> dict[Any, Value] | None:
         entries = self.entries
-        if entries is None or OTHERS in entries or any(isinstance(value, Maybe) for value in entries.values()):
+        if entries is None or OTHERS in entries or any_are(entries.values(), Maybe):
             return None
         return entries
 
     @property
     def entries(self) -> Entries | None:
         items = self.slots["items"]
-        return items if isinstance(items, dict) else None
+        return as_kind(items, dict)
 
     @property
     def elements(self) -> tuple[Value, ...]:
@@ -555,8 +560,7 @@ class ClassValue(Ref):
     def _linearised(self) -> list[ClassValue | Native]:
         chains = [
             list(base.mro()) if isinstance(base, ClassValue) else [base]
-            for base in self.bases
-            if isinstance(base, ClassValue | Native)
+            for base in of_kind(self.bases, ClassValue, Native)
         ]
         chains.append([chain[0] for chain in chains])
         order: list[ClassValue | Native] = [self]
@@ -590,13 +594,13 @@ class ClassValue(Ref):
 
     def derives_from(self, *paths: str) -> bool:
         """Whether one of these classes of libraries is among its bases."""
-        return any(isinstance(base, Native) and base.path in paths for base in self.mro())
+        return any(base.path in paths for base in of_kind(self.mro(), Native))
 
     def native_base(self) -> Native | None:
         return first_of(self.mro(), Native)
 
     def is_module(self) -> bool:
-        return any(isinstance(base, Native) and base.kind == "module-class" for base in self.mro())
+        return any(base.kind == "module-class" for base in of_kind(self.mro(), Native))
 
 
 class AttributeSlots(dict[Any, Any]):
@@ -706,7 +710,7 @@ class LibraryModule(Made):
     def device(self) -> Device | None:
         """Where the parameters are, None where that is not known."""
         place = self.slots["device"]
-        return place if isinstance(place, Device) else None
+        return as_kind(place, Device)
 
     @property
     def requires_grad(self) -> bool | None:
@@ -718,13 +722,13 @@ class LibraryModule(Made):
             if isinstance(part, LibraryModule) and part.built is not None
         ):
             return None
-        return state if isinstance(state, bool) else None
+        return as_kind(state, bool)
 
     @property
     def children(self) -> tuple[tuple[str, Value], ...] | None:
         """None for modules that are no containers, and where the children are not known."""
         children = self.slots["children"]
-        return children if isinstance(children, tuple) else None
+        return as_kind(children, tuple)
 
 
 class LibraryObject(Made):
@@ -780,7 +784,7 @@ AnyModule = LibraryModule | Instance
 def numbers_of(values: Iterable[Value]) -> tuple[float, ...] | None:
     """Values that are all numbers, None where one of them is none."""
     given = tuple(values)
-    return given if all(isinstance(value, int | float) for value in given) else None  # type: ignore[return-value]
+    return given if all_are(given, int, float) else None  # type: ignore[return-value]
 
 
 def sizes_of(values: Iterable[Value]) -> tuple[Size, ...] | None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, Instance, Site, Slots, Value
@@ -67,7 +68,7 @@ class Frame:
         return self.source.path
 
     def instance(self) -> Instance | None:
-        return self.receiver if isinstance(self.receiver, Instance) else None
+        return as_kind(self.receiver, Instance)
 
     def at(self, moment: int) -> Scene:
         """The frame as it was at a moment."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import LibraryModule, Ref, Site, Tensor
 
 SAVES_RESULT = frozenset(
@@ -165,13 +166,13 @@ def passes(part: GraphNode) -> bool:
 def node_of(tensor: Tensor) -> GraphNode | None:
     """The tensor's place in the graph: None for a leaf, and where there is no graph or none that is known."""
     node = tensor.slots["node"]
-    return node if isinstance(node, GraphNode) else None
+    return as_kind(node, GraphNode)
 
 
 def cut_of(tensor: Tensor) -> Cut | None:
     """Where the tensor lost its graph, as far as that is known."""
     cut = tensor.slots["cut"]
-    return cut if isinstance(cut, Cut) else None
+    return as_kind(cut, Cut)
 
 
 def is_leaf(tensor: Tensor) -> bool:

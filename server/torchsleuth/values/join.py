@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -215,7 +215,7 @@ class Joins(ABC):
     def _any_instance(self, values: Sequence[Value]) -> Instance | None:
         """An instance that stands for one of these, where they are too many to be told apart, or stand for one of several
         themselves, and are alike: what is read of it is the join of what they have."""
-        if not values or not all(isinstance(value, Instance) for value in values):
+        if not values or not all_are(values, Instance):
             return None
         given = of_kind(values, Instance)
         members = list({id(one): one for value in given for one in value.may_be or (value,)}.values())
@@ -243,7 +243,7 @@ class Joins(ABC):
     def _any_object(self, values: Sequence[Value]) -> LibraryObject | LibraryModule | None:
         """A data set, loader or loss that stands for one of these, where they are too many to be told apart, and made alike:
         nothing that is done to one of them changes what is known of it."""
-        if len(values) <= MAX_KINDS or not all(isinstance(value, LibraryObject | LibraryModule) for value in values):
+        if len(values) <= MAX_KINDS or not all_are(values, LibraryObject, LibraryModule):
             return None
         given = list({id(one): one for one in of_kind(values, LibraryObject, LibraryModule)}.values())
         first = given[0]
@@ -475,7 +475,7 @@ def _are_alike(instances: list[Instance]) -> bool:
         and first.cls.members is None
         and all(one.cls is first.cls and one.native is None for one in instances)
         and all(one.slots.keys() == first.slots.keys() for one in instances)
-        and all(isinstance(name, str) for name in first.slots)
+        and all_are(first.slots, str)
         and not any(one.state.get("open") for one in instances)
     )
 

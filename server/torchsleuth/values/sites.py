@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 
 if TYPE_CHECKING:
     from torchsleuth.values.frames import Frame, Scene
@@ -24,7 +25,7 @@ class Site:
     @property
     def call(self) -> ast.Call | None:
         """The call that stands there, None where something else does."""
-        return self.node if isinstance(self.node, ast.Call) else None
+        return as_kind(self.node, ast.Call)
 
     @property
     def scene(self) -> Scene:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import IO, Any
 
+from torchsleuth.sifting import as_kind
+
 Message = dict[str, Any]
 SYNTAX = "--syntax"
 """Argument of a worker that is to need no PyTorch."""
@@ -27,4 +29,4 @@ def read(stream: IO[bytes]) -> Message | None:
         message = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return message if isinstance(message, dict) else None
+    return as_kind(message, dict)

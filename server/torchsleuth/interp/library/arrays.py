@@ -10,7 +10,7 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, contained, draws, integers
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -128,7 +128,7 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     if isinstance(value, ListValue) and value.type_name in ("set", "generator"):
         return None
     iteration = interp.iterate(value, ast.Pass(), frame)
-    if any(isinstance(item, Tensor) for item in iteration.items):
+    if any_are(iteration.items, Tensor):
         return None
     return joined(interp, iteration, lambda item: as_array(interp, item, frame, depth - 1))
 
@@ -205,7 +205,7 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
         return None
     if not isinstance(value, Array):
         items = items_of(value)
-        if not any(isinstance(item, Array) for item in items or ()):
+        if not any_are(items or (), Array):
             return None
     array = as_array(interp, value, call.frame)
     if array is None:
@@ -225,7 +225,7 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     if name in legacy.DTYPES and spec.shape == ():
         spec = spec.with_(shape=None)
     grad = call.kwargs.get("requires_grad", False)
-    spec = spec.with_(requires_grad=grad if isinstance(grad, bool) else None)
+    spec = spec.with_(requires_grad=as_kind(grad, bool))
     origin = Origin(interp.site(call.node, call.frame), path)
     return Tensor(spec, origin, integers.converted(contained.tags(array), spec.dtype))
 
@@ -409,7 +409,7 @@ def _sliced(interp: Interpreter, size: Size, part: SliceValue) -> Size | None:
 def of_operands(result: Value, *operands: Value) -> Value:
     """A result, with the place where its operands left the autograd graph. It may be a view of one of them."""
     if isinstance(result, Array) and result.slots["mirrored"] == frozenset():
-        if any(isinstance(operand, Array) and operand.slots["mirrored"] != frozenset() for operand in operands):
+        if any(operand.slots["mirrored"] != frozenset() for operand in of_kind(operands, Array)):
             result.slots["mirrored"] = None
     cut = next((found for operand in operands if (found := left_graph(operand)) is not None), None)
     if isinstance(result, Array) and cut is not None:

@@ -325,7 +325,7 @@ def is_abstract_collection(interp: Interpreter, value: Instance, path: str) -> b
 
 
 def is_protocol(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path.endswith(".Protocol") for base in cls.bases)
+    return any(base.path.endswith(".Protocol") for base in of_kind(cls.bases, Native))
 
 
 def fits_protocol(interp: Interpreter, value: Value, cls: ClassValue) -> bool | None:
@@ -504,7 +504,7 @@ def called_through_metaclass(interp: Interpreter, cls: ClassValue, call: Argumen
     """A call of a class whose metaclass has a ``__call__`` of its own, or of a TypedDict; ABSENT for other classes."""
     from torchsleuth.interp.library import dictionaries
 
-    if any(isinstance(base, Native) and base.path.endswith(".TypedDict") for base in cls.mro()):
+    if any(base.path.endswith(".TypedDict") for base in of_kind(cls.mro(), Native)):
         return dictionaries.construct(interp, call)
     own = interp.class_attribute(cls.metaclass, "__call__") if cls.metaclass is not None else MISSING
     if not isinstance(own, Function):

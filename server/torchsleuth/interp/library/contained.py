@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
 
@@ -23,7 +23,7 @@ def of(value: Value) -> Ends | None:
     """The integers that an array, or one of several, holds for certain."""
     if isinstance(value, Array):
         ends = value.slots["ends"]
-        return ends if isinstance(ends, Ends) else None
+        return as_kind(ends, Ends)
     items = elements_of(value) or ()
     return together(of(item) for item in of_kind(items, Array))
 

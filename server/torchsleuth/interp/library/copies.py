@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import (
     ClassValue,
     DictValue,
@@ -53,7 +54,7 @@ def deep(value: Value, memo: dict[int, Value] | None = None) -> Value:
             made.slots[name] = deep(item, memo)
         if isinstance(made, Instance):
             native = deep(made.native, memo)
-            made.native = native if isinstance(native, LibraryModule | LibraryObject) else None
+            made.native = as_kind(native, LibraryModule, LibraryObject)
         elif isinstance(made, Tensor):
             made.storage = Ref()
     return memo[value.identity]

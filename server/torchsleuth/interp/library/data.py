@@ -17,7 +17,7 @@ from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import all_are, first_of, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, first_of, of_kind
 from torchsleuth.syntax.forms import literal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -94,7 +94,7 @@ def as_loader(value: Value) -> LibraryObject | None:
 def is_iterable(interp: Interpreter, dataset: Value) -> bool:
     """Whether a dataset is an IterableDataset."""
     if isinstance(dataset, Instance):
-        return any(isinstance(base, Native) and ITERABLE in interp.oracle.mro(base.path) for base in _natives(dataset))
+        return any(ITERABLE in interp.oracle.mro(base.path) for base in of_kind(_natives(dataset), Native))
     return isinstance(dataset, LibraryObject) and dataset.type_name in ("IterableDataset", "ChainDataset")
 
 
@@ -285,7 +285,7 @@ def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
     if isinstance(shown, Tensor) and isinstance(batch, Tensor):
         interp.heap.set(batch.slots, "tags", batch.tags | (shown.tags & {UNSORTED}))
         held = of_kind(shown.tags, Bounds, Ends)
-        if held and not any(isinstance(tag, Bounds | Ends) for tag in batch.tags):
+        if held and not any_are(batch.tags, Bounds, Ends):
             interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})
     elif isinstance(shown, DictValue) and isinstance(batch, DictValue):
         for key, value in (shown.items or {}).items():
@@ -742,7 +742,7 @@ def _minimum(site: Site) -> int | None:
     value = literal(given)
     if isinstance(given, ast.Name):
         value = site.frame.names.get(given.id, site.frame.globals.get(given.id))
-    return value if isinstance(value, int) else None
+    return as_kind(value, int)
 
 
 def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Size | None:
@@ -755,7 +755,7 @@ def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> 
 def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:
     """The demand of a TensorDataset on its tensors: that they are some, of one length."""
     given = dataset.args
-    if any(isinstance(value, Array | ListValue | tuple) for value in given):
+    if any_are(given, Array, ListValue, tuple):
         _fault(interp, DataFault("arrays", site, None, dataset, values=given))
         return
     sizes = [length(interp, value, site.frame) if isinstance(value, Tensor) else None for value in given]

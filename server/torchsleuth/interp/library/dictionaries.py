@@ -11,6 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.models import Model, method
+from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
@@ -42,9 +43,7 @@ def is_key(key: Value) -> bool:
     """Whether a key is known, so that it equals another one only if they are the same."""
     if isinstance(key, tuple):
         return all(map(is_key, key))
-    member = isinstance(key, Instance) and any(
-        isinstance(base, Native) and base.path.startswith("enum.") for base in key.cls.mro()
-    )
+    member = isinstance(key, Instance) and any(base.path.startswith("enum.") for base in of_kind(key.cls.mro(), Native))
     return member or isinstance(key, _PLAIN)
 
 

@@ -32,7 +32,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import MAX_ITEMS
 from torchsleuth.interp.models import Model, method, models, of_function
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -382,7 +382,7 @@ models(*(f"random.{name}" for name in Random.methods if f"random.{name}" not in 
 def _one_of(interp: Interpreter, iteration: Iteration) -> Value:
     """An element drawn at random: a number between the least and the greatest, or what they have in common."""
     items = iteration.items
-    if iteration.exact and all_are(items, int) and not any(isinstance(item, bool) for item in items):
+    if iteration.exact and all_are(items, int) and not any_are(items, bool):
         return draws.draw(interp, min(items), max(items))
     return interp.any_of(items)
 
@@ -410,7 +410,7 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
     first = call.get(0, "iterable", ())
     made = ListValue((), "deque")
     limit = interp.resolved(call.get(1, "maxlen"))
-    made.slots["maxlen"] = limit if isinstance(limit, int) else None
+    made.slots["maxlen"] = as_kind(limit, int)
     iteration = interp.iterate(first, call.node, call.frame)
     if iteration.exact and (limit is None or isinstance(limit, int)):
         made.slots["items"] = iteration.items[-limit:] if limit else iteration.items
@@ -453,7 +453,7 @@ def _tee(interp: Interpreter, call: Arguments) -> Value:
 @models("itertools.cycle")
 def _cycle(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else None
-    items = value.items if isinstance(value, ListValue) else value if isinstance(value, tuple | str) else None
+    items = value.items if isinstance(value, ListValue) else as_kind(value, tuple, str)
     return streams.made_of(itertools.cycle(items), tuple(items)) if items else _some(interp, call)
 
 

@@ -11,7 +11,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
 from torchsleuth.interp.models import Model, attribute, method, models
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, any_are
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
@@ -190,7 +190,7 @@ def _written(interp: Interpreter, value: Value) -> Value:
 
 def _each(entries: Entries | None, change: Callable[[Value], Value]) -> Entries | None:
     """The entries of a dict with each value changed; None where some of them may be missing."""
-    if entries is None or any(isinstance(value, Maybe) for value in entries.values()):
+    if entries is None or any_are(entries.values(), Maybe):
         return None
     return {key: (value[0], change(value[1])) if key is OTHERS else change(value) for key, value in entries.items()}
 

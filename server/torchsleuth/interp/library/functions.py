@@ -8,7 +8,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Result, method, models
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.spec import Failure, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
@@ -30,7 +30,7 @@ CONTEXT = "torch.autograd.function.FunctionCtx"
 
 def is_function(cls: Value) -> bool:
     bases = cls.mro() if isinstance(cls, ClassValue) else ()
-    return any(isinstance(base, Native) and base.path.rpartition(".")[2] == "Function" for base in bases)
+    return any(base.path.rpartition(".")[2] == "Function" for base in of_kind(bases, Native))
 
 
 def attribute(interp: Interpreter, cls: ClassValue, name: str) -> Value:
@@ -125,7 +125,7 @@ def _try_backward(
 def _count_gradients(interp: Interpreter, cls: ClassValue, gradients: tuple[Value, ...], call: Arguments) -> None:
     """Whether ``backward`` returned one gradient, or None, for each input of ``forward``; beyond those, only None."""
     wanted, got = len(call.args), len(gradients)
-    trained = any(isinstance(one, Tensor) and one.spec.requires_grad for one in call.args)
+    trained = any(one.spec.requires_grad for one in of_kind(call.args, Tensor))
     if any(map(is_unknown, gradients)) or not trained or got == wanted:
         return
     if got < wanted or any(one is not None for one in gradients[wanted:]):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import any_are, first_of, of_kind
 from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import (
     AnyIndex,
@@ -323,7 +323,7 @@ def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
     held = [first_of(one, Bounds, Ends) for one in tags]
     common = frozenset.intersection(*tags)
     known = [one for one in held if one is not None]
-    if not certain or any(isinstance(tag, Bounds | Ends) for tag in common) or len(known) < len(held) or not known:
+    if not certain or any_are(common, Bounds, Ends) or len(known) < len(held) or not known:
         return common
     return common | {Ends(min(one.low for one in known), max(one.high for one in known))}
 
@@ -380,7 +380,7 @@ def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest 
 def _per_dimension(key: Value, rank: int) -> list[Value]:
     """An index for each dimension; all of it where the index says nothing of it."""
     parts = list(_each(key))
-    if any(part is None for part in parts) or parts.count(...) > 1 or any(isinstance(part, Tensor) for part in parts):
+    if any(part is None for part in parts) or parts.count(...) > 1 or any_are(parts, Tensor):
         return [...] * rank
     place = parts.index(...) if ... in parts else len(parts)
     behind = parts[place + 1 :]
@@ -453,7 +453,7 @@ def _each(key: Value) -> tuple[Value, ...]:
 
 def _selects(key: Value) -> bool:
     """Whether an index is a mask, or positions that were found out: they may leave out just those numbers."""
-    return isinstance(key, Tensor) and not any(isinstance(tag, Bounds) for tag in key.tags)
+    return isinstance(key, Tensor) and not any_are(key.tags, Bounds)
 
 
 def _is_fixed(key: Value) -> bool:

@@ -12,7 +12,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.models import Model, attribute, method, models, of_class
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.spec import NotASpec
@@ -275,7 +275,7 @@ def is_off(scaler: Value) -> bool:
 
 def _trained(optimizer: Value) -> Trained | None:
     trained = optimizer.slots.get("trained") if isinstance(optimizer, LibraryObject) else None
-    return trained if isinstance(trained, Trained) else None
+    return as_kind(trained, Trained)
 
 
 def given_to(optimizer: Value) -> tuple[Value, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 from torchsleuth.values import (
@@ -66,7 +66,7 @@ def entries(interp: Interpreter, state: LibraryObject, changed: bool = False) ->
         own.slots["state"] = state
         if changed:
             interp.heap.set(state.slots, "entries", own)
-    return own if isinstance(own, DictValue) else None
+    return as_kind(own, DictValue)
 
 
 def keys(interp: Interpreter, state: LibraryObject) -> tuple[str, ...]:

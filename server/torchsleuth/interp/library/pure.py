@@ -30,7 +30,7 @@ from torchsleuth.interp import limits, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, any_are, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
 
@@ -68,14 +68,14 @@ def _forms_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 def _numbers_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether what is made a number of has few digits, also behind an exponent."""
     texts = of_kind(args, str)
-    large = any(isinstance(one, Fraction) and not -(1 << 64) < one < 1 << 64 for one in args)
+    large = any(not -(1 << 64) < one < 1 << 64 for one in of_kind(args, Fraction))
     return all(len(one) < 100 and "e" not in one.lower() for one in texts) and not large
 
 
 def _power_is_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     if len(args) == 3:
         return True
-    numbers = len(args) == 2 and all(isinstance(one, int | float | complex) for one in args)
+    numbers = len(args) == 2 and all_are(args, int, float, complex)
     return numbers and not limits.takes_long("pow", *args)
 
 
@@ -156,7 +156,7 @@ def _bare(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called with plain values alone."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if any(isinstance(one, Held) for one in (*args, *kwargs.values())):
+        if any_are((*args, *kwargs.values()), Held):
             raise NotPlain
         return function(*args, **kwargs)
 
@@ -296,7 +296,7 @@ _SPECIAL: dict[str, Callable[..., Any]] = {
 def function(interp: Interpreter, path: str, call: Arguments) -> Value:
     """The result of a function that only computes; ABSENT where it is none, or where that is not known."""
     model = FUNCTIONS.get(path)
-    if model is None or not call.exact or any(isinstance(one, Tensor) for one in call.args):
+    if model is None or not call.exact or any_are(call.args, Tensor):
         return ABSENT
     if any(is_unknown(one) or isinstance(one, Scalar) for one in (*call.args, *call.kwargs.values())):
         return ABSENT
@@ -480,7 +480,7 @@ def operate(interp: Interpreter, name: str, left: Value, right: Value, call: Arg
     def run(bridge: Bridge) -> Any:
         sides = [bridge.opened(side) for side in (left, right)]
         # What is held is compared and computed with by the interpreter, which is what asks here.
-        if any(isinstance(side, Iterator | Held) for side in sides):
+        if any_are(sides, Iterator, Held):
             raise NotPlain
         made = _OPERATORS[name](*sides)
         kept = left if inplace and isinstance(left, ListValue | DictValue) and type(made) is type(sides[0]) else None

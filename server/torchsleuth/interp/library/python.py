@@ -192,7 +192,7 @@ def _stream(iteration: Iteration) -> ListValue:
 @_model("zip")
 def _zip(interp: Interpreter, call: Arguments) -> Value:
     # An iterator that is longer than another one goes on where that has ended.
-    streamed = any(isinstance(value, ListValue) and value.once is not None for value in call.args)
+    streamed = any(value.once is not None for value in of_kind(call.args, ListValue))
     if streamed or len({id(value) for value in call.args}) < len(call.args):
         known = pure.zipped(interp, call)
         if known is not pure.ABSENT:
@@ -263,7 +263,7 @@ def _list(interp: Interpreter, call: Arguments) -> Value:
 def _in_any_order(interp: Interpreter, value: Value, items: tuple[Value, ...]) -> tuple[Value, ...]:
     """The elements of a set in the order in which Python goes through it: only that of numbers is always the same."""
     unordered = isinstance(value, ListValue) and value.type_name in ("set", "frozenset") and len(items) > 1
-    if not unordered or UNKNOWN in items or all(isinstance(item, int | float) for item in items):
+    if not unordered or UNKNOWN in items or all_are(items, int, float):
         return items
     return (interp.any_of(items),) * len(items)
 
@@ -281,7 +281,7 @@ def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListVal
     if elements is None or isinstance(elements, Several):
         return ListValue(None if elements is None else Several(elements), "set")
     if all(isinstance(item, str | int | float | bool | type(None)) for item in elements):
-        numbers = all(isinstance(item, int | float) for item in elements)
+        numbers = all_are(elements, int, float)
         return ListValue(tuple(set(elements) if numbers else dict.fromkeys(elements)), "set")
     if dictionaries.is_key(elements):
         return ListValue(tuple(dict.fromkeys(elements)), "set")
@@ -490,13 +490,13 @@ def _extremum(name: str) -> Callable[[Interpreter, Arguments], Value]:
             sizes = tuple(dict.fromkeys(given))
             if len(sizes) > MAX_COMPARED:
                 # The longest of a batch of sequences: a size of its own, the same for the same lengths.
-                positive = name == "max" and any(isinstance(size, int) and size > 0 for size in sizes)
+                positive = name == "max" and any(size > 0 for size in of_kind(sizes, int))
                 key = (name, frozenset(sizes))
                 if key not in interp.numbers.extrema:
                     interp.numbers.extrema[key] = interp.fresh_size("?", positive)
                 return interp.numbers.extrema[key]
             return functools.reduce(functools.partial(dims.extremum, name), sizes)
-        if not all(isinstance(value, int | float | Scalar) for value in values):
+        if not all_are(values, int, float, Scalar):
             return UNKNOWN
         return Scalar("float", arrays.left_graph(values))
 

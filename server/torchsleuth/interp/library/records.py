@@ -9,7 +9,7 @@ from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, any_are, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -218,7 +218,7 @@ def _copied(value: Value) -> Value:
     if isinstance(value, Instance):
         return as_dict(value)
     held = value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
-    nested = held is None or isinstance(value, DictValue) or any(isinstance(item, Ref) for item in held)
+    nested = held is None or isinstance(value, DictValue) or any_are(held, Ref)
     return UNKNOWN if nested else copies.deep(value)
 
 
@@ -295,7 +295,7 @@ def _made_of(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
 
 
 def is_enum(cls: ClassValue) -> bool:
-    return any(isinstance(base, Native) and base.path.startswith("enum.") for base in cls.mro())
+    return any(base.path.startswith("enum.") for base in of_kind(cls.mro(), Native))
 
 
 def is_member(value: Value) -> TypeGuard[Instance]:

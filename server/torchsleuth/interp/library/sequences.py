@@ -11,7 +11,7 @@ from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, any_are, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
@@ -50,7 +50,7 @@ def of_tensors(path: str, call: Arguments) -> Arguments:
     """A call that joins tensors, without what some of its elements may be instead of tensors: it raises for None."""
     first = call.args[0] if call.args else None
     elements = elements_of(first)
-    if path not in _JOINS or elements is None or not any(isinstance(one, Choice) for one in elements):
+    if path not in _JOINS or elements is None or not any_are(elements, Choice):
         return call
     kept = [_tensor_of(element) for element in elements]
     whole = Several(kept) if isinstance(elements, Several) else tuple(kept)

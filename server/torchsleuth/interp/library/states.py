@@ -6,7 +6,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
 from torchsleuth.values.join import MISSING
 
@@ -39,7 +39,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
     held = state.items if isinstance(state, DictValue) else None
     if held is None or not call.exact or interp.guarded or not all(isinstance(key, str) for key in held):
         return
-    if any(isinstance(one, Ref) and one.identity in interp.trace.escaped for one in (given, state)):
+    if any(one.identity in interp.trace.escaped for one in of_kind((given, state), Ref)):
         return
     wanted = parameters.named(interp, module, buffers=True)
     if wanted is None or is_open(interp, module):

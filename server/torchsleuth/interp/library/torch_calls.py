@@ -27,7 +27,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.library.tensor_methods import NO_DEVICE, take_device
 from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, is_number
@@ -50,6 +50,7 @@ from torchsleuth.values import (
     is_module,
     is_unknown,
     items_of,
+    origin_of,
     sizes_of,
 )
 from torchsleuth.values.frames import Frame
@@ -420,11 +421,11 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     if name == "fsum" and len(values) == 1:
         elements = tuple(map(number, interp.iterate(values[0], call.node, call.frame).items))
-        numbers = all(isinstance(item, int | float | Scalar | Dim) for item in elements)
+        numbers = all_are(elements, int, float, Scalar, Dim)
         return arrays.of_operands(Scalar("float"), *elements) if numbers else UNKNOWN
     if grows(name, tuple(values)):
         return UNKNOWN
-    if all(isinstance(value, bool | int | float) for value in values) and not call.kwargs:
+    if all_are(values, bool, int, float) and not call.kwargs:
         try:
             result = getattr(math, name)(*values)
         except (ValueError, TypeError, OverflowError, AttributeError):
@@ -432,7 +433,7 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
         return result if isinstance(result, bool | int | float) else UNKNOWN
     if name in ("ceil", "floor", "isqrt", "gcd", "comb", "factorial", "trunc", "lcm"):
         return interp.fresh_size("?", positive=False)
-    if not all(isinstance(value, int | float | Scalar | Dim) for value in values):
+    if not all_are(values, int, float, Scalar, Dim):
         return UNKNOWN
     return arrays.of_operands(Scalar("float"), *values)
 
@@ -461,8 +462,8 @@ def _parameter(interp: Interpreter, call: Arguments) -> Value:
         made_of = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(made_of, Failure("RuntimeError", text, confirmed=True))
     made = Tensor(
-        spec.with_(requires_grad=grad if isinstance(grad, bool) else None, strides=spec.strides),
-        source.origin if isinstance(source, Tensor) else None,
+        spec.with_(requires_grad=as_kind(grad, bool), strides=spec.strides),
+        origin_of(source),
     )
     made.parameter = call.name == "Parameter"
     made.buffer = not made.parameter
@@ -547,19 +548,19 @@ def _made_from(interp: Interpreter, call: Arguments) -> Value:
     if name in ("randint",):
         # The bounds do not matter to the shape, only the size does: where one of them is not known, any two will do.
         given = args if "size" in kwargs else args[:-1]
-        if any(isinstance(value, Dim) for value in (*given, kwargs.get("low"), kwargs.get("high"))):
+        if any_are((*given, kwargs.get("low"), kwargs.get("high")), Dim):
             any_bounds = (0,) * len(given) if "high" in kwargs else (0, 1)[-len(given) :] if given else ()
             args = (*any_bounds, *args[len(given) :])
             kwargs = {key: {"low": 0, "high": 1}.get(key, value) for key, value in kwargs.items()}
         bounds = [value for value in args if is_number(value)]
         if len(bounds) == 1 and "high" not in kwargs and bounds[0] < 1:
             args = (1, *args[1:])
-    value = interp.operate(path, args, kwargs, call.node, call.frame, place if isinstance(place, Device) else None)
+    value = interp.operate(path, args, kwargs, call.node, call.frame, as_kind(place, Device))
     if not isinstance(value, Tensor):
         dtype = kwargs.get("dtype")
         known = dtype.name if isinstance(dtype, DType) else None
         value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
-    spec = value.spec.with_(device=place if isinstance(place, Device) else None)
+    spec = value.spec.with_(device=as_kind(place, Device))
     interp.heap.set(value.slots, "spec", spec)
     whole = spec.dtype is not None and "int" in spec.dtype
     held = integers.of_factory(interp, name, call) if whole else integers.of_reals(name, call)
@@ -593,7 +594,7 @@ def _rewrapped(interp: Interpreter, value: Tensor, call: Arguments) -> None:
 
 def _elements(data: Value, depth: int = 3) -> Iterator[Value]:
     """The content of the lists that a tensor is made from."""
-    items = data.elements or () if isinstance(data, ListValue) else data if isinstance(data, tuple) else None
+    items = data.elements or () if isinstance(data, ListValue) else as_kind(data, tuple)
     if items is None or not depth:
         yield data
     else:

@@ -17,7 +17,7 @@ from torchsleuth.interp.library import arrays, data
 from torchsleuth.interp.models import Model, method, models, of_class
 from torchsleuth.interp.models import attribute as marked
 from torchsleuth.interp.pipeline import DataFault
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
@@ -36,6 +36,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
     items_of,
+    origin_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -176,14 +177,14 @@ def _extent(interp: Interpreter, value: Pictured) -> Shape:
 
 
 def _origin(value: Tensor | Array) -> Origin | None:
-    return value.origin if isinstance(value, Tensor) else None
+    return origin_of(value)
 
 
 def _like(interp: Interpreter, value: Pictured, extent: Shape, dtype: str | None = "") -> Value:
     """The value with other channels, height and width; a tensor possibly with another dtype."""
     if isinstance(value, Image):
         channels, height, width = extent
-        return Image(channels if isinstance(channels, int) else None, height, width)
+        return Image(as_kind(channels, int), height, width)
     spec = interp.resolved_spec(value.spec)
     sizes = tuple(interp.fresh_size("?") if size is None else size for size in extent)
     batch = spec.shape[:-3] if spec.shape is not None and len(spec.shape) > 3 else ()
@@ -382,7 +383,7 @@ def _to_image(interp: Interpreter, transform: LibraryObject, value: Pictured) ->
 
 def _image_like(interp: Interpreter, value: Pictured) -> Image:
     channels, height, width = _extent(interp, value)
-    return Image(channels if isinstance(channels, int) else None, height, width)
+    return Image(as_kind(channels, int), height, width)
 
 
 def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
@@ -428,7 +429,7 @@ def _gray(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Val
     channels, height, width = _extent(interp, value)
     if isinstance(value, Tensor) and channels == 1 and not is_v2(transform):
         return value
-    return _like(interp, value, (count if isinstance(count, int) else None, height, width))
+    return _like(interp, value, (as_kind(count, int), height, width))
 
 
 def _padded(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:

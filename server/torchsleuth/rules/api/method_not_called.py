@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, is_reference, nodes_in
 from torchsleuth.tensors.spec import Native
@@ -88,8 +89,8 @@ def _unmade(analysis: Analysis) -> Iterator[Finding]:
         path, node = misuse.site.span.path, misuse.site.node
         source = analysis.source_of(path)
         called = any(
-            isinstance(part, ast.Call) and not part.args and source.span(part.func) == source.span(node)
-            for part in analysis.index(path).nodes
+            not part.args and source.span(part.func) == source.span(node)
+            for part in of_kind(analysis.index(path).nodes, ast.Call)
         )
         if not is_dotted(node) or not called:
             continue

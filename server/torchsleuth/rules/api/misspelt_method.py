@@ -105,13 +105,13 @@ def _makes(method: ast.FunctionDef) -> bool:
     if method.decorator_list or first is None:
         return False
     parts = [part for statement in method.body for part in ast.walk(statement)]
-    if any(isinstance(part, ast.Return) and part.value is not None for part in parts):
+    if any(part.value is not None for part in of_kind(parts, ast.Return)):
         return False
     calls = (part.func for part in of_kind(parts, ast.Call))
     if any(is_attribute(called, "__init__") for called in calls):
         return True
     return method.name.endswith("__") and any(
-        isinstance(part, ast.Attribute) and stores(part) and is_name(part.value, first) for part in parts
+        stores(part) and is_name(part.value, first) for part in of_kind(parts, ast.Attribute)
     )
 
 

@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _chosen(analysis: Analysis, misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
     source, node = analysis.source_of(made.site.span.path), misuse.site.node
-    compares = isinstance(node, ast.Compare) or (is_attribute(node, *_COMPARING))
+    compares = isinstance(node, ast.Compare) or is_attribute(node, *_COMPARING)
     for name in ("indices", "values") if compares else ("values", "indices"):
         edit = edits.insert_after_node(source, made.site.node, f".{name}")
         yield Candidate(message("fix.entry", key=f".{name}"), (edit,), safe=False)

@@ -36,7 +36,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, plain_name
+from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, nodes_in, plain_name
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
@@ -99,9 +99,7 @@ def _of_entry(place: _Place) -> Iterator[Finding]:
 def _of_position(place: _Place) -> Iterator[Finding]:
     count, key = place.what
     excess = key - count + 1 if key >= count else key + count
-    numbers = [
-        part for part in ast.walk(place.node.slice) if isinstance(part, ast.Constant) and type(part.value) is int
-    ]
+    numbers = [part for part in nodes_in(place.node.slice, ast.Constant) if type(part.value) is int]
     computed = not isinstance(place.node.slice, ast.Constant | ast.UnaryOp)
     near = [(part, part.value + step) for part in numbers for step in (excess, -excess) if computed]
     fixes = [*_shorter_range(place, excess), *(place.replaced(part, str(new), False) for part, new in near if new >= 0)]

@@ -175,7 +175,7 @@ def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
 
 def _sets(method: ast.AST, attribute: str) -> bool:
     """Whether a method sets an attribute of its object."""
-    return any(isinstance(part, ast.Attribute) and stores(part) and part.attr == attribute for part in ast.walk(method))
+    return any(stores(part) and part.attr == attribute for part in nodes_in(method, ast.Attribute))
 
 
 def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:

@@ -51,9 +51,9 @@ from torchsleuth.rules.evidence.rewrites import as_loss, without_term
 from torchsleuth.rules.evidence.squares import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, loads, nodes_in
+from torchsleuth.syntax.forms import contains, is_function_call, is_method_call, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
 from torchsleuth.values.graph import Cut, GraphNode, cut_of, flat_step, node_of, passes
 
@@ -337,9 +337,9 @@ def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     title = message("fix.straight_through")
     statement = statement_of(analysis, site)
     around = edits.path_to(analysis.tree(site.span.path), node)
-    if statement is None or any(isinstance(part, _LATER) for part in around[around.index(statement) :]):
+    if statement is None or any_are(around[around.index(statement) :], *_LATER):
         return
-    apart = any(isinstance(part, ast.Call) for part in ast.walk(soft))
+    apart = contains(soft, ast.Call)
     if apart and is_simple(statement, analysis, site.span.path):
         # What it is computed by is not called twice.
         name = free_name(analysis, site.span.path, "soft")

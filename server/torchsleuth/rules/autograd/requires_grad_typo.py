@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name, loads
 from torchsleuth.values import ClassValue, Instance, LibraryModule
@@ -101,7 +102,7 @@ def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> boo
     """Whether the module's class has, or anybody reads from it, an attribute of that name."""
     module = fault.tensor
     if isinstance(module, Instance):
-        if any(isinstance(cls, ClassValue) and name in cls.slots for cls in module.cls.mro()):
+        if any(name in cls.slots for cls in of_kind(module.cls.mro(), ClassValue)):
             return True
     target = fault.at.node
     owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}

@@ -34,7 +34,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Tensor, Value
+from torchsleuth.values import Tensor, Value, shape_of
 
 CODE = "TS611"
 
@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _size(value: Value) -> Size | None:
-    shape = value.spec.shape if isinstance(value, Tensor) else None
+    shape = shape_of(value)
     return shape[0] if shape else None
 
 

@@ -27,7 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in, stores
 from torchsleuth.values import Array, Instance, ListValue, Tensor
@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if getitem is None or counted is None or not _is_constant(getitem):
             continue
         used = [dataset.slots.get(name) for name in _attributes(getitem)]
-        if counted in _attributes(getitem) and all(isinstance(value, _HELD) for value in used):
+        if counted in _attributes(getitem) and all_are(used, *_HELD):
             source = analysis.source_of(dataset.cls.path)
             index = getitem.args.args[1]
             text = message("index.unused", index=f"`{index.arg}`", counted=f"`self.{counted}`")

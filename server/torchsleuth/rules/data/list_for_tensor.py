@@ -171,7 +171,7 @@ def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Itera
     if use is not None:
         source = analysis.source_of(fault.at.span.path)
         stack, imports = spelled(analysis, fault.at.span.path, "torch.stack")
-        double = any(isinstance(item, Tensor) and item.spec.dtype == "float64" for item in made.items or ())
+        double = any(item.spec.dtype == "float64" for item in of_kind(made.items or (), Tensor))
         text = f"{stack}({source.segment(use)}, dim=1){'.float()' if double else ''}"
         title = message("fix.replace", old=source.segment(use), new=text)
         yield Candidate(title, (*imports, edits.replace(source, use, text)))

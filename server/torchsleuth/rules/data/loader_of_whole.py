@@ -29,7 +29,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import all_are, first_of, of_kind
+from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, loads, nodes_in
 from torchsleuth.values import LibraryObject, Value, items_of
@@ -92,7 +92,7 @@ def _given(call: LibraryCall) -> ast.expr | None:
 def _named(call: LibraryCall) -> ast.Name | None:
     """The data set of a loader, where that is a name."""
     given = _given(call)
-    return given if isinstance(given, ast.Name) else None
+    return as_kind(given, ast.Name)
 
 
 def _scope(analysis: Analysis, path: str, node: ast.Name) -> ast.AST | None:

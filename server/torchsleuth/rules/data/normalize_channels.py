@@ -29,11 +29,11 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.transforms import composed, is_given
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import LibraryObject, Tensor, Value, items_of
+from torchsleuth.values import LibraryObject, Value, items_of, shape_of
 
 CODE = "TS608"
 
@@ -98,7 +98,7 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _channels(value: Value) -> int:
-    shape = value.spec.shape if isinstance(value, Tensor) else None
+    shape = shape_of(value)
     return shape[-3] if shape and isinstance(shape[-3], int) else 0
 
 
@@ -143,13 +143,13 @@ def _written(call: ast.Call, position: int, name: str) -> ast.expr | None:
     given = argument_of(call, None, name)
     if given is None and position < len(call.args):
         given = call.args[position]
-    return given if isinstance(given, ast.Tuple | ast.List | ast.BinOp) else None
+    return as_kind(given, ast.Tuple, ast.List, ast.BinOp)
 
 
 def _mean(value: Value) -> str:
     """The mean of some statistics, as text; empty where they are not all known."""
     items = items_of(value)
-    if not items or not all(isinstance(item, int | float) for item in items):
+    if not items or not all_are(items, int, float):
         return ""
     return f"{round(sum(items) / len(items), 4):g}"
 

@@ -31,9 +31,19 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_assignment, is_dotted, is_name, is_text, literal, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import (
+    contains,
+    is_assignment,
+    is_dotted,
+    is_name,
+    is_text,
+    literal,
+    names_in,
+    nodes_in,
+    stores,
+)
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
 
@@ -136,7 +146,7 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
     if isinstance(statement, ast.AugAssign):
         return statement.target
     if is_assignment(statement):
-        return statement.targets[0] if isinstance(statement.targets[0], ast.Subscript) else None
+        return as_kind(statement.targets[0], ast.Subscript)
     call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
     function = call.func if call is not None else None
     if isinstance(function, ast.Attribute) and is_in_place(function.attr):
@@ -147,7 +157,7 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
 def _is_changed(statement: ast.stmt, target: ast.Subscript) -> bool:
     """Whether a part is computed anew from itself, or an array written into; not where it is only replaced."""
     value = statement.value if isinstance(statement, ast.Assign) else None
-    if isinstance(value, ast.Constant) and not any(isinstance(part, ast.Name) for part in ast.walk(target.slice)):
+    if isinstance(value, ast.Constant) and not contains(target.slice, ast.Name):
         return False  # the same value at the same place
     if isinstance(statement, ast.AugAssign | ast.Expr) or not _is_key(target.slice):
         return True

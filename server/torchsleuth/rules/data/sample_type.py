@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.loaders import (
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import any_are, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, keyword_of, nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
@@ -223,10 +223,7 @@ def _is_unpacked(analysis: Analysis, fault: DataFault, count: int) -> bool:
     trail = edits.path_to(analysis.tree(fault.at.span.path), fault.at.node) if fault.at.node is not None else []
     loop = first_of(reversed(trail), ast.For)
     return loop is not None and any(
-        isinstance(part, ast.Tuple)
-        and len(part.elts) == count
-        and not any(isinstance(it, ast.Tuple) for it in part.elts)
-        for part in ast.walk(loop.target)
+        len(part.elts) == count and not any_are(part.elts, ast.Tuple) for part in nodes_in(loop.target, ast.Tuple)
     )
 
 

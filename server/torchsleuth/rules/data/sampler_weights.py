@@ -34,7 +34,7 @@ from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_reference
 from torchsleuth.synthesis.shapes import same
-from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, is_int, items_of
+from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, is_int, items_of, shape_of
 from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
@@ -57,7 +57,7 @@ def _each_once(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.calls_at_places(_SAMPLER):
         weights, drawn = call.get(0, "weights"), call.get(1, "num_samples")
         written = argument_of(call.site.call, 2, "replacement") if call.site.call is not None else None
-        shape = weights.spec.shape if isinstance(weights, Tensor) else None
+        shape = shape_of(weights)
         count = shape[0] if shape else len(items_of(weights) or ())
         if written is not None and call.get(2, "replacement") is False and is_int(drawn) and same(count, drawn):
             fix = replaced(analysis, call.site, written, "True")

@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_dotted, is_plain_call, last_word
+from torchsleuth.syntax.forms import contains, is_dotted, is_plain_call, last_word
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value, is_native
 
 CODE = "TS621"
@@ -88,9 +88,7 @@ def _goes_through_all(dataset: Instance, method: Function) -> bool:
                 if _DRAWN.search(called) and not any(word.arg == "generator" for word in part.keywords):
                     return False
     loops = _loops(method)
-    plain = not any(
-        isinstance(part, ast.While | ast.YieldFrom | ast.Return | ast.Break) for part in ast.walk(method.node)
-    )
+    plain = not contains(method.node, ast.While, ast.YieldFrom, ast.Return, ast.Break)
     return plain and len(loops) == 1 and _yields(loops[0]) and _is_whole(dataset, loops[0].iter)
 
 
@@ -100,7 +98,7 @@ def _nodes(held: Value) -> Iterator[ast.AST]:
 
 
 def _yields(loop: ast.For) -> bool:
-    return any(isinstance(part, ast.Yield) for part in ast.walk(loop))
+    return contains(loop, ast.Yield)
 
 
 def _is_whole(dataset: Instance, node: ast.expr) -> bool:

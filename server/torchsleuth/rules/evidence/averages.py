@@ -11,7 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_binary, names_in, plain_name
 from torchsleuth.values import Instance, LibraryModule, Value
@@ -70,7 +70,7 @@ def _place(statement: ast.stmt) -> ast.Subscript | None:
     if not is_assignment(statement):
         return None
     target = statement.targets[0]
-    return target if isinstance(target, ast.Subscript) else None
+    return as_kind(target, ast.Subscript)
 
 
 def _read(place: ast.Subscript) -> ast.expr:

@@ -25,7 +25,7 @@ from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, n
 from torchsleuth.syntax.parse import parse
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Tensor
+from torchsleuth.values import shape_of
 from torchsleuth.values.frames import Scene
 
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
@@ -136,7 +136,7 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     for call in _assigned_calls(frame, used.node):
         for part in call.args:
             value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
-            shape = value.spec.shape if isinstance(value, Tensor) else None
+            shape = shape_of(value)
             if shape and len(shape) > axis and shape[axis] == longer:
                 yield appended(analysis, used.site, part, f"[{':, ' * axis}:-1]", safe=False)
 

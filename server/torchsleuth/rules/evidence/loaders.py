@@ -11,6 +11,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit, Position, Related, Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import first_line
 from torchsleuth.syntax.names import Names
@@ -39,7 +40,7 @@ def below_subsets(dataset: Value) -> tuple[Value, int]:
 def construction_of(loader: LibraryObject | None) -> ast.Call | None:
     """The call that made a loader, as it is written."""
     node = loader.site.node if loader is not None and loader.site is not None else None
-    return node if isinstance(node, ast.Call) else None
+    return as_kind(node, ast.Call)
 
 
 def head(analysis: Analysis, path: str, call: ast.Call) -> Span:

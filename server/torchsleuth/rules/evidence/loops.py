@@ -12,7 +12,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -119,7 +119,7 @@ def statement_of(analysis: Analysis, site: Site) -> ast.stmt | None:
 
 def loop_statement(analysis: Analysis, point: LoopPoint) -> ast.stmt | None:
     found = analysis.index(point.span.path).same(point.node)
-    return found if isinstance(found, ast.For | ast.While) else None
+    return as_kind(found, ast.For, ast.While)
 
 
 def receiver_text(analysis: Analysis, site: Site) -> str | None:
@@ -246,7 +246,7 @@ def _derives(derived: ast.ClassDef, owner: ast.ClassDef) -> bool:
 
 
 def _defines(owner: ast.ClassDef, method: str) -> bool:
-    return any(isinstance(part, ast.FunctionDef) and part.name == method for part in owner.body)
+    return any(part.name == method for part in of_kind(owner.body, ast.FunctionDef))
 
 
 def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr | None:

@@ -13,7 +13,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, own_blocks, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import any_are, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in, stores
 from torchsleuth.values import Instance, LibraryModule, Site, Value
@@ -162,7 +162,7 @@ def _returns_before(trail: list[ast.AST]) -> Iterator[ast.expr]:
 
 def _leaves(statement: ast.If) -> bool:
     ends = (block[-1] for block in (statement.body, statement.orelse) if block)
-    return any(isinstance(end, ast.Return | ast.Raise | ast.Continue | ast.Break) for end in ends)
+    return any_are(ends, ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def _is_switch(test: ast.expr, own: set[str]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value, is_native
 
@@ -16,7 +17,7 @@ def trainable(module: Value) -> bool:
             return True
         if isinstance(part, Instance):
             held = part.slots.values()
-            if any(isinstance(value, Tensor) and value.parameter and value.spec.requires_grad for value in held):
+            if any(value.parameter and value.spec.requires_grad for value in of_kind(held, Tensor)):
                 return True
     return False
 

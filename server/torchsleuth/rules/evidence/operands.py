@@ -12,7 +12,7 @@ from torchsleuth.rules.evidence.constructors import names_for, passed_for, resiz
 from torchsleuth.rules.evidence.describe import argument_nodes, expression_text, shape_text
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -33,7 +33,7 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Native, TensorSpec
-from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Origin, Site, Tensor, Value
+from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Origin, Site, Tensor, Value, shape_of
 from torchsleuth.values.frames import Scene
 
 _MAX_STEPS = 12
@@ -483,7 +483,7 @@ def _shape_owner(node: ast.expr) -> ast.Name | None:
         node = node.func.value
     elif is_attribute(node, "shape"):
         node = node.value
-    return node if isinstance(node, ast.Name) else None
+    return as_kind(node, ast.Name)
 
 
 def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
@@ -518,7 +518,7 @@ def size_texts(frame: Scene, wanted: Size, before: ast.AST) -> Iterator[str]:
     """Sizes of tensors that are at hand above an expression, as expressions: ``x.size(0)``."""
     for name in tensors_above(frame, before):
         tensor = frame.names[name]
-        shape = tensor.spec.shape if isinstance(tensor, Tensor) else None
+        shape = shape_of(tensor)
         index = next((index for index, size in enumerate(shape or ()) if same(size, wanted)), None)
         if index is not None:
             yield f"{name}.size({index})"
@@ -564,7 +564,7 @@ def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
     if not isinstance(receiver, Instance) or not isinstance(owner, ast.Name) or not first or owner.id != first[0].arg:
         return None
     found = receiver.slots.get(node.func.attr)
-    return found if isinstance(found, LibraryModule) else None
+    return as_kind(found, LibraryModule)
 
 
 def called_module(site: Site) -> LibraryModule | None:
@@ -573,5 +573,5 @@ def called_module(site: Site) -> LibraryModule | None:
     if is_function_call(node):
         scopes = (site.scene.names, *site.scene.closure, site.scene.globals)
         found = next((names[node.func.id] for names in scopes if node.func.id in names), None)
-        return found if isinstance(found, LibraryModule) else None
-    return attribute_module(site, node if isinstance(node, ast.Call) else None)
+        return as_kind(found, LibraryModule)
+    return attribute_module(site, as_kind(node, ast.Call))

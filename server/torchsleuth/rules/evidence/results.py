@@ -10,11 +10,11 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
 from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import any_are, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import DictValue, NamedResult, Tensor, Value
+from torchsleuth.values import DictValue, NamedResult, Tensor, Value, origin_of
 
 _SCORES = ("logits", "out")
 _RECURRENT = ("RNN", "LSTM", "GRU")
@@ -49,7 +49,7 @@ def _part(value: Value) -> str | None:
     """How the tensor that is meant is written after a result that holds several: the scores of a model, where it says
     so, or else the first."""
     match value:
-        case NamedResult() if any(isinstance(item, Tensor) for item in value):
+        case NamedResult() if any_are(value, Tensor):
             return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
         case tuple():
             return "[0]" if value and isinstance(value[0], Tensor) else None
@@ -123,7 +123,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript):
             continue
         state = operation.args[0] if operation.args[1:] in ((-1,), (0,)) else None
-        made = state.origin if isinstance(state, Tensor) else None
+        made = origin_of(state)
         layer = analysis.operations.get(id(made.site)) if made is not None else None
         module = layer.module if layer is not None else None
         if module is not None and module.kwargs.get("bidirectional") is True and torch is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import any_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binding
 
@@ -21,7 +22,7 @@ def returned(analysis: Analysis, path: str) -> Iterator[Candidate]:
         if function.name == "__init__" or found == _MAX:
             continue
         inside = [part for part in ast.walk(function) if part is not function]
-        if any(isinstance(part, ast.Return | ast.Yield | ast.YieldFrom | ast.FunctionDef) for part in inside):
+        if any_are(inside, ast.Return, ast.Yield, ast.YieldFrom, ast.FunctionDef):
             continue
         last = function.body[-1]
         text = f"return {source.segment(last)}"

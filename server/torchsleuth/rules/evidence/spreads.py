@@ -18,7 +18,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text
 from torchsleuth.rules.evidence.operands import appended, lineage, package_name, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Related, Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import argument_of, is_spread, loads
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Parameters, Tensor, Value, is_unknown, items_of
@@ -215,7 +215,7 @@ def _made(operation: Operation, name: str) -> tuple[float, float] | None:
 def _computed(function: Callable[..., float], args: tuple[Value, ...], number: float) -> float | None:
     """A function of a number in the place of the tensor; the logarithm of zero is below everything."""
     given: list[Any] = [number if isinstance(part, Tensor) else part for part in args]
-    if not all(isinstance(part, int | float) for part in given):
+    if not all_are(given, int, float):
         return None
     if function in (math.log, math.log2, math.log10) and number == 0:
         return -math.inf

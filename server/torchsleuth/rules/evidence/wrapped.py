@@ -14,7 +14,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_method_call, is_reference, is_spread, is_text, stores
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_attribute,
+    is_method_call,
+    is_reference,
+    is_spread,
+    is_text,
+    nodes_in,
+    stores,
+)
 from torchsleuth.values import DictValue, Instance, LibraryObject, Site, Value, is_object
 
 _INNER = {
@@ -185,7 +194,7 @@ def _passed(site: Site | None, name: str | None) -> tuple[Site | None, str | Non
 
 
 def _sets(function: ast.AST, name: str | None) -> bool:
-    return any(isinstance(node, ast.Name) and stores(node) and node.id == name for node in ast.walk(function))
+    return any(stores(node) and node.id == name for node in nodes_in(function, ast.Name))
 
 
 def _is_seen(made: Site, used: Site, name: str | None) -> bool:

@@ -26,6 +26,7 @@ from typing import TypeGuard
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_binary, is_binding, is_name, is_reference, is_unary, nodes_in
 from torchsleuth.syntax.trees import Index
@@ -112,7 +113,7 @@ def _outwards(index: Index, node: ast.expr, sign: int) -> tuple[int, ast.expr | 
 def _added(index: Index, part: ast.expr) -> int | None:
     """The sign with which a part is added to the loss of a reconstruction, where it stands or by the name that it is given."""
     outer = index.parents.get(part)
-    functions = [one for one in index.trail(part) if isinstance(one, ast.FunctionDef)]
+    functions = of_kind(index.trail(part), ast.FunctionDef)
     scope = functions[-1] if functions else index.nodes[0]
     if is_binding(outer):
         name = outer.targets[0].id

@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
@@ -131,7 +132,7 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
         if call.path == "torch.utils.data.random_split":
             lengths = call.get(1, "lengths")
             items = lengths.items or () if isinstance(lengths, ListValue) else lengths
-            if isinstance(items, tuple) and any(isinstance(item, float) and item > 1 for item in items):
+            if isinstance(items, tuple) and any(item > 1 for item in of_kind(items, float)):
                 node = _argument(call, 1, "lengths")
                 found = next(index for index, item in enumerate(items) if isinstance(item, float) and item > 1)
                 parts = node.elts if is_display(node) else []

@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, trail
 from torchsleuth.rules.evidence.scores import narrowed, scoring
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -141,10 +141,10 @@ def _lookup(operation: Operation) -> Lookup | None:
 def _rows(operation: Operation) -> int | None:
     if operation.module is not None:
         size = given_argument(operation.module, 0, "num_embeddings")
-        return size if isinstance(size, int) else None
+        return as_kind(size, int)
     weight = operand(operation, 1, "weight")
     rows = weight.spec.shape[0] if weight is not None and weight.spec.shape else None
-    return rows if isinstance(rows, int) else None
+    return as_kind(rows, int)
 
 
 def _picked(operation: Operation) -> Lookup | None:

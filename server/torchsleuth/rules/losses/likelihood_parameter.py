@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
 from torchsleuth.rules.evidence.spreads import not_positive
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.values import Tensor
@@ -70,7 +71,7 @@ def _takes_logarithm(operation: Operation) -> bool | None:
         (module.kwargs, module.args, 0) if module is not None else (operation.kwargs, operation.args, 2)
     )
     value = options.get("log_input", given[place] if place < len(given) else True)
-    return value if isinstance(value, bool) else None
+    return as_kind(value, bool)
 
 
 def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Operation | None:

@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -98,7 +99,7 @@ def _parts(given: Operand | None, is_part: Callable[[ast.AST], bool]) -> Iterato
 def _slices(node: ast.AST) -> list[ast.Slice]:
     key = node.slice if isinstance(node, ast.Subscript) else None
     parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return [one for one in parts if isinstance(one, ast.Slice)]
+    return of_kind(parts, ast.Slice)
 
 
 def _ends_early(node: ast.AST) -> bool:

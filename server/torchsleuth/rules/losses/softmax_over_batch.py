@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, replaced, sour
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.tensors import dims
@@ -103,7 +104,7 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
             given = operation.operands[0]
         elif (chosen := _chosen(operation)) is not None:
             probabilities = chosen.argument(0, "probs")
-            given = probabilities if isinstance(probabilities, Tensor) else None
+            given = as_kind(probabilities, Tensor)
         else:
             continue
         weighs = name in _WEIGHTED

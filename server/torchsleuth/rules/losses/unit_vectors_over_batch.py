@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.operands import ancestry, operand, replaced, sou
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import argument_of
-from torchsleuth.values import Tensor
+from torchsleuth.values import Tensor, shape_of
 
 CODE = "TS325"
 _NORMALIZE = "torch.nn.functional.normalize"
@@ -63,7 +63,7 @@ def _dim(operation: Operation) -> object:
 def _multiplies_rows(product: Operation, normalize: Operation) -> bool:
     """Whether the left factor is what was normalised, row by row, and the product sums over its columns."""
     left = product.args[0] if product.args else None
-    shape = left.spec.shape if isinstance(left, Tensor) else None
+    shape = shape_of(left)
     if not isinstance(left, Tensor) or shape is None or len(shape) != 2 or shape[0] == shape[1]:
         return False
     return any(origin.site is normalize.site for origin in ancestry(left, _KEEPS.__contains__))

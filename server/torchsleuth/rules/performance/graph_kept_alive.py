@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.iterations import next_iteration
 from torchsleuth.rules.evidence.uses import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_constant, is_display, is_method_call, is_reference, loads, names_in, nodes_in
 from torchsleuth.values import DictValue, ListValue, Tensor, Value, tuple_of
@@ -153,7 +154,7 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             holder, term = _carries(operation.nodes[mine], node), operation.nodes[other]
             if holder is None or term is None or holder in term.members:
                 continue
-            into = parts[mine] if isinstance(parts[mine], ast.Name | ast.Attribute | ast.Subscript) else None
+            into = as_kind(parts[mine], ast.Name, ast.Attribute, ast.Subscript)
             tensor = operation.args[other]
             if not isinstance(tensor, Tensor):
                 continue

@@ -34,11 +34,12 @@ from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_sec
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import LibraryModule, Origin, Tensor
+from torchsleuth.values import LibraryModule, Origin, Tensor, origin_of
 
 CODE = "TS119"
 _LAYERS = (
@@ -110,7 +111,7 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
     """``out[:, -1]`` of a recurrent layer that has the steps in dimension 0: all steps of the last sample."""
     for operation in analysis.trace.operations:
         given = operation.args[0] if operation.args else None
-        origin = given.origin if isinstance(given, Tensor) else None
+        origin = origin_of(given)
         layer = analysis.operations.get(id(origin.site)) if origin is not None else None
         module = layer.module if layer is not None else None
         if (
@@ -195,7 +196,7 @@ def _is_batch_first(module: LibraryModule) -> bool | None:
         return None
     position = 3 if module.type_name in _RECURRENT else 99
     value = module.kwargs.get("batch_first", module.args[position + 1] if len(module.args) > position + 1 else False)
-    return value if isinstance(value, bool) else None
+    return as_kind(value, bool)
 
 
 def _by_loss(losses: _Losses, operation: Operation, used: Operand, first: bool) -> tuple[int | None, Operation | None]:

@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import any_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.synthesis.shapes import channels_last, same
@@ -213,7 +214,7 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
 def _made_of_tensors(failure: OperatorFailure) -> LibraryModule | None:
     """``nn.ReLU(x)`` where its result is wanted: a module that was given a tensor for an option."""
     given = failure.operation.args[0] if failure.operation.args else None
-    fits = isinstance(given, LibraryModule) and any(isinstance(value, Tensor) for value in given.args)
+    fits = isinstance(given, LibraryModule) and any_are(given.args, Tensor)
     return given if fits and isinstance(given, LibraryModule) else None
 
 

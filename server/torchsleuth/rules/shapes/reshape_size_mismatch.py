@@ -99,7 +99,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         title = message("fix.size", old=source.segment(first), new=f"{text}.size(0)")
         yield Candidate(title, (edits.replace(source, first, f"{text}.size(0)"),))
     wide = list(_wide_enough(analysis, operation, values))
-    if not all(isinstance(size, ast.Constant | ast.UnaryOp) for size in sizes):
+    if not all_are(sizes, ast.Constant, ast.UnaryOp):
         # Sizes with names are meant.
         yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)

@@ -31,7 +31,7 @@ from torchsleuth.schema import Position, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_name, loads
 from torchsleuth.tensors import dims
-from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of
+from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of, shape_of
 
 CODE = "TS115"
 
@@ -201,7 +201,7 @@ def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.Li
 
 def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
     """Features that hold several things side by side, such as means and variances, taken apart."""
-    shape = found.value.spec.shape if isinstance(found.value, Tensor) else None
+    shape = shape_of(found.value)
     if value is None or not shape or len(shape) < 2 or not isinstance(shape[-1], int):
         return
     if isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript) and shape[-1] % wanted == 0:

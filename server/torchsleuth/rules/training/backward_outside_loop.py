@@ -32,6 +32,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import common_loop, draws_again, receiver_text, statement_of, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, plain_name, stores
 
@@ -174,7 +175,7 @@ def _carries_on(loop: ast.For) -> bool:
         for name in (name for target in part.targets for name in nodes_in(target, ast.Name)):
             set_at[name.id] = min(part.lineno, set_at.get(name.id, part.lineno))
     given = [one for part in nodes_in(loop, ast.Call) for one in part.args]
-    return any(isinstance(one, ast.Name) and one.lineno <= set_at.get(one.id, 0) for one in given)
+    return any(one.lineno <= set_at.get(one.id, 0) for one in of_kind(given, ast.Name))
 
 
 def _collects(loop: ast.For, name: str) -> bool:

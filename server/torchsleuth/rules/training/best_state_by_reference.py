@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import any_are, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_assignment,
@@ -147,7 +147,7 @@ def _kept(analysis: Analysis, call: LibraryCall) -> _Kept | None:
         place = _place(analysis, frame.path, node)
         if place is None or not _refers(place, _stays(call.receiver)):
             return None
-        conditional = conditional or any(isinstance(part, ast.If) for part in _until_loop(place))
+        conditional = conditional or any_are(_until_loop(place), ast.If)
         if not isinstance(place.statement, ast.Return):
             conditional = conditional or _conditional_above(analysis, frame)
             if _ends(analysis, place, frame):
@@ -181,9 +181,9 @@ def _conditional_above(analysis: Analysis, frame: Scene) -> bool:
         place = _place(analysis, frame.caller.path, frame.call)
         if place is None:
             return False
-        if any(isinstance(part, ast.If) for part in _until_loop(place)):
+        if any_are(_until_loop(place), ast.If):
             return True
-        if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+        if any_are(place.blocks, ast.For, ast.While):
             return False
         frame = frame.caller
     return False
@@ -249,7 +249,7 @@ def _collected(analysis: Analysis, place: _Place, position: int | None) -> ast.e
     if not is_assignment(statement):
         return None
     target = statement.targets[0]
-    if any(isinstance(part, ast.ListComp) for part in place.wrappers):
+    if any_are(place.wrappers, ast.ListComp):
         within = set(ast.walk(place.blocks[-1]))
         names = (node for node in analysis.index(place.path).of_type(ast.Name) if node in within)
         read = isinstance(target, ast.Name) and any(
@@ -316,7 +316,7 @@ def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
     block = around.body if isinstance(around, ast.If) else []
     if not block or not isinstance(block[-1], ast.Break | ast.Return):
         return False
-    if any(isinstance(part, ast.For | ast.While) for part in place.blocks):
+    if any_are(place.blocks, ast.For, ast.While):
         return True
     caller = _place(analysis, frame.caller.path, frame.call) if frame.caller is not None and frame.call else None
     if caller is None:
@@ -396,7 +396,7 @@ def _whole_models(analysis: Analysis) -> Iterator[Finding]:
                     value = _place(analysis, frame.path, given)
                     if value is None or _made_anew(value, name):
                         continue
-                    conditional = any(isinstance(part, ast.If) for part in _until_loop(value))
+                    conditional = any_are(_until_loop(value), ast.If)
                     target = _target(analysis, value, conditional)
                     if target is not None:
                         reported.add(given)

@@ -223,7 +223,7 @@ def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
         if stored and not (isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)):
             around = next((part for part in reversed(over.index.trail(node)) if isinstance(part, _Function)), None)
             setters.append(around.name if around is not None else "")
-    named = any(isinstance(node, ast.Constant) and node.value == total.attr for node in over.index.nodes)
+    named = any(node.value == total.attr for node in of_kind(over.index.nodes, ast.Constant))
     return setters == ["__init__"] and not named
 
 

@@ -24,6 +24,7 @@ from itertools import pairwise
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.trees import index
@@ -59,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _calls_otherwise(receiver: Value) -> bool:
     """Whether a module's class says itself what a call does."""
     classes = receiver.cls.mro() if isinstance(receiver, Instance) else ()
-    return any(isinstance(cls, ClassValue) and "__call__" in cls.slots for cls in classes)
+    return any("__call__" in cls.slots for cls in of_kind(classes, ClassValue))
 
 
 def _in_own_method(analysis: Analysis, path: str, node: ast.Call, receiver: ast.expr) -> bool:

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_spread, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, contains, is_spread, names_in, nodes_in
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
 
@@ -101,7 +101,7 @@ def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candid
 
 def _leaves_early(maker: ast.FunctionDef) -> bool:
     """Whether the end of a constructor's body need not be reached."""
-    return any(isinstance(part, ast.Return) for part in ast.walk(maker))
+    return contains(maker, ast.Return)
 
 
 def _self_name(frame: Scene) -> str | None:

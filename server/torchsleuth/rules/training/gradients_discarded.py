@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.evidence.schedules import every_kth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_module
 
@@ -140,7 +141,7 @@ def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candida
         text = source.segment(here)
         block = next((block for block in blocks_of(analysis.tree(path)) if there in block), [there])
         following = block[block.index(there) + 1 :]
-        if any(isinstance(one, ast.Expr) and source.segment(one) == text and one is not here for one in following):
+        if any(source.segment(one) == text and one is not here for one in of_kind(following, ast.Expr)):
             title = message("fix.remove_line", text=text, line=here.lineno)
             yield Candidate(title, (edits.remove_line(source, here.lineno),))
             return

@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.loops import loop_statement, within
 from torchsleuth.rules.evidence.schedules import every_kth, iterations
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_function_call, is_literal, is_name
 from torchsleuth.tensors.dims import is_number
@@ -51,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         condition, site = decided
         source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
         times, batches = held(condition, site.scene), iterations(step.loops[-1])
-        test = next((one.test for one in reversed(index.trail(condition)) if isinstance(one, ast.If)), None)
+        test = next((one.test for one in of_kind(reversed(index.trail(condition)), ast.If)), None)
         if test is None or source.span(test) in reported or not _counts(test, condition, loop):
             continue
         if not is_number(times) or not is_number(batches) or times < 2 or not batches % times:

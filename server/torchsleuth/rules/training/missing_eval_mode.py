@@ -54,7 +54,7 @@ from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in
+from torchsleuth.syntax.forms import contains, is_method_call, nodes_in
 from torchsleuth.values import DictValue, LibraryObject, Parameters, Tensor, is_unknown
 
 CODE = "TS505"
@@ -343,7 +343,7 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
     yield from _by_phase(analysis, event, name)
     before = edits.insert_line_before(source, block, f"{name}.eval()")
     yield Candidate(message("fix.insert", text=f"{name}.eval()"), (before,))
-    if not any(isinstance(part, ast.Return) for part in ast.walk(block)):
+    if not contains(block, ast.Return):
         after = edits.insert_line_after(source, block, f"{name}.train()")
         title = message("fix.insert_both", first=f"{name}.eval()", second=f"{name}.train()")
         yield Candidate(title, (before, after))

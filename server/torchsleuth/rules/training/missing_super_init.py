@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_function_call, nodes_in
 from torchsleuth.values import ClassValue, Instance, Tensor, is_module
@@ -39,7 +39,7 @@ CODE = "TS518"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for item in analysis.trace.attributes:
-        tensor = item.value if isinstance(item.value, Tensor) else None
+        tensor = as_kind(item.value, Tensor)
         held = is_module(item.value) or (tensor is not None and (tensor.parameter or tensor.buffer))
         if item.ready or not held or item.owner.cls.opaque or item.owner.identity in reported:
             continue

@@ -37,6 +37,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import lineage, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import targets_of
 from torchsleuth.tensors import dims
@@ -108,7 +109,7 @@ def _is_mixed(analysis: Analysis, one: _Picked) -> bool:
     statement, node = statement_of(analysis, one.operation.site), one.operation.site.node
     pasted = targets_of(statement) if isinstance(statement, ast.Assign) and isinstance(node, ast.Subscript) else []
     return isinstance(node, ast.Subscript) and any(
-        isinstance(target, ast.Subscript) and ast.dump(target.value) == ast.dump(node.value) for target in pasted
+        ast.dump(target.value) == ast.dump(node.value) for target in of_kind(pasted, ast.Subscript)
     )
 
 

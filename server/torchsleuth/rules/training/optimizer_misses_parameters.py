@@ -50,7 +50,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, loads, nodes_in, stores, targets_of
 from torchsleuth.syntax.text import SourceText
@@ -566,7 +566,7 @@ def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: 
     assert optimizer.site is not None
     source, value = analysis.source_of(optimizer.site.span.path), optimizer.argument(0, "params")
     elements = value.elements or () if isinstance(value, ListValue) else ()
-    lone, grouped = isinstance(what, Tensor), any(isinstance(part, DictValue) for part in elements)
+    lone, grouped = isinstance(what, Tensor), any_are(elements, DictValue)
     if isinstance(given, ast.List) and given.elts:
         more = f"[{name}]" if lone else f"{name}.parameters()"
         more = f'{{"params": {more}}}' if grouped else name if lone else f"*{more}"

@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_definition, is_function_call, is_name, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
@@ -113,7 +113,7 @@ def _last_uses(analysis: Analysis, path: str, loop: ast.For, name: str) -> Itera
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     stored = [part for part in _named(inside, name) if stores(part)]
     found = [part for part in of_kind(inside, ast.Assign) if part.targets[0] in stored]
-    nested = any(isinstance(part, ast.For | ast.While | ast.Lambda | ast.FunctionDef) for part in inside)
+    nested = any_are(inside, ast.For, ast.While, ast.Lambda, ast.FunctionDef)
     if nested or len(stored) != len(found):
         return
     if all(_is_new(one, name) and not _is_read(analysis, path, one, name) for one in found):

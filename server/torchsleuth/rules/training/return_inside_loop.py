@@ -29,6 +29,7 @@ from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import any_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in
 
@@ -57,7 +58,7 @@ def _breaks(loop: ast.For, point: LoopPoint) -> bool:
     """Whether a loop over a loader trains on its first batch, and ends."""
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     trains = any(is_method_call(part, "backward") for part in inside)
-    goes_on = any(isinstance(part, ast.Continue) for part in inside)
+    goes_on = any_are(inside, ast.Continue)
     return point.loader is not None and isinstance(loop.body[-1], ast.Break) and trains and not goes_on
 
 
@@ -76,7 +77,7 @@ def _ends_too_early(loop: ast.For, point: LoopPoint) -> bool:
     if not isinstance(last, ast.Return) or last.value is None or 1 in (point.count, getattr(plan, "count", None)):
         return False
     inside = [part for statement in loop.body for part in ast.walk(statement)]
-    if any(isinstance(part, ast.Continue | ast.Break | ast.Yield) for part in inside):
+    if any_are(inside, ast.Continue, ast.Break, ast.Yield):
         return False
     read = {ast.unparse(part) for part in nodes_in(last.value, ast.Name, ast.Attribute)}
     return any(ast.unparse(target) in read for target in _added_to(inside))

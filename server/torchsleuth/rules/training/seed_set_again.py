@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_definition, is_method_call, nodes_in
 from torchsleuth.syntax.names import Names
@@ -48,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if id(call) not in seeds:
             continue
         trail = index.trail(statement)
-        repeated = _repeated(trail[:-1]) if not any(isinstance(part, ast.With) for part in trail) else None
+        repeated = _repeated(trail[:-1]) if not any_are(trail, ast.With) else None
         if repeated is not None:
             text = message(repeated, call=source.segment(call))
             alone = _is_alone(trail[-2], statement)
@@ -84,7 +85,7 @@ def _repeated(trail: list[ast.AST]) -> str | None:
 def _is_alone(block: ast.AST, statement: ast.stmt) -> bool:
     """Whether nothing is left of a block without a statement."""
     bodies = [getattr(block, name, []) for name in ("body", "orelse", "finalbody")]
-    return any(body == [statement] for body in bodies if isinstance(body, list))
+    return any(body == [statement] for body in of_kind(bodies, list))
 
 
 RULE = Rule(FAULTS[CODE], find)
