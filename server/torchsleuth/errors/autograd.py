@@ -260,8 +260,8 @@ def _custom_backward(case: Case) -> list[Related]:
     for frame in {frame.path: frame for frame in case.frames}.values():
         for node in nodes_in(frame.tree, ast.ClassDef):
             if node.name == case.match[1]:
-                for method in node.body:
-                    if isinstance(method, ast.FunctionDef) and method.name == "backward":
+                for method in of_kind(node.body, ast.FunctionDef):
+                    if method.name == "backward":
                         returned = list(nodes_in(method, ast.Return))
                         span = frame.source.span(returned[-1] if returned else method)
                         text = message("error.custom_backward.here", name=node.name)

@@ -11,6 +11,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append, append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple, plain_name
 
@@ -52,8 +53,8 @@ def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast
     for frame in files_of(case):
         for node in nodes_in(frame.tree, ast.ClassDef):
             if node.name == name:
-                for method in node.body:
-                    if isinstance(method, ast.FunctionDef) and method.name == "backward":
+                for method in of_kind(node.body, ast.FunctionDef):
+                    if method.name == "backward":
                         returns = list(nodes_in(method, ast.Return))
                         yield from ((frame, part.value) for part in returns if part.value is not None)
 

@@ -28,8 +28,8 @@ def updates_by_hand(case: Case) -> list[ast.Assign]:
         return []
     first = next((node for node in ast.walk(case.frame.tree) if _updated(case.frame, node) == tensor), None)
     for node in ast.walk(case.frame.tree) if first is not None else ():
-        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
-            if isinstance(block, list) and first in block:
+        for block in of_kind((getattr(node, "body", None), getattr(node, "orelse", None)), list):
+            if first in block:
                 return _neighbours(case.frame, block, block.index(first))
     return []
 

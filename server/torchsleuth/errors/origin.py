@@ -13,6 +13,7 @@ from itertools import islice, zip_longest
 from torchsleuth.errors.case import Case, CrashFrame, shape_text
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -346,8 +347,8 @@ def _appended(scope: ast.AST, name: str) -> Iterator[ast.AST]:
 def _stored(scope: ast.AST, name: str) -> Iterator[ast.AST]:
     """Where something is put under a key."""
     for node in _inside(scope):
-        for target in node.targets if isinstance(node, ast.Assign) else ():
-            if isinstance(target, ast.Subscript) and is_name(target.value, name):
+        for target in of_kind(node.targets if isinstance(node, ast.Assign) else (), ast.Subscript):
+            if is_name(target.value, name):
                 yield node
 
 

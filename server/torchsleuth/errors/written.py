@@ -18,7 +18,7 @@ from torchsleuth.errors.constructor import build_sites
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_constant, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
@@ -239,8 +239,8 @@ def _sums(source: SourceText, place: ast.AST, size: int) -> Iterator[Fix]:
     """``6 + rank`` → ``6``, where that is the size that fits."""
     for node in nodes_in(place, ast.BinOp):
         if isinstance(node.op, ast.Add | ast.Sub):
-            for side in (node.left, node.right):
-                if isinstance(side, ast.Constant) and type(side.value) is int and side.value == size:
+            for side in of_kind((node.left, node.right), ast.Constant):
+                if type(side.value) is int and side.value == size:
                     title = message("fix.replace", old=source.segment(node), new=size)
                     yield Fix(title, (edits.replace(source, node, str(size)),), safe=False)
 

@@ -26,7 +26,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -178,9 +178,8 @@ class Calls(Choices):
             return self._asked(callee.path, tuple(args), value, node, frame)
         if isinstance(callee, Unknown | Native):
             # What is not followed may change what it gets, or is a method of.
-            for one in (*owners(callee), *args):
-                if isinstance(one, Unknown):
-                    one.attributes = None
+            for one in of_kind((*owners(callee), *args), Unknown):
+                one.attributes = None
         return value
 
     def _asked(self, path: str, args: tuple[Value, ...], value: Value, node: ast.Call, frame: Frame) -> Value:
@@ -406,9 +405,8 @@ class Calls(Choices):
     def lose(self, values: tuple[Value, ...]) -> None:
         """Objects that code gets which is not followed: it may run their constructor, and set attributes."""
         self.may_be_initialised(*values)
-        for value in values:
-            if isinstance(value, Instance):
-                self.heap.set(value.state, "open", True)
+        for value in of_kind(values, Instance):
+            self.heap.set(value.state, "open", True)
 
     def _hands_back(self, function: Function) -> bool:
         """Whether a function of an imported module returns its first argument, whatever it does besides."""
@@ -804,9 +802,8 @@ class Calls(Choices):
 
     def may_be_initialised(self, *values: Value) -> None:
         """Code that is not known may have run the constructor of a base class."""
-        for value in values:
-            if isinstance(value, Instance):
-                value.state["ready"] = True
+        for value in of_kind(values, Instance):
+            value.state["ready"] = True
 
     def forget_captured(self, function: Function) -> None:
         """A function that may be called at any time: what the containers hold that it fills is not known any more."""

@@ -271,8 +271,8 @@ class EntryPoints(DeclaredShapes):
         if isinstance(forward, Function) and isinstance(instance, Instance):
             skip = forward.bound_parameters
             self._hand_out(forward, (instance,)[:skip], self._arguments(forward, skip, given), frame)
-            for method in list(cls.slots.values()):
-                if isinstance(method, Function) and method.node not in self.called and method.kind == "function":
+            for method in of_kind(cls.slots.values(), Function):
+                if method.node not in self.called and method.kind == "function":
                     self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
 
     def _try_with_roles(self, function: Function, roles: Roles, frame: Frame, given: Supposition) -> None:

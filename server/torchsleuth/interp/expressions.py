@@ -703,8 +703,8 @@ class Expressions(Calls):
         one = self.heap.join_all(self.heap.several(items))
         if is_unknown(one):
             # Whatever is done to it changes one of these.
-            for item in items:
-                if isinstance(item, Instance) and not item.is_module and not item.cls.is_dataclass:
+            for item in of_kind(items, Instance):
+                if not item.is_module and not item.cls.is_dataclass:
                     self.forget_attributes(item)
         return one
 

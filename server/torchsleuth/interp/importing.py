@@ -412,9 +412,8 @@ def _mentioned(node: ast.AST) -> Iterator[str]:
         yield node.name
     for field_name, value in ast.iter_fields(node):
         if field_name != "body" or not isinstance(node, _FUNCTIONS):
-            for part in value if isinstance(value, list) else [value]:
-                if isinstance(part, ast.AST):
-                    yield from _mentioned(part)
+            for part in of_kind(value if isinstance(value, list) else [value], ast.AST):
+                yield from _mentioned(part)
 
 
 def _is_large(statement: ast.stmt) -> bool:

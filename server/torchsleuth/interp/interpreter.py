@@ -1022,8 +1022,8 @@ class Execution(Importing):
         for function in self.functions[before:]:
             if function.owner is None and function.node in node.body:
                 function.owner = cls  # also when a decorator has put another function in its place
-        for statement in node.body:
-            if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        for statement in of_kind(node.body, ast.AnnAssign):
+            if isinstance(statement.target, ast.Name):
                 cls.annotations.append((statement.target.id, statement.annotation))
         self.classes.append(cls)
         decorated: Value = classes.completed(self, cls, keywords, frame)

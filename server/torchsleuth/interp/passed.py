@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors.spec import Native, Parameter
@@ -48,9 +49,8 @@ def _kept(function: ast.AST, names: set[str]) -> Iterator[tuple[str, str]]:
     """The attributes that parameters are kept in."""
     for node in nodes_in(function, ast.Assign):
         if isinstance(node.value, ast.Name) and node.value.id in names:
-            for target in node.targets:
-                if isinstance(target, ast.Attribute):
-                    yield ast.unparse(target), node.value.id
+            for target in of_kind(node.targets, ast.Attribute):
+                yield ast.unparse(target), node.value.id
 
 
 def library_path(callee: ast.expr, function: Function) -> str:

@@ -219,9 +219,9 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
             return is_name(part.value, name)
         return plain_name(part) in uses.elements
 
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and is_element(node.value):
-            uses.elements.add(node.targets[0].id)
+    for statement in nodes_in(function, ast.Assign):
+        if isinstance(statement.targets[0], ast.Name) and is_element(statement.value):
+            uses.elements.add(statement.targets[0].id)
     computed = False
     for node in ast.walk(function):
         match node:

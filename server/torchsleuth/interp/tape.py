@@ -12,7 +12,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, optim, published
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_literal
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
@@ -400,8 +400,8 @@ class Tape:
     def _root(self, module: LibraryModule, site: Site) -> tuple[LibraryModule, str]:
         """The model that a part was built in, and the name of the part. Raises NotASpec where no variable leads to it."""
         if module.identity not in self._built:
-            for value in (module, *_reached(site)):
-                if isinstance(value, LibraryModule) and value.built is not None and not value.built.part:
+            for value in of_kind((module, *_reached(site)), LibraryModule):
+                if value.built is not None and not value.built.part:
                     for name, part in _parts_of_model(value, value.built.model):
                         self._built.setdefault(part.identity, (value, name))
         if module.identity not in self._built:

@@ -530,8 +530,8 @@ class TensorOperations(Questions):
             if not any(tensor is other for other in elsewhere):
                 sides.append(("tensor", tensor.spec.device, tensor, tensor.spec.rank))
         if operation.module is not None:
-            for value in (*operation.module.args, *operation.module.kwargs.values()):
-                if isinstance(value, Tensor) and hierarchy.is_loss(operation.module.path):
+            for value in of_kind((*operation.module.args, *operation.module.kwargs.values()), Tensor):
+                if hierarchy.is_loss(operation.module.path):
                     place = value.spec.device if operation.module.device == CPU else operation.module.device
                     sides.append(("weight", place, value, value.spec.rank))
         name = operation.target.rpartition(".")[2]

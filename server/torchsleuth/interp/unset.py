@@ -355,9 +355,8 @@ def _is_plain(cls: ClassValue) -> bool:
 def _near(owner: Instance, name: str) -> tuple[str, ...]:
     """The attributes and methods of an object that a name may be a slip for, the likeliest first."""
     known = of_kind(owner.slots, str)
-    for base in owner.cls.mro():
-        if isinstance(base, ClassValue):
-            known += [one for one in of_kind(base.slots, str) if not one.startswith("__")]
+    for base in of_kind(owner.cls.mro(), ClassValue):
+        known += [one for one in of_kind(base.slots, str) if not one.startswith("__")]
     same = [one for one in known if plain_name(one) == plain_name(name)]
     return tuple(dict.fromkeys((*same, *difflib.get_close_matches(name, known, 2, _ALIKE))))
 

@@ -76,9 +76,8 @@ class Counter(TorchDispatchMode):
             self.asked = True
             return self.answer
         result = _with_workspace(function, args, function(*args, **(kwargs or {})))
-        for value in tree_iter(result):
-            if isinstance(value, torch.Tensor):
-                self.see(value)
+        for value in of_kind(tree_iter(result), torch.Tensor):
+            self.see(value)
         return result
 
     def see(self, tensor: torch.Tensor, kind: str | None = None) -> None:
@@ -377,9 +376,8 @@ class Replay:
             optimizer.step()
         self._counter.phase = "forward"
         for state in optimizer.state.values():
-            for value in state.values():
-                if isinstance(value, torch.Tensor):
-                    self._counter.see(value, "optimizer")
+            for value in of_kind(state.values(), torch.Tensor):
+                self._counter.see(value, "optimizer")
 
     def _small_step(self, optimizer: torch.optim.Optimizer) -> None:
         """A step of an optimizer that keeps its state in eight bits, with a scale for each block, as bitsandbytes does."""

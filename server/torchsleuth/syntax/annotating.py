@@ -104,8 +104,8 @@ def _annotations(
 
 def _tensor(tree: ast.Module) -> str | None:
     """The name of the class of tensors in a file."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module == "torch":
+    for node in of_kind(tree.body, ast.ImportFrom):
+        if node.module == "torch":
             if any(alias.name == "Tensor" and alias.asname is None for alias in node.names):
                 return "Tensor"
     named = any(

@@ -115,9 +115,8 @@ class _Names:
                 for alias in node.names:
                     if alias.asname or "." not in alias.name:
                         self.modules[alias.asname or alias.name] = alias.name
-        for node in _statements(tree):
-            if isinstance(node, ast.ClassDef | ast.FunctionDef):
-                self._known[node.name] = Referred(node.name)
+        for node in of_kind(_statements(tree), ast.ClassDef, ast.FunctionDef):
+            self._known[node.name] = Referred(node.name)
 
     def known(self) -> Iterable[Referred]:
         return self._known.values()

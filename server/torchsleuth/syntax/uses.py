@@ -202,9 +202,8 @@ class Reader:
         match node:
             case ast.Attribute():
                 value = self._value(node.value, names)
-                for label in value:
-                    if isinstance(label, Is):
-                        self.uses.read.setdefault(label.key, set()).add(node.attr)
+                for label in of_kind(value, Is):
+                    self.uses.read.setdefault(label.key, set()).add(node.attr)
                 return frozenset(label for label in value if not isinstance(label, Is))
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 inner = dict(names)
@@ -244,10 +243,9 @@ class Reader:
         self._compared(everything, len(given))
         if plain_name(function) in _SEEN_THROUGH:
             return everything
-        for label in self._value(function, names):
-            if isinstance(label, Is):
-                self._called(label.key, given, everything)
-                found |= {Result(label.key)}
+        for label in of_kind(self._value(function, names), Is):
+            self._called(label.key, given, everything)
+            found |= {Result(label.key)}
         # What is computed from a result by way of something that is called is the result of this.
         keys = {label.key for label in of_kind(self._value(function, names), Is)}
         return frozenset(Result(key) for key in keys) if keys else found
@@ -275,17 +273,15 @@ class Reader:
         keys = {label.key for label in of_kind(receiver, Is)}
         for key in keys:
             self.uses.methods.setdefault(key, set()).add((name, count))
-            for label in everything:
-                if isinstance(label, Is):
-                    self.uses.given_to.setdefault(label.key, set()).add((key, name))
+            for label in of_kind(everything, Is):
+                self.uses.given_to.setdefault(label.key, set()).add((key, name))
             if name == "step" and count == 0 and self.uses.differentiated and key not in self.uses.steps:
                 self.uses.steps.append(key)
         if name == "backward":
-            for label in (receiver | everything) if not keys else everything:
-                if isinstance(label, Result):
-                    self.uses.differentiated.add(label.key)
-                    for key in keys:
-                        self.uses.starts.setdefault(key, set()).add(label.key)
+            for result in of_kind((receiver | everything) if not keys else everything, Result):
+                self.uses.differentiated.add(result.key)
+                for key in keys:
+                    self.uses.starts.setdefault(key, set()).add(result.key)
         if is_name(function.value, "itertools", "tqdm") and name in _SEEN_THROUGH:
             return everything
         if not keys and not receiver:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import Function, Instance, Site, Slots, Value
@@ -119,6 +120,11 @@ class Scene:
     @property
     def source(self) -> SourceText:
         return self._frame.source
+
+    @property
+    def scope(self) -> ast.AST:
+        """The text that is executed in it: of the function, or of the whole file."""
+        return self.function.node if self.function is not None else parse(self.source)
 
     @property
     def path(self) -> str:

@@ -271,9 +271,8 @@ class Joins(ABC):
         return related
 
     def _least(self, left: Value, right: Value) -> Value:
-        for side in (left, right):
-            if isinstance(side, Unknown):
-                return Unknown(Reason.JOIN, cause=side)
+        for side in of_kind((left, right), Unknown):
+            return Unknown(Reason.JOIN, cause=side)
         join = _PARTS.get(type(left))
         if join is not None and type(left) is type(right):
             return join(self, left, right)

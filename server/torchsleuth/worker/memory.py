@@ -220,8 +220,8 @@ def _named_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
         match node:
             case ast.Assign():
                 pairs = [(_name(target), node.value) for target in node.targets]
-                for target in node.targets:
-                    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                for target in of_kind(node.targets, ast.Tuple):
+                    if isinstance(node.value, ast.Tuple):
                         pairs += [(_name(one), value) for one, value in zip(target.elts, node.value.elts)]
             case ast.AnnAssign():
                 pairs = [(_name(node.target), node.value)]

@@ -95,8 +95,8 @@ def made_by_type(interp: Interpreter, call: Arguments) -> Value:
     node = ast.copy_location(ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[]), call.node)
     cls = ClassValue(name, bases, node, call.frame.path)
     cls.slots.update({key: value for key, value in (names.items or {}).items() if isinstance(key, str)})
-    for value in cls.slots.values():
-        if isinstance(value, Function) and value.owner is None:
+    for value in of_kind(cls.slots.values(), Function):
+        if value.owner is None:
             value.owner = cls
     return completed(interp, cls, {}, call.frame)
 

@@ -65,9 +65,8 @@ def kept(interp: Interpreter, name: str, operands: tuple[Value, ...], result: Va
 
 def forget(interp: Interpreter, values: Iterable[Value]) -> None:
     """Code that is not known may write to these."""
-    for value in values:
-        if isinstance(value, Array):
-            interp.heap.set(value.slots, "ends", None)
+    for value in of_kind(values, Array):
+        interp.heap.set(value.slots, "ends", None)
 
 
 def in_part(ends: Ends | None, key: Value) -> Ends | None:

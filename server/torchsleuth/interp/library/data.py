@@ -820,8 +820,8 @@ _ANY_INPUT = frozenset("Identity DataParallel DistributedDataParallel".split())
 
 def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, frame: Frame) -> bool:
     """Whether one of these, which are to be tensors, is a list that the default collate made. Then that is recorded."""
-    for value in values:
-        if isinstance(value, ListValue) and value.slots.get("collated") is not None:
+    for value in of_kind(values, ListValue):
+        if value.slots.get("collated") is not None:
             return _is_list(interp, value, node, frame)
     return False
 

@@ -336,8 +336,8 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value, added: bo
         groups = value.elements or () if isinstance(value, ListValue) else ()
         for each in (value, *of_kind(groups, DictValue)):
             misuse.consume(interp, each, optimizer.site.node, optimizer.site.frame)
-    for one in _flattened(value):
-        if isinstance(one, Tensor) and one.spec.requires_grad is True and (made := node_of(one)) is not None:
+    for one in of_kind(_flattened(value), Tensor):
+        if one.spec.requires_grad is True and (made := node_of(one)) is not None:
             # `x.to(device)` of a device that is not known may be `x` itself.
             unknown = made.operator == "to" and None in (one.spec.dtype, one.spec.device)
             if optimizer.site is not None and not unknown:

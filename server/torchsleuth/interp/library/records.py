@@ -45,11 +45,10 @@ def is_named_tuple(cls: ClassValue) -> bool:
 def fields(cls: ClassValue) -> dict[str, ClassValue]:
     """Names of the fields of a dataclass or a named tuple, in order of definition over the bases, and who has them."""
     found: dict[str, ClassValue] = {}
-    for base in reversed(cls.mro()):
-        if isinstance(base, ClassValue):
-            for name, annotation in base.annotations:
-                if not ast.unparse(annotation).startswith("ClassVar"):
-                    found[name] = base
+    for base in of_kind(reversed(cls.mro()), ClassValue):
+        for name, annotation in base.annotations:
+            if not ast.unparse(annotation).startswith("ClassVar"):
+                found[name] = base
     return found
 
 

@@ -76,12 +76,11 @@ def is_open(interp: Interpreter, module: Value) -> bool:
         return True
     if hierarchy.has_unknown_parts(module):
         return True
-    for part in hierarchy.descendants(module):
-        if isinstance(part, Instance):
-            if any(interp.class_attribute(part.cls, name) is not MISSING for name in _OWN):
-                return True
-            if part.state.get("open"):
-                return True
+    for part in of_kind(hierarchy.descendants(module), Instance):
+        if any(interp.class_attribute(part.cls, name) is not MISSING for name in _OWN):
+            return True
+        if part.state.get("open"):
+            return True
     return interp.entry_point is not None
 
 

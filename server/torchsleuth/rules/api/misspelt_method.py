@@ -65,8 +65,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _selfless(source: SourceText, cls: ast.ClassDef) -> Iterator[Finding]:
     """``def __len__():``"""
-    for method in cls.body:
-        if not isinstance(method, ast.FunctionDef) or not _SPECIAL.fullmatch(method.name) or method.decorator_list:
+    for method in of_kind(cls.body, ast.FunctionDef):
+        if not _SPECIAL.fullmatch(method.name) or method.decorator_list:
             continue
         if any(vars(method.args).get(kind) for kind in ("posonlyargs", "args", "vararg")):
             continue

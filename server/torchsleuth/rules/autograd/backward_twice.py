@@ -164,8 +164,8 @@ def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
         owner, _, attribute = path.rpartition(".")
         held = fault.at.scene.names.get(owner)
         methods = held.cls.slots.values() if isinstance(held, Instance) else ()
-        for method in methods:
-            if isinstance(method, Function) and method.name != "__init__" and _sets(method.node, attribute):
+        for method in of_kind(methods, Function):
+            if method.name != "__init__" and _sets(method.node, attribute):
                 needed = [*method.node.args.args, *method.node.args.posonlyargs, *method.node.args.kwonlyargs]
                 if len(needed) == 1:
                     text = f"{owner}.{method.name}()"

@@ -36,6 +36,7 @@ from torchsleuth.rules.evidence.graphs import call_place, cut_places, cut_text, 
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Site, Tensor
 from torchsleuth.values.graph import AutogradFault
@@ -70,8 +71,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
     """The tensors that an optimizer was given although they do not require grad, by their names, and where."""
     for optimizer in analysis.trace.optimizers:
-        for part in trained_parts(optimizer):
-            if isinstance(part, Tensor) and not part.parameter and part.spec.requires_grad is False:
+        for part in of_kind(trained_parts(optimizer), Tensor):
+            if not part.parameter and part.spec.requires_grad is False:
                 name = name_in(optimizer.site.scene, part) if optimizer.site is not None else None
                 if name is not None and optimizer.site is not None:
                     yield optimizer.site, name

@@ -179,14 +179,13 @@ def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Itera
 
 def _stacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     """``torch.stack(images)``: where a collate function returns the list, else where it is used."""
-    for function in (option(loader, "collate_fn") for _, loader, _ in constructions(analysis)):
-        if not isinstance(function, Function) or not isinstance(function.node, ast.FunctionDef):
+    for function in of_kind((option(loader, "collate_fn") for _, loader, _ in constructions(analysis)), Function):
+        if not isinstance(function.node, ast.FunctionDef):
             continue
         for part in nodes_in(function.node, ast.Return):
             if isinstance(part.value, ast.Tuple):
-                for element in part.value.elts:
-                    if isinstance(element, ast.Name | ast.ListComp):
-                        yield _wrapped(analysis, function.path, element)
+                for element in of_kind(part.value.elts, ast.Name, ast.ListComp):
+                    yield _wrapped(analysis, function.path, element)
     use = _expression(fault, made)
     if use is None and fault.at.call is not None and fault.at.call.args:
         use = fault.at.call.args[0]

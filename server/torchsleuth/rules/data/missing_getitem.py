@@ -60,8 +60,8 @@ def _renamed(analysis: Analysis, fault: DataFault, wanted: str) -> Iterator[Cand
     source = analysis.source_of(cls.path)
     count = 2 if wanted == "__getitem__" else 1
     words = ("getitem", "get", "item", "getsample", "sample") if count == 2 else ("iter", "iterate", "generate")
-    for method in cls.node.body:
-        if isinstance(method, ast.FunctionDef) and len(method.args.args) == count and not method.decorator_list:
+    for method in of_kind(cls.node.body, ast.FunctionDef):
+        if len(method.args.args) == count and not method.decorator_list:
             name = method.name.replace("_", "").lower()
             if get_close_matches(name, words, cutoff=0.75) or name in words:
                 start = source.text.index(method.name, source.offset(source.start_of(method)))

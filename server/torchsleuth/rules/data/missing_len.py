@@ -70,9 +70,8 @@ def _definition(analysis: Analysis, dataset: Instance) -> tuple[Related, ...]:
 
 
 def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
-    for cls in fault.dataset.cls.mro():
-        if isinstance(cls, ClassValue):
-            yield from _defined(analysis, cls)
+    for cls in of_kind(fault.dataset.cls.mro(), ClassValue):
+        yield from _defined(analysis, cls)
 
 
 def _defined(analysis: Analysis, cls: ClassValue) -> Iterator[Candidate]:

@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loaders import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_dotted
 from torchsleuth.values import Function, Instance, LibraryObject, Value, is_object
 
@@ -68,8 +69,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:
     """The attribute that holds a generator which the samples are drawn with, and a place where that happens."""
     for owner in dataset.cls.mro():
-        for method in getattr(owner, "slots", {}).values():
-            if not isinstance(method, Function) or method.name == "__init__":
+        for method in of_kind(getattr(owner, "slots", {}).values(), Function):
+            if method.name == "__init__":
                 continue
             for part in ast.walk(method.node):
                 if is_dotted(part, "self"):

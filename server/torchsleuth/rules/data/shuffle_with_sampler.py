@@ -28,6 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of, plain_name
 from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
@@ -112,8 +113,8 @@ def _without_entry(analysis: Analysis, path: str, node: ast.Call, name: str) -> 
     """An option that comes with ``**options``, taken out of the dict that these are."""
     spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}
     source = analysis.source_of(path)
-    for statement in analysis.statements(path):
-        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call | ast.Dict):
+    for statement in of_kind(analysis.statements(path), ast.Assign):
+        if not isinstance(statement.value, ast.Call | ast.Dict):
             continue
         if not any(plain_name(target) in spread for target in statement.targets):
             continue

@@ -86,13 +86,11 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
 def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """Transforms that are called one after the other: the one that refuses exchanged with one that follows."""
     source, first = analysis.source_of(fault.at.span.path), fault.at.node
-    function = fault.at.scene.function
-    scope: ast.AST = function.node if function is not None else analysis.tree(source.path)
     if not isinstance(first, ast.Call):
         return
     later = [
         part
-        for part in nodes_in(scope, ast.Call)
+        for part in nodes_in(fault.at.scene.scope, ast.Call)
         if len(part.args) == 1 and part.lineno >= first.lineno
         if isinstance(getattr(part.func, "value", part.func), ast.Name | ast.Call)
         if source.segment(part.func) != source.segment(first.func)

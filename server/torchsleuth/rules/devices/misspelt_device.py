@@ -26,6 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.kinds import DTYPES
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.syntax.text import SourceText
@@ -70,9 +71,8 @@ def _has_no_number(name: str) -> bool:
 def _options(node: ast.expr) -> Iterator[tuple[ast.expr, object]]:
     """The names in ``"gpu" if torch.cuda.is_available() else "cpu"``."""
     if isinstance(node, ast.IfExp):
-        for part in (node.body, node.orelse):
-            if isinstance(part, ast.Constant):
-                yield part, part.value
+        for part in of_kind((node.body, node.orelse), ast.Constant):
+            yield part, part.value
 
 
 def _renamed(source: SourceText, node: ast.expr, name: str, right: str) -> Iterator[Candidate]:

@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.devices import stray_of
 from torchsleuth.rules.evidence.operands import source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -82,8 +83,8 @@ def _ancestors(tensor: Tensor) -> Iterator[Tensor]:
 def _assignment(analysis: Analysis, instance: Instance, name: str) -> tuple[SourceText, ast.Assign, str] | None:
     source, tree = analysis.source_of(instance.cls.path), analysis.tree(instance.cls.path)
     own = [node for node in nodes_in(tree, ast.ClassDef) if node.name == instance.cls.name]
-    for node in (part for cls in own for part in ast.walk(cls)):
-        if not isinstance(node, ast.FunctionDef) or node.name != "__init__" or not node.args.args:
+    for node in of_kind((part for cls in own for part in ast.walk(cls)), ast.FunctionDef):
+        if node.name != "__init__" or not node.args.args:
             continue
         for statement in nodes_in(node, ast.Assign):
             if len(statement.targets) == 1:

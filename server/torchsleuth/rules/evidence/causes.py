@@ -117,12 +117,11 @@ class _Marks:
         if isinstance(stray, LibraryModule):
             yield from (("model", id(module)) for module in not_moved(conflict.operation.site, home)[-1:])
             return
-        for tensor in [stray, *(used.tensor for used in strays(conflict))]:
-            if isinstance(tensor, Tensor):
-                yield from (("stray", id(part)) for part in _pieces(tensor))
-                node = node_of(conflict, tensor)
-                if node is not None:
-                    yield from self._of_expression(node, conflict.operation.site.scene)
+        for tensor in of_kind([stray, *(used.tensor for used in strays(conflict))], Tensor):
+            yield from (("stray", id(part)) for part in _pieces(tensor))
+            node = node_of(conflict, tensor)
+            if node is not None:
+                yield from self._of_expression(node, conflict.operation.site.scene)
 
     def _of_expression(self, node: ast.expr, frame: Scene) -> Iterator[Hashable]:
         """The batch that an expression is a part of."""

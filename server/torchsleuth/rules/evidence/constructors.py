@@ -301,7 +301,7 @@ def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
 
 def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> Iterator[Candidate]:
     """The first value of a variable, with the amount that it lacks: ``width = sum(sizes) + cfg.numeric``."""
-    scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+    scope = frame.scope
     given = [
         statement
         for statement in nodes_in(scope, ast.Assign)
@@ -424,7 +424,7 @@ def _fields_beside(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
 def _factors(frame: Scene, wanted: int, before: ast.AST) -> Iterator[str]:
     """Of the names for a number those that a size may be multiplied with: `heads`, rather than `n_classes`, which is a size
     itself, for it is given to a layer as one."""
-    parts = list(ast.walk(frame.function.node if frame.function is not None else parse(frame.source)))
+    parts = list(ast.walk(frame.scope))
     sizes = {
         ast.unparse(argument)
         for part in of_kind(parts, ast.Call)
@@ -475,8 +475,8 @@ def _variables(frame: Scene, body: list[ast.stmt], wanted: int, line: int) -> It
     stored = [
         part.id for statement in body for part in nodes_in(statement, ast.Name) if isinstance(part.ctx, ast.Store)
     ]
-    for statement in body:
-        if isinstance(statement, ast.Assign) and statement.lineno < line:
+    for statement in of_kind(body, ast.Assign):
+        if statement.lineno < line:
             for part in (name for target in statement.targets for name in ast.walk(target)):
                 value = _local(frame, part.id) if isinstance(part, ast.Name) else None
                 if isinstance(part, ast.Name) and stored.count(part.id) == 1:
@@ -501,8 +501,7 @@ def passed_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
         names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
         if node.id in names:
             return _argument(function, names.index(node.id), node.id, frame)
-    scope: ast.AST = function.node if function is not None else parse(frame.source)
-    number = _number(scope, node.id) or (_number(parse(frame.source), node.id) if function is not None else None)
+    number = _number(frame.scope, node.id) or (_number(parse(frame.source), node.id) if function is not None else None)
     return None if number is None else (number, frame)
 
 
@@ -637,8 +636,8 @@ def _number(scope: ast.AST, name: str) -> ast.expr | None:
     found = [part for part in nodes if is_name(part, name) and isinstance(part.ctx, ast.Store)]
     if len(found) != 1:
         return None
-    for statement in nodes:
-        if isinstance(statement, ast.Assign) and found[0] in statement.targets:
+    for statement in of_kind(nodes, ast.Assign):
+        if found[0] in statement.targets:
             return statement.value if isinstance(statement.value, _LITERALS) else None
     return None
 
@@ -656,8 +655,8 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
         for keyword in call.keywords:
             if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):
                 return keyword.value
-    for statement in owner.cls.node.body:
-        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+    for statement in of_kind(owner.cls.node.body, ast.AnnAssign):
+        if isinstance(statement.target, ast.Name):
             if statement.target.id == node.attr and isinstance(statement.value, _LITERALS):
                 return statement.value
     return None

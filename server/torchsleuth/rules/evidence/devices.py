@@ -78,8 +78,7 @@ def _is_bound(frame: Scene, name: str, at: ast.AST | None) -> bool:
     own = frame.function is None or (name in frame.names and not isinstance(frame.function.node, ast.Lambda))
     if at is None or not own:
         return True
-    scope = index(parse(frame.source)).nodes if frame.function is None else ast.walk(frame.function.node)
-    lines = [part.lineno for part in scope if is_name(part, name) and stores(part)]
+    lines = [part.lineno for part in ast.walk(frame.scope) if is_name(part, name) and stores(part)]
     return not lines or min(lines) < getattr(at, "lineno", 0)
 
 

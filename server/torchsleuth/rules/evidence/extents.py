@@ -22,18 +22,12 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, plain_name
-from torchsleuth.syntax.parse import parse
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import shape_of
 from torchsleuth.values.frames import Scene
 
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
-
-
-def _scope(frame: Scene) -> ast.AST:
-    """The function of a frame, or else its file."""
-    return frame.function.node if frame.function is not None else parse(frame.source)
 
 
 def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
@@ -102,7 +96,7 @@ def _calls_beside(frame: Scene, call: ast.Call) -> Iterator[ast.Call]:
     """Other reductions of the same tensor over the same dimension in the same function."""
     assert isinstance(call.func, ast.Attribute)
     own = _reduction(call)
-    for part in ast.walk(_scope(frame)):
+    for part in ast.walk(frame.scope):
         if is_method_call(part, *_REDUCTIONS):
             if part.lineno != call.lineno or part.col_offset != call.col_offset:
                 if _reduction(part) == own:
@@ -145,12 +139,12 @@ def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
     """Where a function reads the variable that an operand is."""
     if not isinstance(node, ast.Name):
         return []
-    return [part for part in nodes_in(_scope(frame), ast.Name) if loads(part) and part.id == node.id]
+    return [part for part in nodes_in(frame.scope, ast.Name) if loads(part) and part.id == node.id]
 
 
 def _is_shifted(frame: Scene, axis: int) -> bool:
     """Whether a function leaves out the first element of something along a dimension: ``targets = ids[:, 1:]``."""
-    for part in nodes_in(_scope(frame), ast.Subscript):
+    for part in nodes_in(frame.scope, ast.Subscript):
         slices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
         if len(slices) == axis + 1 and ast.unparse(slices[axis]) == "1:":
             return True
@@ -183,7 +177,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
 
 def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:
     """The calls whose results a variable is set to in its function."""
-    for part in nodes_in(_scope(frame), ast.Assign) if isinstance(node, ast.Name) else ():
+    for part in nodes_in(frame.scope, ast.Assign) if isinstance(node, ast.Name) else ():
         if isinstance(part.value, ast.Call):
             names = names_in(*part.targets)
             if node is not None and plain_name(node) in names:

@@ -605,8 +605,8 @@ def last_assignment(analysis: Analysis, name: ast.expr, site: Site) -> ast.expr 
     trail = edits.path_to(analysis.tree(site.span.path), statement)
     found: ast.expr | None = None
     for block in trail:
-        for part in getattr(block, "body", []) if not isinstance(block, ast.Lambda) else ():
-            if isinstance(part, ast.Assign) and part.lineno < statement.lineno and len(part.targets) == 1:
+        for part in of_kind(getattr(block, "body", []) if not isinstance(block, ast.Lambda) else (), ast.Assign):
+            if part.lineno < statement.lineno and len(part.targets) == 1:
                 target = part.targets[0]
                 if is_name(target, name.id):
                     found = part.value

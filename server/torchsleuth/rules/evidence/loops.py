@@ -66,9 +66,7 @@ def optimizers_of(optimizers: Iterable[Value], modules: Iterable[Value]) -> set[
     wholes = {id(module) for module in known}
     holders = {id(part) for module in known for part in parts_of(module)}
     found: set[int] = set()
-    for optimizer in {id(optimizer): optimizer for optimizer in optimizers}.values():
-        if not isinstance(optimizer, LibraryObject):
-            continue
+    for optimizer in of_kind({id(optimizer): optimizer for optimizer in optimizers}.values(), LibraryObject):
         given = (part for part in trained_parts(optimizer) if isinstance(part, Tensor) or has_own_parameters(part))
         whole = (part for module in modules_of(optimizer) for part in descendants(module))
         if any(id(part) in wholes for part in whole) or any(id(part) in holders for part in given):

@@ -76,8 +76,8 @@ def back_in_eval(analysis: Analysis, train: Event, name: str, safe: bool) -> Ite
 def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]:
     """The layers of a module, and the dropouts in its methods, that depend on its mode."""
     parts = list(descendants(module))
-    for part in parts:
-        if isinstance(part, LibraryModule) and part.site is not None and _switched(part):
+    for part in of_kind(parts, LibraryModule):
+        if part.site is not None and _switched(part):
             inside = part.type_name not in _SWITCHED
             name = f"the dropout of {part.type_name}" if inside else part.type_name
             yield ModeDependent(name, part.site, part.slots["training"])

@@ -28,7 +28,6 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     parts_of_tuple,
 )
-from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
 from torchsleuth.tensors.dims import Size
@@ -146,8 +145,7 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
     """The same where a variable in the operand gets its value, so that every use of it has it: ``a = table[t][:, None]``
     for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
     frame, node = used.site.scene, used.node
-    function = frame.function
-    scope: ast.AST = function.node if function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     source = source_at(analysis, used.site)
     names = names_in(node) if node is not None else set()
     for name in sorted(names):
@@ -448,7 +446,7 @@ def _of_other_axis(
     of variables at that moment."""
     place, value = node, node
     if isinstance(node, ast.Name):
-        scope: ast.AST = frame.function.node if frame.function is not None else parse(frame.source)
+        scope = frame.scope
         given = [part for part in nodes_in(scope, ast.Assign) if node.id in {ast.unparse(to) for to in _targets(part)}]
         if len(given) != 1 or len(given[0].targets) != 1:
             return None
@@ -533,7 +531,7 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
     """Parameters, loop variables and names assigned above an expression and in the same blocks."""
     function = frame.function
     names = [argument.arg for argument in function.node.args.args] if function is not None else []
-    body = function.node.body if function is not None else parse(frame.source).body
+    body = getattr(frame.scope, "body", None)
     line = getattr(before, "lineno", 0)
     while isinstance(body, list):
         inner: list[ast.stmt] | None = None
@@ -550,7 +548,7 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
                 names += [part.id for part in nodes_in(target, ast.Name)]
             if around:
                 inner = getattr(statement, "body", None)
-        body = inner  # type: ignore[assignment]
+        body = inner
     return list(dict.fromkeys(names))
 
 

@@ -32,7 +32,7 @@ def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
         if isinstance(argument, ast.Call):
             edit = edits.insert_after_node(source, argument, suffix)
             yield Candidate(message("fix.append", expression=short(source.segment(argument)), suffix=suffix), (edit,))
-        for statement in _assignments(analysis, operation):
+        for statement in _assignments(operation):
             target, made = statement.targets[0], statement.value
             if not isinstance(target, ast.Name) or not isinstance(argument, ast.Name) or target.id != argument.id:
                 continue
@@ -64,7 +64,7 @@ def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
     """``_, (hidden, _) = lstm(x)`` where the pair of states is taken for one of them."""
     operation = failure.operation
     source, path = source_at(analysis, operation.site), operation.site.span.path
-    for statement in _assignments(analysis, operation):
+    for statement in _assignments(operation):
         target, span = statement.targets[0], source.span(statement.value)
         if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
             continue
@@ -143,10 +143,8 @@ def _value(operation: Operation, argument: ast.expr) -> Value:
     return operation.args[place + shift] if place + shift < len(operation.args) else None
 
 
-def _assignments(analysis: Analysis, operation: Operation) -> Iterator[ast.Assign]:
+def _assignments(operation: Operation) -> Iterator[ast.Assign]:
     """The assignments to one target in the function around an operation, or in the script."""
-    function = operation.site.scene.function
-    scope: ast.AST = function.node if function is not None else analysis.tree(operation.site.span.path)
-    for part in nodes_in(scope, ast.Assign):
+    for part in nodes_in(operation.site.scene.scope, ast.Assign):
         if len(part.targets) == 1 and isinstance(part.value, ast.Call):
             yield part

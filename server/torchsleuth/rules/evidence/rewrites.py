@@ -13,6 +13,7 @@ from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_reference, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -62,8 +63,8 @@ def _chain(analysis: Analysis, at: Site) -> _Chain:
     trail = edits.path_to(analysis.tree(at.span.path), statement)
     before: list[ast.Assign] = []
     for block in trail:
-        for part in getattr(block, "body", []) if isinstance(block, ast.stmt | ast.Module) else ():
-            if isinstance(part, ast.Assign) and part.lineno < statement.lineno:
+        for part in of_kind(getattr(block, "body", []) if isinstance(block, ast.stmt | ast.Module) else (), ast.Assign):
+            if part.lineno < statement.lineno:
                 before.append(part)
         if isinstance(block, ast.For | ast.FunctionDef):
             before = [part for part in before if part.lineno > block.lineno]

@@ -112,8 +112,8 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
     the function has padded is joined."""
-    function, source = site.scene.function, source_at(analysis, site)
-    for part in ast.walk(function.node if function is not None else analysis.tree(site.span.path)):
+    source = source_at(analysis, site)
+    for part in ast.walk(site.scene.scope):
         named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
         amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
         if is_display(amounts) and len(amounts.elts) == 2:

@@ -234,7 +234,7 @@ def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[
 def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
     """The value of a variable that is assigned once."""
     frame = site.scene
-    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     given = [
         statement
         for statement in nodes_in(scope, ast.Assign)
@@ -288,8 +288,8 @@ def _of_attribute(frame: Scene, node: ast.expr) -> Iterator[tuple[str, ast.BinOp
     """The divisions of a property, or of what the methods of a class assign to an attribute: ``cfg.head_dim``."""
     owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
     for base in owner.cls.mro() if isinstance(owner, Instance) else ():
-        for method in base.node.body if isinstance(base, ClassValue) else ():
-            if not isinstance(method, ast.FunctionDef) or not isinstance(node, ast.Attribute):
+        for method in of_kind(base.node.body if isinstance(base, ClassValue) else (), ast.FunctionDef):
+            if not isinstance(node, ast.Attribute):
                 continue
             for part in ast.walk(method):
                 result = isinstance(part, ast.Return) and method.name == node.attr
@@ -307,8 +307,8 @@ def _quotients(node: ast.AST) -> Iterator[ast.BinOp]:
 def _assignments(analysis: Analysis, frame: Scene, node: ast.expr) -> Iterator[ast.expr]:
     """The values that the file assigns to the names and attributes of an expression."""
     wanted = {ast.unparse(part) for part in nodes_in(node, ast.Name, ast.Attribute)}
-    for statement in analysis.index(frame.path).nodes:
-        if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+    for statement in of_kind(analysis.index(frame.path).nodes, ast.Assign, ast.AnnAssign):
+        if statement.value is not None:
             targets = targets_of(statement)
             if any(ast.unparse(target) in wanted for target in targets):
                 yield statement.value

@@ -317,8 +317,8 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
         return
     source = analysis.source_of(owner.cls.path)
     methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__len__"]
-    for part in (inner for method in methods for inner in ast.walk(method)):
-        if not isinstance(part, ast.Return) or part.value is None:
+    for part in of_kind((inner for method in methods for inner in ast.walk(method)), ast.Return):
+        if part.value is None:
             continue
         first = function.node.args.args[0].arg if function.node.args.args else "self"
         whole, value = source.segment(part.value), part.value

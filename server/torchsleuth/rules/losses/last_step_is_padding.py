@@ -66,9 +66,7 @@ def _is_last(node: ast.Subscript, axis: int) -> bool:
 
 def _by_lengths(analysis: Analysis, table: Operand, node: ast.Subscript, steps: PaddedSteps) -> Iterator[Candidate]:
     """The last step of each sequence, where its lengths have a name."""
-    function = table.site.scene.function
-    scope = function.node if function is not None else analysis.tree(table.site.span.path)
-    source, lengths = source_at(analysis, table.site), _lengths(scope)
+    source, lengths = source_at(analysis, table.site), _lengths(table.site.scene.scope)
     arange, _ = spelled(analysis, source.path, "torch.arange")
     if lengths is not None:
         whole = source.segment(node.value)

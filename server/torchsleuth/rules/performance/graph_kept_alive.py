@@ -80,7 +80,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     wasted: dict[Span, dict[ast.expr | None, _Kept]] = {}
     for kept in (*_sums(analysis), *_lists(analysis)):
         here = wasted.get(kept.at, {})
-        own = _is_own(analysis, kept.at.path) and not _may_be_another(analysis, kept)
+        own = _is_own(analysis, kept.at.path) and not _may_be_another(kept)
         if kept.term not in here and own and _is_waste(analysis, kept, backwards):
             wasted[kept.at] = {**here, kept.term: kept}
     for at, terms in wasted.items():
@@ -93,14 +93,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from averages(analysis)
 
 
-def _may_be_another(analysis: Analysis, kept: _Kept) -> bool:
+def _may_be_another(kept: _Kept) -> bool:
     """Whether it is one of several elements, of which the same function reads one: that may be what training goes back from."""
-    into, function = kept.into, kept.frame.function
+    into = kept.into
     if kept.holder is None or not isinstance(into, ast.Subscript) or isinstance(into.slice, ast.Constant):
         return False
     held = ast.unparse(into.value)
-    around = function.node if function is not None else analysis.tree(kept.at.path)
-    reads = (part for part in nodes_in(around, ast.Subscript) if loads(part))
+    reads = (part for part in nodes_in(kept.frame.scope, ast.Subscript) if loads(part))
     return any(ast.unparse(part.value) == held for part in reads)
 
 

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_sec
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
 from torchsleuth.tensors import dims
@@ -184,9 +184,10 @@ def _layer(module: LibraryModule) -> LibraryModule:
     """The layer that a stack repeats, or else the module itself."""
     if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
         given = module.args[0] if module.args else None
-        for value in (given, module.kwargs.get("encoder_layer"), module.kwargs.get("decoder_layer")):
-            if isinstance(value, LibraryModule):
-                return value
+        for value in of_kind(
+            (given, module.kwargs.get("encoder_layer"), module.kwargs.get("decoder_layer")), LibraryModule
+        ):
+            return value
     return module
 
 

@@ -147,7 +147,7 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     if len(prediction.shape) != spatial + 2 or not same(prediction.shape[0], target.shape[0]):
         return
     source, frame = source_at(analysis, prediction.site), prediction.site.scene
-    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     places = [node]
     if isinstance(node, ast.Name):
         given = [

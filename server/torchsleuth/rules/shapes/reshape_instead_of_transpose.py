@@ -145,7 +145,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
         return is_attribute(node.value, "shape")
     if not isinstance(node, ast.Name) or not depth:
         return False
-    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     found = False
     for statement in ast.walk(scope):
         if not isinstance(statement, ast.Assign | ast.AugAssign | ast.For | ast.NamedExpr | ast.AnnAssign):
@@ -303,7 +303,7 @@ def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:
 
 def _named_order(analysis: Analysis, frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
     """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
-    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     names = [node.id if isinstance(node, ast.Name) else "" for node in nodes]
     for statement in nodes_in(scope, ast.Assign):
         if isinstance(statement.targets[0], ast.Tuple):

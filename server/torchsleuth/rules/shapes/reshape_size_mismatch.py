@@ -253,8 +253,8 @@ def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
     """The linear layers of the module around an operation that were made for the width it reshapes to."""
     owner = operation.site.scene.receiver
     for held in owner.slots.values() if isinstance(owner, Instance) and isinstance(width, int) else ():
-        for part in parts_of(held):
-            if isinstance(part, LibraryModule) and part.type_name == "Linear":
+        for part in of_kind(parts_of(held), LibraryModule):
+            if part.type_name == "Linear":
                 if given_argument(part, 0, "in_features") == width:
                     yield part
 

@@ -175,7 +175,7 @@ def _candidates(
     if count > wanted and not isinstance(found.value, Tensor):
         yield write([*names, *("_" for _ in range(count - wanted))], False)
     elif count < wanted:
-        unused = [index for index, name in enumerate(names) if not _is_read(analysis, found, name)]
+        unused = [index for index, name in enumerate(names) if not _is_read(found, name)]
         if len(unused) >= wanted - count > 0:
             dropped = set(unused[-(wanted - count) :])
             yield write([name for index, name in enumerate(names) if index not in dropped], False)
@@ -215,11 +215,9 @@ def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[
     yield from batched_by_callers(analysis, owner, found.site.scene)
 
 
-def _is_read(analysis: Analysis, found: Unpacking, name: str) -> bool:
+def _is_read(found: Unpacking, name: str) -> bool:
     """Whether the function, or the script, uses a name after all."""
-    function = found.site.scene.function
-    scope: ast.AST = function.node if function is not None else analysis.tree(found.site.span.path)
-    return any(is_name(part, name) and loads(part) for part in ast.walk(scope))
+    return any(is_name(part, name) and loads(part) for part in ast.walk(found.site.scene.scope))
 
 
 RULE = Rule(FAULTS[CODE], find)

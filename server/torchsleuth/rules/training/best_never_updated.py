@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, last_word, names_in
 
@@ -51,8 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if _is_zero(value) or any(_is_infinite(value, start) for _, _, start in _TURNED.values())
     }
     for node in index.of_type(ast.If) if begun else ():
-        for test in node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]:
-            if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
+        for test in of_kind(node.test.values if isinstance(node.test, ast.BoolOp) else [node.test], ast.Compare):
+            if len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
                 left, right, kind = test.left, test.comparators[0], type(test.ops[0])
                 mirrored = ast.Lt if kind is ast.Gt else ast.Gt
                 for value, best, way in ((left, right, kind), (right, left, mirrored)):

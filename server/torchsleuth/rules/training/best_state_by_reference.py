@@ -369,8 +369,8 @@ def _rebound(place: _Place, loop: ast.AST, name: str) -> Iterator[ast.stmt]:
     inside = place.trail[: place.trail.index(loop) + 1]
     for outer, inner in pairwise(inside[inside.index(place.blocks[-1]) :]):
         for block in (getattr(outer, field, ()) for field in ("body", "orelse", "finalbody")):
-            for statement in block[block.index(inner) + 1 :] if inner in block else ():
-                if isinstance(statement, ast.Assign) and name in {ast.unparse(one) for one in statement.targets}:
+            for statement in of_kind(block[block.index(inner) + 1 :] if inner in block else (), ast.Assign):
+                if name in {ast.unparse(one) for one in statement.targets}:
                     yield statement
 
 

@@ -26,6 +26,7 @@ from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject
@@ -76,8 +77,8 @@ def _changes(state: ast.Call, trail: list[ast.AST], function: ast.AST) -> Iterat
         return  # it is used as a whole, too: loaded, saved or returned
     for groups in written:
         for node in nodes_in(function, ast.Assign):
-            for target in node.targets:
-                if isinstance(target, ast.Subscript) and _is_in(target.value, groups, function):
+            for target in of_kind(node.targets, ast.Subscript):
+                if _is_in(target.value, groups, function):
                     yield groups, node
 
 

@@ -56,7 +56,7 @@ def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]
 
 def _assigned_above(analysis: Analysis, step: Site, frame: Scene) -> list[str]:
     """The names that the function, or the script, sets above the call, the last one first."""
-    scope: ast.AST = frame.function.node if frame.function is not None else analysis.tree(frame.path)
+    scope = frame.scope
     stored = [part for part in nodes_in(scope, ast.Name) if stores(part) and part.lineno < step.span.start.line]
     return list(dict.fromkeys(part.id for part in sorted(stored, key=lambda part: -part.lineno)))
 
