@@ -54,8 +54,8 @@ def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
 
 def _superfluous(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.pool(x, mask)`` → ``self.pool(x)``, where one argument is all that it takes."""
-    node, extra = case.frame.node, int(found[2]) - int(found[1])
-    if not isinstance(node, ast.Call) or is_spread(node.args):
+    node, extra = case.frame.call, int(found[2]) - int(found[1])
+    if node is None or is_spread(node.args):
         return
     if 0 < extra < len(node.args):
         source = case.frame.source
@@ -67,11 +67,11 @@ def _superfluous(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _missing(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.decoder(x)`` → ``self.decoder(x, mask)``, where a variable of the name of the missing parameter is there."""
-    node = case.frame.node
+    node = case.frame.call
     names = re.findall(r"'(\w+)'", found[1])
     known = names_in(case.frame.enclosing)
     known |= {part.arg for part in nodes_in(case.frame.enclosing, ast.arg)}
-    if isinstance(node, ast.Call) and names and known >= set(names):
+    if node is not None and names and known >= set(names):
         text = ", ".join(names if not node.keywords else [f"{name}={name}" for name in names])
         title = message("fix.add_argument", argument=text)
         yield add_argument(case.frame.source, node, text, title, safe=False)
@@ -108,8 +108,8 @@ def _no_grad(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _of_numbers(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.stack(losses)`` → ``torch.tensor(losses)``, where they are numbers."""
-    node = case.frame.node
-    if isinstance(node, ast.Call) and called(node) in ("stack", "cat", "vstack", "hstack") and node.args:
+    node = case.frame.call
+    if node is not None and called(node) in ("stack", "cat", "vstack", "hstack") and node.args:
         function = case.frame.text(node.func)
         if function.startswith("torch."):
             yield replace(case.frame, node, f"torch.tensor({case.frame.text(node.args[0])})")
@@ -131,8 +131,8 @@ def _rank_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _padded(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.tensor(rows)`` → ``pad_sequence([torch.tensor(row) for row in rows], batch_first=True)``."""
-    node = case.frame.node
-    if found[2] == "1" and isinstance(node, ast.Call) and len(node.args) == 1:
+    node = case.frame.call
+    if found[2] == "1" and node is not None and len(node.args) == 1:
         made, rows = case.frame.text(node.func), case.frame.text(node.args[0])
         options = "".join(f", {case.frame.text(keyword)}" for keyword in node.keywords)
         new = f"torch.nn.utils.rnn.pad_sequence([{made}(row{options}) for row in {rows}], batch_first=True)"

@@ -78,8 +78,8 @@ def _device_name_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _map_location_fixes(case: Case) -> Iterator[Fix]:
-    node = case.frame.node
-    if isinstance(node, ast.Call) and case.frame.method() == "load":
+    node = case.frame.call
+    if node is not None and case.frame.method() == "load":
         text = f"map_location={device_expression(case.frame) or chr(34) + 'cpu' + chr(34)}"
         yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
 

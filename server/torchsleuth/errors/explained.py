@@ -74,8 +74,8 @@ def _away_from_zero(case: Case) -> Iterator[Fix]:
 
 def _numbers_of_optimizer(case: Case) -> Iterator[Fix]:
     """``lr=lr`` → ``lr=float(lr)`` where it is a text."""
-    node = case.frame.node
-    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+    node = case.frame.call
+    for keyword in node.keywords if node is not None else ():
         if (case.frame.value(keyword.value) or {}).get("type") == "str" or isinstance(
             getattr(keyword.value, "value", None), str
         ):
@@ -92,13 +92,8 @@ def _copied(case: Case) -> Iterator[Fix]:
 
 def _mapped_over_some(case: Case) -> Iterator[Fix]:
     """``vmap(f)(stacked, x)`` → ``vmap(f, in_dims=(0, None))(stacked, x)``: what has another size is for all."""
-    node = case.frame.node
-    if (
-        not isinstance(node, ast.Call)
-        or not isinstance(node.func, ast.Call)
-        or len(node.func.args) != 1
-        or node.keywords
-    ):
+    node = case.frame.call
+    if node is None or not isinstance(node.func, ast.Call) or len(node.func.args) != 1 or node.keywords:
         return
     sizes = [int(part) for part in case.match[1].strip("[]").split(",")]
     most = max(sizes, key=sizes.count)
@@ -177,8 +172,8 @@ _CHECKPOINT_OPTIONS = frozenset(
 
 def _default_of_json(case: Case) -> Iterator[Fix]:
     """``json.dumps(x)`` → ``json.dumps(x, default=lambda value: value.tolist())``."""
-    node = case.frame.node
-    if isinstance(node, ast.Call) and called(node) in ("dump", "dumps"):
+    node = case.frame.call
+    if node is not None and called(node) in ("dump", "dumps"):
         text = "default=lambda value: value.tolist()"
         yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
 

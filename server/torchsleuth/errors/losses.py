@@ -181,8 +181,8 @@ def _constructor_misuse(case: Case) -> bool:
 
 def _call_the_loss(case: Case) -> Iterator[Fix]:
     """``nn.CrossEntropyLoss(out, y)`` → ``nn.CrossEntropyLoss()(out, y)``."""
-    node = case.frame.node
-    if isinstance(node, ast.Call):
+    node = case.frame.call
+    if node is not None:
         at = case.frame.source.end_of(node.func)
         title = message("fix.call_the_loss", loss=case.frame.text(node.func))
         yield Fix(title, (Edit(case.frame.path, at, at, "()"),))

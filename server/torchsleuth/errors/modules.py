@@ -191,8 +191,8 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
 
 def _star_fixes(case: Case) -> Iterator[Fix]:
     """``nn.Sequential(layers)`` → ``nn.Sequential(*layers)``."""
-    node = case.frame.node
-    if isinstance(node, ast.Call) and len(node.args) == 1:
+    node = case.frame.call
+    if node is not None and len(node.args) == 1:
         yield replace(case.frame, node.args[0], f"*{case.frame.text(node.args[0])}")
 
 
@@ -226,9 +226,9 @@ def _layer_list_fixes(case: Case) -> Iterator[Fix]:
 
 def _keyword_fixes(case: Case) -> Iterator[Fix]:
     """The parameter whose name is closest to the unexpected one."""
-    node, wrong = case.frame.node, case.match[1]
+    node, wrong = case.frame.call, case.match[1]
     names = (case.crash["module"] or {}).get("parameters", [])
-    if not isinstance(node, ast.Call):
+    if node is None:
         return
     for keyword in node.keywords:
         for name in difflib.get_close_matches(wrong, names, n=1, cutoff=0.7) if keyword.arg == wrong else []:
@@ -237,23 +237,23 @@ def _keyword_fixes(case: Case) -> Iterator[Fix]:
 
 def _of_torch(case: Case) -> bool:
     """Whether the failing call names a function or class of PyTorch."""
-    node = case.frame.node
-    return isinstance(node, ast.Call) and case.frame.text(node.func).startswith(("torch.", "nn.", "F."))
+    node = case.frame.call
+    return node is not None and case.frame.text(node.func).startswith(("torch.", "nn.", "F."))
 
 
 def _weights_only_fixes(case: Case) -> Iterator[Fix]:
     from torchsleuth.errors.fixes import add_argument
 
-    node = case.frame.node
-    if isinstance(node, ast.Call):
+    node = case.frame.call
+    if node is not None:
         title = message("fix.add_argument", argument="weights_only=False")
         yield add_argument(case.frame.source, node, "weights_only=False", title, safe=False)
 
 
 def _called_size(case: Case) -> Iterator[Fix]:
     """``x.shape(0)`` → ``x.shape[0]``."""
-    node = case.frame.node
-    if isinstance(node, ast.Call) and len(node.args) == 1 and case.match[1] == "torch.Size":
+    node = case.frame.call
+    if node is not None and len(node.args) == 1 and case.match[1] == "torch.Size":
         yield replace(case.frame, node, f"{case.frame.text(node.func)}[{case.frame.text(node.args[0])}]")
 
 

@@ -97,8 +97,8 @@ def _is_under_no_grad(frame: CrashFrame, statement: ast.stmt) -> bool:
 
 def _left_out(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """Parameters that are in two groups, left out of the first."""
-    node = case.frame.node
-    if not isinstance(node, ast.Call) or not node.args:
+    node = case.frame.call
+    if node is None or not node.args:
         return
     if called(node) == "add_param_group":
         yield from _left_out_at_first(case, _parameters(node.args[0]))

@@ -177,9 +177,9 @@ def _reshape(case: Case) -> Iterator[Fix]:
 
 def _cat_fixes(case: Case) -> Iterator[Fix]:
     """The one dimension in which the tensors differ."""
-    frame, call = case.frame, case.frame.node
+    frame, call = case.frame, case.frame.call
     shapes = [tensor["shape"] for _, tensor in frame.tensor_operands()]
-    if not isinstance(call, ast.Call) or len(shapes) < 2 or len({len(shape) for shape in shapes}) != 1:
+    if call is None or len(shapes) < 2 or len({len(shape) for shape in shapes}) != 1:
         return
     differing = [dim for dim, sizes in enumerate(zip(*shapes)) if len(set(sizes)) > 1]
     if len(differing) != 1:

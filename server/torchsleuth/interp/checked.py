@@ -228,9 +228,9 @@ class CheckedCalls(InferredContracts):
         receiver = call.frame.receiver
         if not isinstance(receiver, Instance) or receiver.site is None or call.function.kind != "function":
             return None
-        node, frame = receiver.site.node, receiver.site.frame
+        node, frame = receiver.site.call, receiver.site.frame
         made = self.class_attribute(receiver.cls, "__init__")
-        if not isinstance(node, ast.Call) or not isinstance(made, Function) or isinstance(made.node, ast.Lambda):
+        if node is None or not isinstance(made, Function) or isinstance(made.node, ast.Lambda):
             return None
         if is_spread(node.args) or any(one.arg is None for one in node.keywords):
             return None

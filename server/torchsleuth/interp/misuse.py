@@ -283,11 +283,9 @@ def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: i
 def refuses_arguments(interp: Interpreter, operation: Operation, failure: Failure) -> bool:
     """Whether an operator refuses its arguments as they are written, for their names, their number or their kinds. Then
     that is recorded."""
-    call, method = operation.site.node, operation.target.startswith("Tensor.")
+    call, method = operation.site.call, operation.target.startswith("Tensor.")
     given = len(operation.args) - method
-    dropped = (
-        {keyword.arg for keyword in call.keywords} - set(operation.kwargs) if isinstance(call, ast.Call) else set()
-    )
+    dropped = {keyword.arg for keyword in call.keywords} - set(operation.kwargs) if call is not None else set()
     if None in dropped or not signatures.is_written(call, given, {*operation.kwargs, *map(str, dropped)}):
         return False
     values = (*operation.args, *operation.kwargs.values())

@@ -196,8 +196,8 @@ class Tape:
         if not isinstance(subject, Tensor) or subject.identity not in self._tensors:
             self._end(self._gaps[-1] if self._gaps else Gap("loss", place))
             return
-        call = site.node
-        keywords = {item.arg for item in call.keywords} if isinstance(call, ast.Call) else set()
+        call = site.call
+        keywords = {item.arg for item in call.keywords} if call is not None else set()
         kwargs = tuple((name, True) for name in ("retain_graph", "create_graph") if name in keywords)
         self._add(interp, site, Step("backward", place, None, (Held(subject.identity),), kwargs))
         self._gaps.clear()
@@ -217,8 +217,8 @@ class Tape:
             raise Complete
 
     def _zero_grad(self, interp: Interpreter, subject: Value, site: Site) -> None:
-        call = site.node
-        kept = isinstance(call, ast.Call) and any(
+        call = site.call
+        kept = call is not None and any(
             is_literal(item, False) for item in (*call.args, *(keyword.value for keyword in call.keywords))
         )
         owners: tuple[Any, ...]

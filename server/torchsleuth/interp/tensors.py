@@ -872,8 +872,8 @@ def _of_supposed_type(operation: Operation) -> bool:
     the default of a parameter: callers may give a tensor, or something else than None."""
     if any_are(operation.args, Scalar, Dim):
         return True
-    function, node = operation.site.frame.function, operation.site.node
-    if None not in operation.args or not isinstance(node, ast.Call):
+    function, node = operation.site.frame.function, operation.site.call
+    if None not in operation.args or node is None:
         return False
     parameters = {part.arg for part in nodes_in(function.node.args, ast.arg)} if function else set()
     return any(isinstance(part, ast.Attribute) or (plain_name(part) in parameters) for part in node.args)

@@ -735,8 +735,8 @@ def _most_counts(weights: Tensor) -> int | None:
 
 def _minimum(site: Site) -> int | None:
     """The ``minlength`` of a bincount, where that is all it is given, and a number or a name for one."""
-    call = site.node
-    if not isinstance(call, ast.Call) or len(call.args) > 1 or any(word.arg != "minlength" for word in call.keywords):
+    call = site.call
+    if call is None or len(call.args) > 1 or any(word.arg != "minlength" for word in call.keywords):
         return None
     given = call.keywords[0].value if call.keywords else ast.Constant(0)
     value = literal(given)

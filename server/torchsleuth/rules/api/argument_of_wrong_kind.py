@@ -84,8 +84,8 @@ def _called_instead(node: ast.Subscript, text: str, key: str) -> list[str]:
 
 
 def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
-    if not isinstance(node, ast.Call):
+    source, node = analysis.source_of(misuse.site.span.path), misuse.site.call
+    if node is None:
         return None
     text = source.segment(node.func)
     if isinstance(misuse.value, LibraryModule):
@@ -166,8 +166,8 @@ def _moved(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
 
 
 def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
-    node, path = call.site.node, call.site.span.path
-    if not isinstance(node, ast.Call) or not node.args or isinstance(node.args[0], ast.Starred):
+    node, path = call.site.call, call.site.span.path
+    if node is None or not node.args or isinstance(node.args[0], ast.Starred):
         return None
     source, made, first = analysis.source_of(path), call.path.rpartition(".")[2], call.args[0] if call.args else None
     written = node.args[0]

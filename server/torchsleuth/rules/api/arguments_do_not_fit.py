@@ -79,8 +79,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _callback(analysis: Analysis, misuse: Misuse[misuses.Callback]) -> Iterator[Finding]:
     """A function that PyTorch is given to call, and that takes other arguments than it calls it with."""
     callee, function, given, written = misuse.value
-    call, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
-    assert isinstance(call, ast.Call)
+    call, source = misuse.site.call, analysis.source_of(misuse.site.span.path)
+    assert call is not None
     spec, bound = function.node.args, isinstance(callee, Bound)
     own = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
     taken = own[int(bound) :]

@@ -40,8 +40,8 @@ CODE = "TS823"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTENSOR):
         path, value = misuse.value
-        call = misuse.site.node
-        if isinstance(call, ast.Call) and call.args:
+        call = misuse.site.call
+        if call is not None and call.args:
             source = analysis.source_of(misuse.site.span.path)
             name = f"`{' '.join(source.segment(call.args[0]).split())}`"
             kind, repairs = ("untensor.array", _converted) if isinstance(value, Array) else ("untensor.module", _called)

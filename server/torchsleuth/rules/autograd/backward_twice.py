@@ -326,8 +326,8 @@ def _scope(tree: ast.Module, site: Site) -> ast.AST:
 
 
 def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
-    node = first.node
-    if isinstance(node, ast.Call) and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
+    node = first.call
+    if node is not None and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
         edit = edits.add_argument(analysis.source_of(first.span.path), node, "retain_graph=True")
         yield Candidate(message("fix.retain", line=first.span.start.line), (edit,), safe=False)
 

@@ -59,9 +59,9 @@ def _repairs(analysis: Analysis, fault: AutogradFault, kept: list[AttributeSet])
                 text = method_of(source, statement.value, "detach")
                 title = message("fix.replace", old=source.segment(statement.value), new=text)
                 yield Candidate(" ".join(title.split()), (edits.replace(source, statement.value, text),), safe=False)
-    call = fault.at.node
+    call = fault.at.call
     source = analysis.source_of(fault.at.span.path)
-    if not kept and isinstance(call, ast.Call) and len(call.args) == 1 and is_reference(call.args[0]):
+    if not kept and call is not None and len(call.args) == 1 and is_reference(call.args[0]):
         given = source.segment(call.args[0])
         new = f"{given}.detach().clone()"
         yield Candidate(message("fix.replace", old=source.segment(call), new=new), (edits.replace(source, call, new),))

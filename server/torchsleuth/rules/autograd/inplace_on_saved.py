@@ -125,7 +125,7 @@ def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
 def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     site = fault.at
     source = analysis.source_of(site.span.path)
-    node, statement = site.node, statement_of(analysis, site)
+    node, statement = site.call, statement_of(analysis, site)
     if isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
         target, value = source.segment(statement.target), source.segment(statement.value)
         if not isinstance(statement.value, ast.Name | ast.Constant | ast.Call | ast.Attribute | ast.Subscript):
@@ -142,7 +142,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
         if isinstance(statement, ast.Expr) and is_reference(node.func.value):
             text = f"{receiver} = {text}"
         yield Candidate(message("fix.out_of_place", text=text), (edits.replace(source, node, text),))
-    elif isinstance(node, ast.Call):
+    elif node is not None:
         constructor = constructor_of(analysis, fault)
         for owner, call in ((source, node), *constructor):
             index = next((n for n, keyword in enumerate(call.keywords) if keyword.arg == "inplace"), None)

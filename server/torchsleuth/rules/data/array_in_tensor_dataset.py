@@ -34,8 +34,8 @@ CODE = "TS617"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        node = fault.at.node
-        if fault.kind == "arrays" and isinstance(node, ast.Call):
+        node = fault.at.call
+        if fault.kind == "arrays" and node is not None:
             kinds = dict.fromkeys(_kind(value) for value in fault.values if _kind(value))
             text = message("data.arrays", kinds=" and ".join(kinds))
             yield Finding(head(analysis, fault.at.span.path, node), text, (), _converted(analysis, fault, node))

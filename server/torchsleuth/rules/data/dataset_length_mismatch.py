@@ -41,8 +41,8 @@ CODE = "TS611"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        node = fault.at.node
-        if fault.kind == "lengths" and isinstance(node, ast.Call):
+        node = fault.at.call
+        if fault.kind == "lengths" and node is not None:
             shapes = ", ".join(shape_text(value.spec) if isinstance(value, Tensor) else "?" for value in fault.values)
             text = message("data.lengths", shapes=shapes)
             candidates = chain(_renamed(analysis, fault, node), _cut(analysis, fault, node))

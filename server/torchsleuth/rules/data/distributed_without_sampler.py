@@ -64,8 +64,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _sampled(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """A sampler in the place of the order that is drawn."""
-    node, source = call.site.node, analysis.source_of(call.site.span.path)
-    if not isinstance(node, ast.Call) or not node.args:
+    node, source = call.site.call, analysis.source_of(call.site.span.path)
+    if node is None or not node.args:
         return
     shuffle = keyword_of(node, "shuffle")
     if shuffle is None:

@@ -83,8 +83,8 @@ def _unused(analysis: Analysis) -> Iterator[Finding]:
 
 def _given(call: LibraryCall) -> ast.expr | None:
     """The expression of the data set of a loader."""
-    node = call.site.node
-    if not isinstance(node, ast.Call):
+    node = call.site.call
+    if node is None:
         return None
     return node.args[0] if node.args else argument_of(node, None, "dataset")
 

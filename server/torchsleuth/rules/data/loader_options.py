@@ -39,8 +39,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             path = call.site.span.path
             yield Finding(head(analysis, path, node), text, (), _repairs(analysis, path, node, names))
     for fault in analysis.trace.data:
-        made = fault.at.node
-        if fault.kind == "empty" and isinstance(made, ast.Call):
+        made = fault.at.call
+        if fault.kind == "empty" and made is not None:
             text = message("data.empty", dataset=dataset_text(fault.dataset))
             yield Finding(head(analysis, fault.at.span.path, made), text)
 

@@ -51,9 +51,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
         if fault.kind != "missing_len" or not isinstance(fault.dataset, Instance):
             continue
-        node, path = fault.at.node, fault.at.span.path
+        node, path = fault.at.call, fault.at.span.path
         constructed = fault.loader is not None and fault.loader.site is not None and fault.loader.site.node is node
-        at = head(analysis, path, node) if isinstance(node, ast.Call) and constructed else fault.at.span
+        at = head(analysis, path, node) if node is not None and constructed else fault.at.span
         sampler = "RandomSampler" if fault.loader and option(fault.loader, "shuffle") is True else "SequentialSampler"
         text = message("data.len", dataset=fault.dataset.cls.name, sampler=sampler)
         if fault.loader is None:

@@ -104,8 +104,8 @@ def _channels(value: Value) -> int:
 
 def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, channels: int) -> Iterator[Candidate]:
     assert transform.site is not None
-    node, path = transform.site.node, transform.site.span.path
-    if channels != 1 or not isinstance(node, ast.Call):
+    node, path = transform.site.call, transform.site.span.path
+    if channels != 1 or node is None:
         return
     source = analysis.source_of(path)
     yield from _cut(source, node)

@@ -88,8 +88,8 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
     key = "data.stack.drawn" if left == right else "data.stack"
     text = message(key, left=left, right=right)
     candidates: list[Candidate] = []
-    call, path = fault.at.node, fault.at.span.path
-    if refusal.dims == (0,) and isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords:
+    call, path = fault.at.call, fault.at.span.path
+    if refusal.dims == (0,) and call is not None and len(call.args) == 1 and not call.keywords:
         source = analysis.source_of(path)
         pad, imports = spelled(analysis, path, "torch.nn.utils.rnn.pad_sequence")
         renamed = edits.replace(source, call.func, pad)

@@ -180,9 +180,9 @@ def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
             edit = edits.add_argument(analysis.source_of(path), call, text)
             yield Candidate(message("fix.add_argument", argument=text), (*imports, edit))
     elif isinstance(transform, LibraryObject) and transform.site is not None:
-        source, made = analysis.source_of(transform.site.span.path), transform.site.node
-        listed = made.args[0] if isinstance(made, ast.Call) and made.args and transform.type_name == "Compose" else None
-        text = f"{source.segment(made.func).rpartition('.')[0]}.ToTensor()" if isinstance(made, ast.Call) else ""
+        source, made = analysis.source_of(transform.site.span.path), transform.site.call
+        listed = made.args[0] if made is not None and made.args and transform.type_name == "Compose" else None
+        text = f"{source.segment(made.func).rpartition('.')[0]}.ToTensor()" if made is not None else ""
         if isinstance(listed, ast.List) and listed.elts and not text.startswith("."):
             edit = edits.insert_after_node(source, listed.elts[-1], f", {text}")
             yield Candidate(message("fix.insert", text=text), (edit,))

@@ -21,7 +21,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -66,8 +65,8 @@ def _each_once(analysis: Analysis) -> Iterator[Finding]:
 
 def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """The weights of the classes, taken by the labels of the samples."""
-    call, (weights, given, total) = fault.at.node, fault.values
-    if not isinstance(call, ast.Call) or given > total:
+    call, (weights, given, total) = fault.at.call, fault.values
+    if call is None or given > total:
         return
     written = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "weights")]
     if not written:

@@ -96,9 +96,9 @@ def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) ->
 
 def _not_passed(analysis: Analysis, made: LibraryCall, names: list[str]) -> Iterator[Candidate]:
     """An option that comes with the ``**options`` of a function, left out where that function is called."""
-    node, frame = made.site.node, made.site.scene
+    node, frame = made.site.call, made.site.scene
     function, call = frame.function, frame.call
-    if len(names) != 1 or not isinstance(node, ast.Call) or function is None or frame.caller is None:
+    if len(names) != 1 or node is None or function is None or frame.caller is None:
         return
     rest = function.node.args.kwarg
     spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}

@@ -36,8 +36,8 @@ CODE = "TS612"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        node = fault.at.node
-        if fault.kind == "split" and isinstance(node, ast.Call):
+        node = fault.at.call
+        if fault.kind == "split" and node is not None:
             given, wanted = (dims.text(value) for value in fault.values)
             text = message("data.split", given=given, wanted=wanted)
             yield Finding(head(analysis, fault.at.span.path, node), text, (), _repairs(analysis, fault, node))

@@ -67,11 +67,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
     """Lengths of sequences, which are read on the CPU wherever the sequences are."""
-    node, source = call.site.node, analysis.source_of(call.site.span.path)
+    node, source = call.site.call, analysis.source_of(call.site.span.path)
     written = (
-        [*node.args[1:2], *(part.value for part in node.keywords if part.arg == "lengths")]
-        if isinstance(node, ast.Call)
-        else []
+        [*node.args[1:2], *(part.value for part in node.keywords if part.arg == "lengths")] if node is not None else []
     )
     name = expression_text(written[0] if written else None, "the tensor of lengths")
     text = message("device.numpy", tensor=name, device=device.described, call=call.path.rpartition(".")[2])

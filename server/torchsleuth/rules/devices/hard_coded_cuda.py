@@ -55,8 +55,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _cuda(call: LibraryCall) -> ast.expr | None:
     """The expression that names CUDA: the string, or the whole call of ``.cuda()``."""
-    node = call.site.node
-    if not isinstance(node, ast.Call):
+    node = call.site.call
+    if node is None:
         return None
     if call.path in _MOVES:
         return node

@@ -92,8 +92,8 @@ def meant(name: str) -> str | None:
 
 def _given(call: LibraryCall) -> tuple[object, ast.expr | None]:
     """The argument for a device, and the place where it is written."""
-    node = call.site.node
-    if not isinstance(node, ast.Call) or not call.path.startswith(("torch.", "Tensor.")):
+    node = call.site.call
+    if node is None or not call.path.startswith(("torch.", "Tensor.")):
         return None, None
     named = argument_of(node, None, "device")
     if named is not None:

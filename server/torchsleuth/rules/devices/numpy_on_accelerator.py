@@ -48,11 +48,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
     """The tensors that a call turns into arrays, with their expressions."""
-    node = call.site.node
+    node = call.site.call
     if call.path == "Tensor.numpy" and isinstance(call.receiver, Tensor) and call.get(0, "force", False) is False:
-        function = node.func if isinstance(node, ast.Call) else None
+        function = node.func if node is not None else None
         yield call.receiver, function.value if isinstance(function, ast.Attribute) else None
-    elif call.path.startswith(_LIBRARIES) and isinstance(node, ast.Call):
+    elif call.path.startswith(_LIBRARIES) and node is not None:
         for index, value in enumerate(call.args):
             if isinstance(value, Tensor):
                 yield value, node.args[index] if index < len(node.args) else None

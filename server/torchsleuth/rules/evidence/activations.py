@@ -72,8 +72,8 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
     title = message("fix.remove_softmax", softmax=name)
     module = operation.module
     source = analysis.source_of(operation.site.span.path)
-    node = operation.site.node
-    if module is None and isinstance(node, ast.Call):
+    node = operation.site.call
+    if module is None and node is not None:
         inner = node.args[0] if operation.target.startswith("torch.") and node.args else None
         if inner is None and isinstance(node.func, ast.Attribute):
             inner = node.func.value
@@ -85,7 +85,7 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
     yield from without_layer(analysis, module, title)
     yield from _unpassed(analysis, module, title)
     if (
-        isinstance(node, ast.Call)
+        node is not None
         and len(node.args) == 1
         and (module.name and ast.unparse(node.func).endswith(module.name) or isinstance(node.func, ast.Call))
     ):

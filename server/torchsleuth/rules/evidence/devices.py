@@ -41,8 +41,8 @@ def node_of(conflict: DeviceConflict, value: object) -> ast.expr | None:
     for place, argument in enumerate(operation.args):
         if argument is value and place < len(nodes):
             return nodes[place]
-    node = operation.site.node
-    if isinstance(node, ast.Call):
+    node = operation.site.call
+    if node is not None:
         for keyword in node.keywords:
             if keyword.arg is not None and operation.kwargs.get(keyword.arg) is value:
                 return keyword.value

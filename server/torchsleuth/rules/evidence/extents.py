@@ -34,13 +34,13 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
     """``keepdim=True`` for the reduction that an operand comes from, and for its like beside it: mean and std."""
     missing = len(other.shape) - len(used.shape)
     for tensor, operation in lineage(analysis, used.tensor):
-        node, name = operation.site.node, operation.target.rpartition(".")[2]
+        node, name = operation.site.call, operation.target.rpartition(".")[2]
         if operation.module is not None or tensor.spec.shape != used.spec.shape:
             return
         if name not in _REDUCTIONS:
             continue
         given = operation.specs[0].shape
-        if not isinstance(node, ast.Call) or missing < 1 or given is None or not _is_open(node):
+        if node is None or missing < 1 or given is None or not _is_open(node):
             return
         if len(given) != len(other.shape) or broadcast(_reduced(given, used.shape), other.shape) is None:
             return
@@ -55,8 +55,8 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
 def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """The reduction that an operand comes from over another dimension: ``scores.argmax(dim=1)``, one class a sample."""
     for tensor, operation in lineage(analysis, used.tensor):
-        node, name = operation.site.node, operation.target.rpartition(".")[2]
-        if operation.module is not None or tensor.spec.shape != used.spec.shape or not isinstance(node, ast.Call):
+        node, name = operation.site.call, operation.target.rpartition(".")[2]
+        if operation.module is not None or tensor.spec.shape != used.spec.shape or node is None:
             return
         if name not in (*_REDUCTIONS, "argmax", "argmin"):
             continue

@@ -69,8 +69,8 @@ def name_of(analysis: Analysis, fault: AutogradFault) -> str:
 
 def started_from(fault: AutogradFault) -> ast.expr | None:
     """``loss`` of ``loss.backward()``, ``torch.autograd.grad(loss, x)`` and ``accelerator.backward(loss)``."""
-    node = fault.at.node
-    if not isinstance(node, ast.Call):
+    node = fault.at.call
+    if node is None:
         return None
     given = node.args[0] if node.args else None
     if isinstance(given, ast.Name) and fault.at.scene.names.get(given.id) is fault.tensor:
@@ -131,8 +131,8 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
 
 def _kept_as_tensor(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     """``float(x)``, ``math.sqrt(x)`` of a tensor."""
-    source, node = analysis.source_of(cut.site.span.path), cut.site.node
-    if not isinstance(node, ast.Call):
+    source, node = analysis.source_of(cut.site.span.path), cut.site.call
+    if node is None:
         return
     if isinstance(node.func, ast.Name):
         yield _replaced(source, node, source.segment(node.args[0]))
@@ -232,8 +232,8 @@ def _stripped(node: ast.expr) -> ast.expr:
 
 def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     """The data itself instead of ``torch.tensor(data)``, together with the repair of what cut the data off."""
-    source, node = analysis.source_of(cut.site.span.path), cut.site.node
-    if not isinstance(node, ast.Call) or not node.args:
+    source, node = analysis.source_of(cut.site.span.path), cut.site.call
+    if node is None or not node.args:
         return
     data = node.args[0]
     package = source.segment(node.func).rpartition(".")[0]
@@ -356,12 +356,12 @@ def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[a
 def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
-    chosen, given = site.node, found[0].args[:1] if found else ()
+    chosen, given = site.call, found[0].args[:1] if found else ()
     # The result is bound after the look-up: what counts are the names at the return, where the frame has ended.
     source, frame = analysis.source_of(site.span.path), site.frame
     function = frame.function.node if frame.function is not None else None
     last = function.body[-1] if isinstance(function, ast.FunctionDef) else None
-    if not isinstance(last, ast.Return) or not isinstance(chosen, ast.Call) or not given:
+    if not isinstance(last, ast.Return) or chosen is None or not given:
         return
     distances = given[0].origin if isinstance(given[0], Tensor) else None
     points = {name: held for name, held in frame.names.items() if isinstance(held, Tensor) and isinstance(name, str)}
@@ -502,8 +502,8 @@ def at_backward(fault: AutogradFault) -> AutogradFault:
 
 def retained(fault: AutogradFault) -> ast.keyword | None:
     """``retain_graph=True`` of the backward() that a fault is at."""
-    node = fault.at.node
-    given = node.keywords if isinstance(node, ast.Call) else ()
+    node = fault.at.call
+    given = node.keywords if node is not None else ()
     return next((part for part in given if part.arg == "retain_graph"), None)
 
 

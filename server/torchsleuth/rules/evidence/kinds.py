@@ -76,13 +76,13 @@ def _of_strings(failure: OperatorFailure) -> str | None:
 def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """Replacements that are a tensor, a dtype, or a size."""
     error, site = failure.failure.message, failure.operation.site
-    source, node = source_at(analysis, site), site.node
+    source, node = source_at(analysis, site), site.call
     odd = _odd_operand(failure)
     made, imports = spelled(analysis, source.path, "torch.tensor")
     if odd is not None and odd[1] in ("a list", "a tuple"):
         text = source.segment(odd[0])
         yield _replaced(text, f"{made}({text})", imports, edits.replace(source, odd[0], f"{made}({text})"))
-    if not isinstance(node, ast.Call):
+    if node is None:
         return
     dtype = argument_of(node, None, "dtype")
     if "argument 'dtype' must be torch.dtype" in error and dtype is not None:

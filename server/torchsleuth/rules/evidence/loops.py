@@ -168,8 +168,8 @@ def name_in(frame: Scene, value: Value) -> str | None:
 
 def called_text(analysis: Analysis, event: Event) -> str | None:
     """The module as it is written in its call: ``self.model`` in ``self.model(x)``."""
-    node = event.site.node
-    if not isinstance(node, ast.Call):
+    node = event.site.call
+    if node is None:
         return None
     function = node.func
     if is_attribute(function, "forward"):
@@ -258,10 +258,10 @@ def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr 
 
 def optimizer_text(analysis: Analysis, step: Event) -> str | None:
     """The optimizer as it is written where it steps: in ``optimizer.step()`` or ``scaler.step(optimizer)``."""
-    node = step.site.node
+    node = step.site.call
     source = analysis.source_of(step.site.span.path)
     if any(event.site.span == step.site.span for event in analysis.events("scaler_step")):
-        return source.segment(node.args[0]) if isinstance(node, ast.Call) and node.args else None
+        return source.segment(node.args[0]) if node is not None and node.args else None
     return receiver_text(analysis, step.site)
 
 

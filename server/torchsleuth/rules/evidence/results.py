@@ -23,8 +23,8 @@ _RECURRENT = ("RNN", "LSTM", "GRU")
 def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """The part that is meant, where a tuple of tensors is given to an operator: ``x.max(dim=1).values``, ``out, _ = …``."""
     operation = failure.operation
-    node, source = operation.site.node, source_at(analysis, operation.site)
-    for argument in node.args if isinstance(node, ast.Call) else ():
+    node, source = operation.site.call, source_at(analysis, operation.site)
+    for argument in node.args if node is not None else ():
         value = _value(operation, argument)
         suffix = _part(value)
         if suffix is None:
@@ -137,8 +137,8 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 
 def _value(operation: Operation, argument: ast.expr) -> Value:
     """The value of an argument as it is written."""
-    node = operation.site.node
-    place = node.args.index(argument) if isinstance(node, ast.Call) else 0
+    node = operation.site.call
+    place = node.args.index(argument) if node is not None else 0
     shift = 1 if operation.module is None and operation.target.startswith("Tensor.") else 0
     return operation.args[place + shift] if place + shift < len(operation.args) else None
 

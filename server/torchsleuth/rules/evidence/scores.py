@@ -58,9 +58,9 @@ def narrowed(analysis: Analysis, scores: Operation, wanted: int) -> Iterator[Can
 
 def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     """``self.head = nn.Linear(width, rows)`` behind the embedding, called with what it gives."""
-    layer, call = scores.module, scores.site.node
+    layer, call = scores.module, scores.site.call
     made = layer.site if layer is not None else None
-    if layer is None or made is None or made.span.path != scores.site.span.path or not isinstance(call, ast.Call):
+    if layer is None or made is None or made.span.path != scores.site.span.path or call is None:
         return
     rows, width = (argument_node(layer, *one) for one in ((0, "num_embeddings"), (1, "embedding_dim")))
     source, tree = analysis.source_of(made.span.path), analysis.tree(made.span.path)

@@ -55,8 +55,8 @@ def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     for _, operation in lineage(analysis, tensor):
         layer = after.module if after is not None else None
         if layer is not None and after is not None and operation.target.endswith("functional.pad"):
-            call, amounts = operation.site.node, operation.args[1] if len(operation.args) > 1 else None
-            given = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
+            call, amounts = operation.site.call, operation.args[1] if len(operation.args) > 1 else None
+            given = call.args[1] if call is not None and len(call.args) > 1 else None
             front = isinstance(amounts, tuple) and len(amounts) == 2 and amounts[1] == 0
             if front and is_display(given) and len(given.elts) == 2:
                 yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
@@ -205,8 +205,8 @@ def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Ite
     if used.node is not None or origin is None or functional is None or len(used.shape) != 4 != len(other.shape):
         return
     name = next((name for name, value in frame.names.items() if value is other.tensor and isinstance(name, str)), None)
-    call = origin.site.node
-    if name is not None and isinstance(call, ast.Call) and origin.site.scene.function is frame.function:
+    call = origin.site.call
+    if name is not None and call is not None and origin.site.scene.function is frame.function:
         text = f"{functional}.interpolate({source_at(analysis, origin.site).segment(call)}, size={name}.shape[2:])"
         yield replaced(analysis, origin.site, call, text, safe=False)
 

@@ -86,8 +86,8 @@ def _candidates(analysis: Analysis, target: Operand, prediction: Operand, probab
 def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
     """The prediction without the `argmax` that has made classes of it."""
     for _, operation in lineage(analysis, prediction.tensor):
-        node, source = operation.site.node, source_at(analysis, operation.site)
-        if operation.target.endswith(".argmax") and isinstance(node, ast.Call):
+        node, source = operation.site.call, source_at(analysis, operation.site)
+        if operation.target.endswith(".argmax") and node is not None:
             method = isinstance(node.func, ast.Attribute) and operation.target.startswith("Tensor.")
             inner = node.func.value if method and isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
             if inner is not None:
@@ -99,8 +99,8 @@ def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
 def _all_pairs(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
     """The similarity of each with each, where there is one of each pair: scores for which the class is the partner."""
     for _, operation in lineage(analysis, prediction.tensor):
-        node, source = operation.site.node, source_at(analysis, operation.site)
-        if operation.target.endswith("cosine_similarity") and isinstance(node, ast.Call) and len(node.args) == 2:
+        node, source = operation.site.call, source_at(analysis, operation.site)
+        if operation.target.endswith("cosine_similarity") and node is not None and len(node.args) == 2:
             one, other = (written(source, part) for part in node.args)
             new = f"{source.segment(node.func)}({one}[:, None], {other}[None], dim=-1)"
             yield replaced(analysis, operation.site, node, new, safe=False)

@@ -92,8 +92,8 @@ def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> 
     """A number that the dtype of a tensor cannot hold, such as -1e9 for a mask in half precision."""
     site, given = failure.operation.site, operands(failure.operation)
     values = of_kind(failure.operation.args, int, float)
-    call = site.node
-    if not given or len(values) != 1 or not isinstance(call, ast.Call) or given[0].node is None:
+    call = site.call
+    if not given or len(values) != 1 or call is None or given[0].node is None:
         return plain
     value, dtype = values[0], given[0].spec.dtype
     text = message("dtype.number", value=f"{value:g}", tensor=given[0].text(), dtype=dtype)

@@ -246,9 +246,9 @@ def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
 
 def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The parts of a split rounded down, the last one to what is left."""
-    call, source = site.node, source_at(analysis, site)
-    node = call.args[1] if isinstance(call, ast.Call) and len(call.args) > 1 else None
-    if is_display(node) and len(node.elts) > 1 and isinstance(call, ast.Call):
+    call, source = site.call, source_at(analysis, site)
+    node = call.args[1] if call is not None and len(call.args) > 1 else None
+    if is_display(node) and len(node.elts) > 1 and call is not None:
         whole = [f"int({source.segment(part)})" for part in node.elts]
         yield replaced(analysis, site, node, f"[{', '.join(whole)}]", safe=False)
         rest = f"len({source.segment(call.args[0])}) - {' - '.join(whole[:-1])}"

@@ -231,8 +231,8 @@ def _more_classes(analysis: Analysis, operation: Operation, lookup: Lookup, want
 
 
 def _longer_rows(analysis: Analysis, operation: Operation, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
-    call = operation.site.node
-    if not isinstance(call, ast.Call):
+    call = operation.site.call
+    if call is None:
         return
     node = argument_of(call, None, "num_classes")
     node = node or (call.args[1] if len(call.args) > 1 else None)

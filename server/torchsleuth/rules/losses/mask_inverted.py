@@ -131,12 +131,8 @@ def _is_low(operation: Operation, value: object) -> bool:
     """Whether nothing is left of a score that has this value."""
     if isinstance(value, int | float):
         return value <= _LOW
-    call = operation.site.node
-    return (
-        isinstance(value, Scalar)
-        and isinstance(call, ast.Call)
-        and any(is_attribute(part, "min") for part in ast.walk(call))
-    )
+    call = operation.site.call
+    return isinstance(value, Scalar) and call is not None and any(is_attribute(part, "min") for part in ast.walk(call))
 
 
 def _softmax_of(analysis: Analysis, fill: Operation) -> Operation | None:
@@ -223,8 +219,8 @@ def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> 
 def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
     """The diagonal beside the one that the triangle begins at."""
     site = meaning.origin.site
-    call = site.node
-    if not isinstance(call, ast.Call):
+    call = site.call
+    if call is None:
         return
     source = source_at(analysis, site)
     upper = meaning.origin.operator.rpartition(".")[2].startswith("triu")

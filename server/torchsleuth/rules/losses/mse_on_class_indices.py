@@ -18,7 +18,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -117,8 +116,8 @@ def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, t
 
 def _called(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     """The function in place of a loss whose class is chosen elsewhere, in a table of losses say."""
-    call, functional = operation.site.node, package_name(operation.site, "torch.nn.functional")
-    if isinstance(call, ast.Call) and functional is not None and operation.module is not None:
+    call, functional = operation.site.call, package_name(operation.site, "torch.nn.functional")
+    if call is not None and functional is not None and operation.module is not None:
         yield replaced(analysis, operation.site, call.func, f"{functional}.cross_entropy", safe=False)
 
 

@@ -253,7 +253,7 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
 def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
     """A mask of each sample's padding under the name of one from step to step, under its own."""
     operation = failure.operation
-    names, call = _MASKS.get(module.type_name, {}), operation.site.node
+    names, call = _MASKS.get(module.type_name, {}), operation.site.call
     given = operands(operation)
     for mask in given:
         name = names.get(mask.name, "") if isinstance(mask.name, int) else mask.name
@@ -263,10 +263,8 @@ def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryMod
         if name not in _FOR_PADDING or node is None or len(shape) != 2 or not {shape, shape[::-1]} & sequences:
             continue
         source, new = source_at(analysis, operation.site), f"{_FOR_PADDING[name]}="
-        keyword = (
-            next((part for part in call.keywords if part.value is node), None) if isinstance(call, ast.Call) else None
-        )
-        if keyword is None and not (isinstance(call, ast.Call) and call.args and call.args[-1] is node):
+        keyword = next((part for part in call.keywords if part.value is node), None) if call is not None else None
+        if keyword is None and not (call is not None and call.args and call.args[-1] is node):
             continue
         start = source.start_of(node if keyword is None else keyword)
         named = Edit(source.path, start, source.start_of(node), new)

@@ -90,15 +90,15 @@ def _agree(left: Shape, right: Shape, dim: int) -> bool:
 def _candidates(
     analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand
 ) -> Iterator[Candidate]:
-    call = failure.operation.site.node
+    call = failure.operation.site.call
     name, dim = failure.operation.target.rpartition(".")[2], _dim(failure.operation)
     first = given[0]
     joins = name in _JOINS
-    if joins and isinstance(call, ast.Call):
+    if joins and call is not None:
         yield from _other_dim(analysis, failure.operation, call, given)
     if name == "stack":
         yield from padded_steps(analysis, failure.operation.site)
-    if name in _DIMENSION and isinstance(call, ast.Call):
+    if name in _DIMENSION and call is not None:
         yield from _cat_along(analysis, failure, call, given)
     for used, others in ((odd, first), (first, odd)):
         wanted, missing = others.shape, len(others.shape) - len(used.shape)
@@ -119,7 +119,7 @@ def _candidates(
         wanted = others.shape
         yield from fitted(analysis, used, lambda made: _agree(made, wanted, dim), transposed, safe=False)
         yield from _resized(analysis, used, others, dim)
-    if name == "stack" and isinstance(call, ast.Call) and call.args and all(len(used.shape) for used in given):
+    if name == "stack" and call is not None and call.args and all(len(used.shape) for used in given):
         utilities = package_name(failure.operation.site, "torch.nn.utils.rnn")
         if utilities is not None:
             source = source_at(analysis, failure.operation.site)
@@ -159,8 +159,8 @@ def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Ite
 def joined_otherwise(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     """The tensors that a tensor was joined of, joined along another dimension: their features, not their batches."""
     for _, operation in lineage(analysis, tensor):
-        call, given = operation.site.node, operands(operation)
-        if operation.target.rpartition(".")[2] in _JOINS and isinstance(call, ast.Call) and len(given) > 1:
+        call, given = operation.site.call, operands(operation)
+        if operation.target.rpartition(".")[2] in _JOINS and call is not None and len(given) > 1:
             if all(used.spec.shape for used in given):
                 yield from _other_dim(analysis, operation, call, given)
             return

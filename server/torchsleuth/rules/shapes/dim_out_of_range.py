@@ -75,8 +75,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
                 if new != got and (new < 0) <= (new == -1):
                     yield replaced(analysis, site, node, str(new), safe=new == -1)
         if len(written) == 1 and operation.target.endswith("transpose") and high == 1:
-            call = site.node
-            if isinstance(call, ast.Call):
+            call = site.call
+            if call is not None:
                 yield replaced(analysis, site, call.args[-2], "0", safe=False)
     given = operands(operation)
     if len(given) == 1 and got == high + 1:
@@ -87,13 +87,9 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: in
 def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator[Candidate]:
     """Vectors of one length as the columns of a matrix: ``torch.stack([x, t], dim=1)`` for ``torch.cat([x, t], dim=1)``."""
     operation = failure.operation
-    call, given = operation.site.node, operands(operation)
+    call, given = operation.site.call, operands(operation)
     torch = package_name(operation.site, "torch")
-    if (
-        not operation.target.endswith((".cat", ".concat", ".concatenate"))
-        or not isinstance(call, ast.Call)
-        or not torch
-    ):
+    if not operation.target.endswith((".cat", ".concat", ".concatenate")) or call is None or not torch:
         return
     if got == 1 and len(given) > 1 and all(len(used.shape) == 1 for used in given):
         if all(same_shape(used.shape, given[0].shape) for used in given):

@@ -18,7 +18,6 @@ References
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -103,8 +102,8 @@ def _finding(analysis: Analysis, layer: Operation, flatten: Operation, given: Op
 
 
 def _candidates(analysis: Analysis, layer: Operation, flatten: Operation, given: Operand) -> Iterator[Candidate]:
-    node = flatten.site.node
-    if given.node is None or not isinstance(node, ast.Call) or layer.module is None:
+    node = flatten.site.call
+    if given.node is None or node is None or layer.module is None:
         return
     source = source_at(analysis, flatten.site)
     edit = edits.replace(source, node, f"{written(source, given.node)}.flatten(1)")

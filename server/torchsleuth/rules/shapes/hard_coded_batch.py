@@ -111,10 +111,10 @@ def _value(frame: Scene, node: ast.expr) -> Value:
 def _dropped(analysis: Analysis) -> Iterator[Candidate]:
     """The loaders told to leave out a batch that is not full."""
     for call in analysis.trace.calls:
-        node = call.site.node
+        node = call.site.call
         if not isinstance(call.result, LibraryObject) or call.result.type_name != "DataLoader":
             continue
-        if isinstance(node, ast.Call) and "drop_last" not in call.kwargs:
+        if node is not None and "drop_last" not in call.kwargs:
             edit = edits.add_argument(source_at(analysis, call.site), node, "drop_last=True")
             yield Candidate(message("fix.add_argument", argument="drop_last=True"), (edit,), safe=False)
 

@@ -221,11 +221,11 @@ def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Itera
 def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
     """A flatten that swallowed the batch: flatten(1) instead, with the layer's size where that is wrong too."""
     for _, operation in lineage(analysis, used.tensor):
-        name, node = operation.target.rpartition(".")[2], operation.site.node
+        name, node = operation.target.rpartition(".")[2], operation.site.call
         given = operand(operation, 0, "input")
         if operation.module is not None and operation.module.type_name == "Flatten":
             return
-        if name not in _FLATTENS or operation.module is not None or not isinstance(node, ast.Call):
+        if name not in _FLATTENS or operation.module is not None or node is None:
             continue
         if given is None or given.node is None or len(given.shape) < 2:
             return
@@ -337,9 +337,9 @@ def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
 
 def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
     """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
-    node = operation.site.node
+    node = operation.site.call
     equation = operation.args[0] if operation.args else None
-    if not isinstance(equation, str) or not isinstance(node, ast.Call) or not isinstance(node.args[0], ast.Constant):
+    if not isinstance(equation, str) or node is None or not isinstance(node.args[0], ast.Constant):
         return
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")

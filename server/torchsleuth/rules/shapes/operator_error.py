@@ -108,8 +108,8 @@ def _holds_tensors(failure: OperatorFailure) -> bool:
 
 def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """``torch.stack([x, y])``"""
-    call = failure.operation.site.node
-    if _holds_tensors(failure) and isinstance(call, ast.Call) and len(call.args) == 1:
+    call = failure.operation.site.call
+    if _holds_tensors(failure) and call is not None and len(call.args) == 1:
         name = source_at(analysis, failure.operation.site).segment(call.func)
         if name.endswith("tensor"):
             yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
@@ -149,10 +149,10 @@ def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterato
 
 def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """gather for an index_select with positions of their own for each sample."""
-    operation, call = failure.operation, failure.operation.site.node
+    operation, call = failure.operation, failure.operation.site.call
     given = operands(operation)
     dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
-    if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or not isinstance(call, ast.Call):
+    if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or call is None:
         return
     table, index = given
     rest = len(table.shape) - len(index.shape)
@@ -178,8 +178,8 @@ def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
 
 def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """The offsets that are at hand, for an EmbeddingBag that is given all bags in one row."""
-    call, frame = failure.operation.site.node, failure.operation.site.scene
-    if "offsets has to be" in failure.failure.message and isinstance(call, ast.Call):
+    call, frame = failure.operation.site.call, failure.operation.site.scene
+    if "offsets has to be" in failure.failure.message and call is not None:
         for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
             edit = edits.add_argument(source_at(analysis, failure.operation.site), call, str(name))
             yield Candidate(message("fix.add_argument", argument=str(name)), (edit,))
@@ -227,8 +227,8 @@ def _is_made(failure: OperatorFailure) -> bool:
 def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """The blocks put together as they were taken: with the stride, the padding and the kernel of the ``unfold``."""
     fold, given = failure.operation, operands(failure.operation)
-    node = fold.site.node
-    if fold.target != "torch.nn.functional.fold" or not given or not isinstance(node, ast.Call):
+    node = fold.site.call
+    if fold.target != "torch.nn.functional.fold" or not given or node is None:
         return
     made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
     unfold = next(made, None)
@@ -250,12 +250,12 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
 def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """Of several elements, what a condition or a number can be made of; of an array that is a view, a copy."""
     error, given = failure.failure.message, operands(failure.operation)
-    node = failure.operation.site.node
-    if "array.copy()" in error and isinstance(node, ast.Call) and node.args:
+    node = failure.operation.site.call
+    if "array.copy()" in error and node is not None and node.args:
         yield appended(analysis, failure.operation.site, node.args[0], ".copy()")
     if not given or given[0].node is None:
         return
-    if "must be tuple of Tensors" in error and isinstance(node, ast.Call) and all(used.node for used in given):
+    if "must be tuple of Tensors" in error and node is not None and all(used.node for used in given):
         source, parts = source_at(analysis, failure.operation.site), [used.node for used in given]
         if parts == node.args[: len(parts)]:
             text = f"[{', '.join(source.segment(part) for part in node.args[: len(parts)])}]"

@@ -118,13 +118,13 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     if operation.module is not None:
         yield from _stage_less(analysis, operation.module)
         yield from _unsafe(without_layer(analysis, operation.module, title))
-    node = operation.site.node
+    node = operation.site.call
     given = operands(operation)
     site = written_call(operation)
     if site is not None and site.call is not None:
         edit = edits.add_argument(source_at(analysis, site), site.call, "ceil_mode=True")
         yield Candidate(message("fix.add_argument", argument="ceil_mode=True"), (edit,), safe=False)
-    if isinstance(node, ast.Call) and given and given[0].node is not None and given[0].node is not node:
+    if node is not None and given and given[0].node is not None and given[0].node is not node:
         made = replaced(analysis, operation.site, node, source_at(analysis, operation.site).segment(given[0].node))
         yield Candidate(title, made.edits, safe=False)
 

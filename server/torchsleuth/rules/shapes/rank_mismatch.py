@@ -132,8 +132,8 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
     """An index vector as a column, and the column that is picked as a vector again."""
     table = given[0]
     index = next((used for used in given[1:] if used.name in (2, "index", "indices")), None)
-    node = failure.operation.site.node
-    if index is None or index.node is None or not isinstance(node, ast.Call):
+    node = failure.operation.site.call
+    if index is None or index.node is None or node is None:
         return
     missing = len(table.shape) - len(index.shape)
     source = source_at(analysis, failure.operation.site)
@@ -261,8 +261,8 @@ def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterat
     side = math.isqrt(size // channels) if isinstance(size, int) else 0
     if side > 1 and channels * side * side == size:
         suffix = f".reshape(-1, {channels}, {side}, {side})"
-        node = operation.site.node
-        if not operation.written and isinstance(node, ast.Call) and len(node.args) == 1:
+        node = operation.site.call
+        if not operation.written and node is not None and len(node.args) == 1:
             yield appended(analysis, operation.site, node.args[0], suffix)
         else:
             yield from suffixed(analysis, used, suffix)
@@ -270,8 +270,8 @@ def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterat
 
 def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: list[Operand]) -> Iterator[Candidate]:
     site = failure.operation.site
-    node = site.node
-    if not isinstance(node, ast.Call):
+    node = site.call
+    if node is None:
         return
     source = source_at(analysis, site)
     if name in ("mm", "bmm", "dot", "mv"):

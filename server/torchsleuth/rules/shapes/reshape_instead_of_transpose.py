@@ -53,8 +53,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     found: dict[tuple[str, int, int], tuple[LibraryCall, Shape, Shape, Finding]] = {}
     others: set[tuple[ast.AST | None, Shape, Shape]] = set()
     for call in (call for path in _VIEWS for call in analysis.calls.get(path, ())):
-        node = call.site.node
-        if not isinstance(node, ast.Call) or not isinstance(call.result, Tensor):
+        node = call.site.call
+        if node is None or not isinstance(call.result, Tensor):
             continue
         origin = call.result.origin
         if origin is None or origin.operator != call.path:

@@ -55,8 +55,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
     operation = failure.operation
-    node = operation.site.node
-    assert isinstance(node, ast.Call)
+    node = operation.site.call
+    assert node is not None
     spec = operation.specs[0]
     count = spec.numel()
     source = analysis.source_of(operation.site.span.path)
@@ -150,10 +150,10 @@ def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator
     for made, operation in lineage(analysis, tensor):
         if operation.module is not None or operation.target.rpartition(".")[2] not in ("view", "reshape"):
             continue
-        node, before, after = operation.site.node, operation.specs[0].shape or (), made.spec.shape or ()
+        node, before, after = operation.site.call, operation.specs[0].shape or (), made.spec.shape or ()
         if len(before) < 2 or not same(before[0], batch) or not after or same(after[0], batch):
             return
-        sizes = _sizes(operation.target, node)[1] if isinstance(node, ast.Call) else []
+        sizes = _sizes(operation.target, node)[1] if node is not None else []
         values, features = _values(operation.args, len(sizes)), dims.product(before[1:])
         if not values or values[0] != -1 or not isinstance(features, int):
             return

@@ -42,11 +42,11 @@ CODE = "TS526"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
-        node, subject = misuse.site.node, misuse.value
+        node, subject = misuse.site.call, misuse.value
         if isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
             name = receiver_text(analysis, misuse.site) or "the optimizer"
             text = message("step.closure", optimizer=f"`{name}`")
-            fixes = tuple(_enclosed(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()
+            fixes = tuple(_enclosed(analysis, misuse.site, node)) if node is not None else ()
             yield Finding(misuse.site.span, text, (), fixes)
 
 

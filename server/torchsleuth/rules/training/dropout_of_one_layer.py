@@ -34,8 +34,8 @@ _LAYERS = 2
 def find(analysis: Analysis) -> Iterator[Finding]:
     for name in ("LSTM", "GRU", "RNN"):
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
-            node = call.site.node
-            if isinstance(node, ast.Call) and not any(part.arg is None for part in node.keywords):
+            node = call.site.call
+            if node is not None and not any(part.arg is None for part in node.keywords):
                 rate, layers = keyword_of(node, "dropout"), keyword_of(node, "num_layers")
                 given = node.args[_LAYERS] if len(node.args) > _LAYERS else layers.value if layers else None
                 one = given is None or (isinstance(given, ast.Constant) and given.value == 1)

@@ -41,9 +41,9 @@ _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[object] = set()
     for call in (call for path in (*sorted(_DROPOUTS), _ATTENTION) for call in analysis.calls.get(path, ())):
-        node = call.site.node
+        node = call.site.call
         module = call.site.scene.instance()
-        if module is None or not module.is_module or not isinstance(node, ast.Call) or call.site.span in reported:
+        if module is None or not module.is_module or node is None or call.site.span in reported:
             continue
         if is_spread(node.args) or any(k.arg is None for k in node.keywords):
             continue

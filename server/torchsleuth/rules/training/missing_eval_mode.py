@@ -214,8 +214,8 @@ def _seen_in_training(events: list[Event], event: Event) -> bool:
 
 
 def _input(event: Event) -> str:
-    node = event.site.node
-    return ast.unparse(node.args[0]) if isinstance(node, ast.Call) and node.args else ""
+    node = event.site.call
+    return ast.unparse(node.args[0]) if node is not None and node.args else ""
 
 
 def _trained_on(analysis: Analysis, event: Event) -> bool:

@@ -172,8 +172,8 @@ def _rate(call: LibraryCall) -> ast.expr | None:
     optimizer = call.get(0, "optimizer")
     if not isinstance(optimizer, LibraryObject) or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
         return None
-    made = optimizer.site.node
-    return argument_of(made, 1, "lr") if isinstance(made, ast.Call) else None
+    made = optimizer.site.call
+    return argument_of(made, 1, "lr") if made is not None else None
 
 
 def _choices(result: ast.expr) -> Iterator[ast.expr]:

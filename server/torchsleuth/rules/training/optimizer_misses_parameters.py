@@ -319,8 +319,8 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
 def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
     """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
     kept = {ast.unparse(part) for part in nodes_in(init, ast.Attribute)}
-    call, function, source = made.node, made.scene.function, analysis.source_of(made.span.path)
-    if not isinstance(call, ast.Call) or function is None:
+    call, function, source = made.call, made.scene.function, analysis.source_of(made.span.path)
+    if call is None or function is None:
         return None
     receiver = function.node.args.args[0].arg if function.node.args.args else ""
     given = [

@@ -36,11 +36,11 @@ _MAX = 3
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
-        node, subject = misuse.site.node, misuse.value
+        node, subject = misuse.site.call, misuse.value
         if isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
             name = receiver_text(analysis, misuse.site) or "the scheduler"
             text = message("scheduler.metric", scheduler=f"`{name}`")
-            fixes = tuple(_told(analysis, misuse.site, node)) if isinstance(node, ast.Call) else ()
+            fixes = tuple(_told(analysis, misuse.site, node)) if node is not None else ()
             yield Finding(misuse.site.span, text, (), fixes)
 
 

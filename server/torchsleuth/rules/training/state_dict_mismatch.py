@@ -103,9 +103,9 @@ def _source(given: Value) -> Value:
 
 
 def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
-    call = fault.site.node
+    call = fault.site.call
     source = analysis.source_of(fault.site.span.path)
-    if not isinstance(call, ast.Call) or not call.args:
+    if call is None or not call.args:
         return
     held = fault.given.items if isinstance(fault.given, DictValue) else None
     for key, value in (held or {}).items():

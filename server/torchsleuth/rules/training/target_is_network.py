@@ -123,8 +123,8 @@ def _has_alias_in(analysis: Analysis, call: LibraryCall, span: Span) -> bool:
 
 def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
     """The module whose weights are copied, as it is written there."""
-    node = call.site.node
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    node = call.site.call
+    given = node.args[0] if node is not None and node.args else None
     if is_method_call(given, "state_dict"):
         return analysis.source_of(call.site.span.path).segment(given.func.value)
     return None
@@ -164,8 +164,8 @@ def _of_itself(analysis: Analysis, call: LibraryCall) -> Finding:
 
 def _others(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """The weights of the one other module of the same kind that the function can name."""
-    scene, node = call.site.scene, call.site.node
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    scene, node = call.site.scene, call.site.call
+    given = node.args[0] if node is not None and node.args else None
     if not is_method_call(given):
         return
     named: dict[str, Value] = {str(name): value for name, value in scene.names.items()}

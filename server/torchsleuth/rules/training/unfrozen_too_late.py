@@ -63,8 +63,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     """The parameters that an optimizer is given, where they are those that require grad."""
-    node = call.site.node
-    given = node.args[0] if isinstance(node, ast.Call) and node.args else None
+    node = call.site.call
+    given = node.args[0] if node is not None and node.args else None
     if isinstance(given, ast.Name):
         assigned = analysis.index(call.site.span.path).of_type(ast.Assign)
         values = [one.value for one in assigned if given.id in map(ast.unparse, one.targets)]
