@@ -22,7 +22,7 @@ from torchsleuth.control.selection import (
 )
 from torchsleuth.messages import message
 from torchsleuth.schema import Severity
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax.files import Unreadable, read_bytes
 
 if sys.version_info >= (3, 11):
@@ -186,8 +186,8 @@ def _parsed(data: bytes, path: str) -> dict[str, Any]:
 
 
 def _table(table: Mapping[str, Any], key: str, path: str) -> Mapping[str, Any]:
-    found = table.get(key, {})
-    if not isinstance(found, dict):
+    found = as_kind(table.get(key, {}), dict)
+    if found is None:
         raise ConfigurationError(message("control.type", where=f"{path}: {key}", wanted="a table"))
     return found
 

@@ -12,6 +12,7 @@ from torchsleuth.errors.fixes import add_argument, replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, keyword_of, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -52,13 +53,16 @@ def _padded_stack(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _ends_with_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``x, y = items.get()`` in a loop without end → the loop is left at None, which is put there as the last item."""
-    statement, source = case.frame.statement, case.frame.source
-    value = statement.value if isinstance(statement, ast.Assign) else None
-    if not isinstance(statement, ast.Assign) or not isinstance(value, ast.Call) or not _puts_none(case):
+    statement, source = as_kind(case.frame.statement, ast.Assign), case.frame.source
+    value = as_kind(statement.value, ast.Call) if statement is not None else None
+    if statement is None or value is None or not _puts_none(case):
         return
     trail = edits.path_to(case.frame.tree, statement)
-    loop = next((part for part in reversed(trail) if isinstance(part, ast.While | ast.For | ast.FunctionDef)), None)
-    endless = isinstance(loop, ast.While) and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+    loop = as_kind(
+        next((part for part in reversed(trail) if isinstance(part, ast.While | ast.For | ast.FunctionDef)), None),
+        ast.While,
+    )
+    endless = loop is not None and isinstance(loop.test, ast.Constant) and bool(loop.test.value)
     if not endless or called(value) not in ("get", "get_nowait", "recv"):
         return
     used = names_in(case.frame.tree)

@@ -12,7 +12,7 @@ from torchsleuth.errors.fixes import append, convert_receiver, replace
 from torchsleuth.errors.functions import applied
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     contains,
@@ -50,8 +50,8 @@ def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
 
 def _cut_fixes(case: Case) -> Iterator[Fix]:
     """Take out of the loss's own assignments what cuts the graph: item, detach, data, numpy, or a second torch.tensor."""
-    receiver = _receiver(case)
-    if not isinstance(receiver, ast.Name):
+    receiver = as_kind(_receiver(case), ast.Name)
+    if receiver is None:
         return
     for assignment in _assignments(case, receiver.id):
         for value in [assignment.value, *_returned(case, assignment.value)]:
@@ -98,8 +98,8 @@ def _cut(node: ast.AST) -> ast.expr | None:
         if function.attr in ("item", "detach", "tolist") and not node.args:
             return function.value
         if function.attr in ("tensor", "as_tensor") and getattr(function.value, "id", None) == "torch" and node.args:
-            inner = node.args[0]
-            return _cut(inner) or inner if isinstance(inner, ast.Name | ast.Call | ast.BinOp) else None
+            inner = as_kind(node.args[0], ast.Name, ast.Call, ast.BinOp)
+            return _cut(inner) or inner if inner is not None else None
     if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "float" and len(node.args) == 1:
         return node.args[0]
     if is_attribute(node, "data"):

@@ -11,7 +11,7 @@ from torchsleuth.errors.constructor import constructor_call
 from torchsleuth.errors.fixes import add_argument, append, append_in, fitted, remove_keyword, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
@@ -148,9 +148,12 @@ def _numbers_of_array(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _clamped_lengths(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """Lengths for a CTC loss: at most the time steps that there are."""
-    prediction, lengths = case.frame.argument(0, "log_probs"), case.frame.argument(2, "input_lengths")
+    prediction, lengths = (
+        as_kind(case.frame.argument(0, "log_probs"), ast.Name),
+        case.frame.argument(2, "input_lengths"),
+    )
     if lengths is not None and case.frame.tensor(lengths) is not None:
-        longest = f"{case.frame.text(prediction)}.size(0)" if isinstance(prediction, ast.Name) else found[1]
+        longest = f"{case.frame.text(prediction)}.size(0)" if prediction is not None else found[1]
         yield append(case.frame, lengths, f".clamp(max={longest})", safe=False)
 
 
@@ -199,8 +202,8 @@ def shape_in(text: str) -> list[int]:
 
 def _turned_mask(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``hidden[mask]`` → ``hidden[mask.T]``"""
-    node = case.frame.node
-    if isinstance(node, ast.Subscript):
+    node = as_kind(case.frame.node, ast.Subscript)
+    if node is not None:
         whole = tuple(shape_in(found[2]))
         mask = case.frame.tensor(node.slice)
         yield from fitted(case.frame, node.slice, mask, lambda shape: tuple(shape) == whole[: len(shape)], transposed)
@@ -212,8 +215,8 @@ def _not_none(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     node, frame = case.frame.node, case.frame
     if not isinstance(node, ast.Attribute | ast.Call):
         return
-    nothing = node.value if isinstance(node, ast.Attribute) else node.func
-    if not isinstance(nothing, ast.Attribute):
+    nothing = as_kind(node.value if isinstance(node, ast.Attribute) else node.func, ast.Attribute)
+    if nothing is None:
         return
     name = frame.text(nothing)
     yield from _flag_given(case, nothing)
@@ -247,9 +250,9 @@ def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
             for node in ast.walk(kind):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp)):
                     continue
-                made, flag = node.value, node.value.test
+                made, flag = node.value, as_kind(node.value.test, ast.Name)
                 sets = any(is_attribute(item, nothing.attr) for item in node.targets)
-                if sets and isinstance(flag, ast.Name) and getattr(made.orelse, "value", 0) is None:
+                if sets and flag is not None and getattr(made.orelse, "value", 0) is None:
                     for place, call in calls_of(case, kind.name):
                         text = f"{flag.id}=True"
                         if not call.args and not any(item.arg == flag.id for item in call.keywords):

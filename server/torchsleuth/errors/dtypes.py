@@ -10,6 +10,7 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_input, convert_receiver, replace
 from torchsleuth.explanations import WANTS_FLOATS
 from torchsleuth.schema import Fix
+from torchsleuth.sifting import as_kind
 
 _SUFFIX = {
     "float32": ".float()",
@@ -83,17 +84,17 @@ def _mask_fixes(case: Case) -> Iterator[Fix]:
 
 def _source_fixes(case: Case) -> Iterator[Fix]:
     """``table[i] = value`` → ``value.to(table.dtype)``."""
-    statement = case.frame.statement
-    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Subscript):
+    statement = as_kind(case.frame.statement, ast.Assign)
+    if statement is not None and isinstance(statement.targets[0], ast.Subscript):
         target = case.frame.text(statement.targets[0].value)
         yield append(case.frame, statement.value, f".to({target}.dtype)")
 
 
 def _grow_fixes(case: Case) -> Iterator[Fix]:
     """``count += 0.5`` on integers → ``count = count + 0.5``."""
-    statement = case.frame.statement
+    statement = as_kind(case.frame.statement, ast.AugAssign)
     operators = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-    if isinstance(statement, ast.AugAssign) and type(statement.op) in operators:
+    if statement is not None and type(statement.op) in operators:
         target, value = case.frame.text(statement.target), case.frame.text(statement.value)
         yield replace(case.frame, statement, f"{target} = {target} {operators[type(statement.op)]} {value}")
 

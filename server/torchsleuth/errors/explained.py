@@ -26,6 +26,7 @@ from torchsleuth.errors.plain import begun_again
 from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import channels_last
@@ -55,8 +56,8 @@ def _function(name: str) -> FixBuilder:
 
 def _any_or_all(case: Case) -> Iterator[Fix]:
     """``if x > 0`` → ``if (x > 0).any()``, or all."""
-    node = case.frame.node
-    if isinstance(node, ast.Compare | ast.Name | ast.Attribute):
+    node = as_kind(case.frame.node, ast.Compare, ast.Name, ast.Attribute)
+    if node is not None:
         for suffix in (".any()", ".all()"):
             yield append(case.frame, node, suffix, safe=False)
 
@@ -130,9 +131,9 @@ def _not_before(case: Case) -> Iterator[Fix]:
 
 def _underscores(case: Case) -> Iterator[Fix]:
     """``self.heads[name]`` → ``self.heads[name.replace(".", "_")]`` wherever a variable is looked up in that container."""
-    statement, frame = case.frame.statement, case.frame
-    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
-    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
+    statement, frame = as_kind(case.frame.statement, ast.Assign), case.frame
+    target = as_kind(statement.targets[0], ast.Subscript) if statement is not None else None
+    if target is None or not isinstance(target.slice, ast.Name):
         return
     container = frame.text(target.value)
     places = [
@@ -195,8 +196,8 @@ def _optimizer_there(case: Case) -> Iterator[Fix]:
     """``StepLR(net.parameters(), 5)`` → ``StepLR(optimizer, 5)``, where the function has an optimizer."""
     given = case.frame.argument(0, "optimizer")
     for node in ast.walk(case.frame.enclosing) if given is not None else ():
-        made = node.value if isinstance(node, ast.Assign) else None
-        if isinstance(node, ast.Assign) and isinstance(made, ast.Call) and isinstance(node.targets[0], ast.Name):
+        made = as_kind(node.value, ast.Call) if isinstance(node, ast.Assign) else None
+        if isinstance(node, ast.Assign) and made is not None and isinstance(node.targets[0], ast.Name):
             function = case.frame.text(made.func)
             if "optim." in function and "lr_scheduler" not in function and given is not None:
                 yield replace(case.frame, given, node.targets[0].id)

@@ -11,7 +11,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append, append_in, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple, plain_name
 
@@ -82,7 +82,7 @@ def saved_on_context(case: Case) -> Iterator[Fix]:
     """``ctx.save_for_backward(x, n)`` → ``ctx.save_for_backward(x)`` and ``ctx.n = n``; ``backward`` reads it from there."""
     for frame, kind, call in saved_values(case):
         index = int(case.match[1])
-        number = call.args[index] if index < len(call.args) else None
+        number = as_kind(call.args[index], ast.Name) if index < len(call.args) else None
         context = frame.text(call.func.value) if isinstance(call.func, ast.Attribute) else ""
         reads = [
             part
@@ -92,11 +92,11 @@ def saved_on_context(case: Case) -> Iterator[Fix]:
             and len(part.targets[0].elts) == len(call.args)
         ]
         save = edits.enclosing_statement(frame.tree, call)
-        if not isinstance(number, ast.Name) or len(reads) != 1 or save is None:
+        if number is None or len(reads) != 1 or save is None:
             continue
         read, source = reads[0], frame.source
-        names = read.targets[0]
-        assert isinstance(names, ast.Tuple) and isinstance(read.value, ast.Attribute)
+        names = as_kind(read.targets[0], ast.Tuple)
+        assert names is not None and isinstance(read.value, ast.Attribute)
         left = [source.segment(item) for place, item in enumerate(names.elts) if place != index]
         target, owner = source.segment(names.elts[index]), source.segment(read.value.value)
         changes: list[Edit] = [
@@ -117,8 +117,8 @@ def applied(case: Case) -> Iterator[Fix]:
 def _saved_too(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``ctx.save_for_backward(x)`` → ``ctx.save_for_backward(x, low)``, where ``backward`` takes the variables ``x`` and ``low`` of
     ``forward`` from there."""
-    statement, frame = case.frame.statement, case.frame
-    if not isinstance(statement, ast.Assign) or not is_attribute(statement.value, "saved_tensors"):
+    statement, frame = as_kind(case.frame.statement, ast.Assign), case.frame
+    if statement is None or not is_attribute(statement.value, "saved_tensors"):
         return
     wanted = [frame.text(item) for item in parts_of_tuple(statement.targets[0])]
     for kind in nodes_in(frame.tree, ast.ClassDef):

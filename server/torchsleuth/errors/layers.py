@@ -12,12 +12,13 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, fitted, loaders, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.sifting import as_kind
 from torchsleuth.synthesis.shapes import Way, channels_first, rotated, transposed
 
 
 def _attribute(case: Case, name: str) -> int:
-    value = (case.module or {}).get("attributes", {}).get(name)
-    return value if isinstance(value, int) else 0
+    value = as_kind((case.module or {}).get("attributes", {}).get(name), int)
+    return value if value is not None else 0
 
 
 def _entrance(case: Case) -> ast.expr | None:
@@ -122,8 +123,8 @@ def _group_count_fixes(case: Case) -> Iterator[Fix]:
     best = min((n for n in range(1, count + 1) if count % n == 0), key=lambda n: (abs(n - wanted), n))
     names = ("num_groups", "num_heads")
     for position in (0, 1):
-        node = case.frame.argument(position, *names)
-        if isinstance(node, ast.Constant) and node.value == wanted:
+        node = as_kind(case.frame.argument(position, *names), ast.Constant)
+        if node is not None and node.value == wanted:
             yield replace(case.frame, node, str(best))
             return
 
@@ -165,8 +166,8 @@ def _small_output_fixes(case: Case) -> Iterator[Fix]:
     from torchsleuth.errors.constructor import constructor_call
 
     found = constructor_call(case)
-    kernel = (case.module or {}).get("attributes", {}).get("kernel_size")
-    if found is None or not isinstance(kernel, list) or not kernel:
+    kernel = as_kind((case.module or {}).get("attributes", {}).get("kernel_size"), list)
+    if found is None or kernel is None or not kernel:
         return
     site, call = found
     if not any(keyword.arg == "padding" for keyword in call.keywords) and len(call.args) < 5:

@@ -11,6 +11,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append_in, replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.schema import Fix
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import is_name, is_reference, nodes_in, plain_name
 from torchsleuth.syntax.text import SourceText
 
@@ -89,8 +90,8 @@ def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         if bounds[1] == int(found[2]):
             made = [(source, place) for operand, source, place in followed_operands(case) if operand is node]
             for source, place in reversed(made):
-                value = place.value if isinstance(place, ast.Assign) else place
-                if isinstance(value, ast.Call):
+                value = as_kind(place.value if isinstance(place, ast.Assign) else place, ast.Call)
+                if value is not None:
                     yield append_in(source, value, " - 1", safe=False)
             yield append_in(case.frame.source, node, " - 1", safe=False)
 

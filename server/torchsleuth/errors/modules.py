@@ -14,6 +14,7 @@ from torchsleuth.errors.fixes import append, replace
 from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_hand
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in, stores
 from torchsleuth.synthesis.names import renamed, renaming
@@ -61,8 +62,8 @@ def _renamed_here(case: Case) -> list[Related]:
 
 def _super_init_fixes(case: Case) -> Iterator[Fix]:
     """``super().__init__()`` as the first statement of the constructor."""
-    function = case.frame.enclosing
-    if isinstance(function, ast.FunctionDef) and function.name == "__init__":
+    function = as_kind(case.frame.enclosing, ast.FunctionDef)
+    if function is not None and function.name == "__init__":
         first = function.body[0]
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(function.body) > 1:
             first = function.body[1]
@@ -91,8 +92,8 @@ def _argument_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _attribute_fixes(case: Case) -> Iterator[Fix]:
-    node = case.frame.node
-    if isinstance(node, ast.Attribute) and case.match[1] == "tuple" and node.attr not in _MOVES:
+    node = as_kind(case.frame.node, ast.Attribute)
+    if node is not None and case.match[1] == "tuple" and node.attr not in _MOVES:
         yield append(case.frame, node.value, "[0]")
     yield from _each_part(case)
 
@@ -103,10 +104,10 @@ _MOVES = frozenset({"to", "cuda", "cpu", "pin_memory"})
 
 def _each_part(case: Case) -> Iterator[Fix]:
     """``batch.to(device)`` → ``{key: part.to(device) for key, part in batch.items()}``, where all that it holds are tensors."""
-    frame, node = case.frame, case.frame.node
-    held = frame.value(node.value) if isinstance(node, ast.Attribute) else None
+    frame, node = case.frame, as_kind(case.frame.node, ast.Attribute)
+    held = frame.value(node.value) if node is not None else None
     items = (held or {}).get("items") or []
-    if not isinstance(node, ast.Attribute) or not items or any(item["kind"] != "tensor" for item in items):
+    if node is None or not items or any(item["kind"] != "tensor" for item in items):
         return
     for call in nodes_in(frame.statement, ast.Call) if frame.statement is not None else ():
         if node_span(call.func) == node_span(node):
@@ -161,10 +162,10 @@ def _retained(case: Case) -> Iterator[Fix]:
 def _made_a_tensor(case: Case) -> Iterator[Fix]:
     """``total = torch.tensor(total)`` above a call that writes to its argument, and got a number."""
     node, frame = case.frame.node, case.frame
-    given = frame.argument(0, case.match[1])
+    given = as_kind(frame.argument(0, case.match[1]), ast.Name)
     statement = edits.enclosing_statement(frame.tree, node) if node is not None else None
     imported = any(item.name == "torch" and not item.asname for part in frame.tree.body for item in _imported(part))
-    if isinstance(given, ast.Name) and statement is not None and imported:
+    if given is not None and statement is not None and imported:
         text = f"{given.id} = torch.tensor({given.id})"
         yield Fix(message("fix.out_of_place", text=text), (edits.insert_line_before(frame.source, statement, text),))
 
@@ -175,8 +176,8 @@ def _imported(statement: ast.stmt) -> list[ast.alias]:
 
 def _closest_fixes(case: Case) -> Iterator[Fix]:
     """The attribute of that name's neighbourhood that the class of the code really sets."""
-    node, wrong = case.frame.node, case.match[2]
-    if not isinstance(node, ast.Attribute):
+    node, wrong = as_kind(case.frame.node, ast.Attribute), case.match[2]
+    if node is None:
         return
     if wrong in ("device", "dtype") and (case.frame.value(node.value) or {}).get("kind") == "module":
         yield replace(case.frame, node, f"next({case.frame.text(node.value)}.parameters()).{wrong}")
@@ -270,8 +271,8 @@ _WRAPPERS = {
 
 def _wrapped(case: Case) -> Iterator[Fix]:
     """``model.encode`` → ``model.module.encode``; what a data set holds for each sample, for those of its part."""
-    node = case.frame.node
-    if not isinstance(node, ast.Attribute):
+    node = as_kind(case.frame.node, ast.Attribute)
+    if node is None:
         return
     wrapper = case.frame.text(node.value)
     inner = f"{wrapper}.{_WRAPPERS[case.match[1]]}.{node.attr}"

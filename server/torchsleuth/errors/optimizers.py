@@ -155,8 +155,8 @@ def _started_at(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _without_statement(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """A call that is made for what it does, and is one too many, or does not fit."""
-    statement, source = case.frame.statement, case.frame.source
-    if not isinstance(statement, ast.Expr) or statement.value is not case.frame.node:
+    statement, source = as_kind(case.frame.statement, ast.Expr), case.frame.source
+    if statement is None or statement.value is not case.frame.node:
         return
     text = " ".join(case.frame.text(statement).split())[:60]
     title = message("fix.remove_line", text=text, line=statement.lineno)

@@ -13,7 +13,7 @@ from itertools import islice, zip_longest
 from torchsleuth.errors.case import Case, CrashFrame, shape_text
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Related, Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -184,8 +184,8 @@ class _Followed:
         known = {*names, *(argument.arg for argument in function.args.kwonlyargs)}
         if name not in known or depth + 1 >= len(self.frames) or not self.frames[depth].direct:
             return None
-        call = self.frames[depth + 1].node
-        if not isinstance(call, ast.Call):
+        call = as_kind(self.frames[depth + 1].node, ast.Call)
+        if call is None:
             return None
         method = names[:1] in (["self"], ["cls"])
         position = names.index(name) - method if name in names else -1

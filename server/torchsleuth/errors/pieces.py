@@ -10,6 +10,7 @@ from torchsleuth.errors.fixes import replace
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -87,11 +88,11 @@ def inside_of_whole(case: Case) -> Iterator[Fix]:
     places = [(case.frame.source, case.frame.node), *((source, node) for _, source, node in followed_operands(case))]
     for source, place in places:
         for node in ast.walk(place) if place is not None else ():
-            cut = node.slice if isinstance(node, ast.Subscript) else None
-            if not isinstance(node, ast.Subscript) or not isinstance(cut, ast.Slice):
+            cut = as_kind(node.slice, ast.Slice) if isinstance(node, ast.Subscript) else None
+            if not isinstance(node, ast.Subscript) or cut is None:
                 continue
-            start, end = cut.lower, cut.upper
-            if isinstance(start, ast.Name) and is_binary(end, ast.Add):
+            start, end = as_kind(cut.lower, ast.Name), cut.upper
+            if start is not None and is_binary(end, ast.Add):
                 statement = edits.enclosing_statement(case.frame.tree, node) if source is case.frame.source else None
                 if is_name(end.left, start.id) and statement is not None:
                     width = source.segment(end.right)

@@ -12,6 +12,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, is_binary, is_function_call, is_name, nodes_in
 
@@ -66,8 +67,8 @@ def _written_path(frame: CrashFrame) -> ast.expr | None:
     if call is None:
         return None
     if name == "open":
-        mode = getattr(argument_of(call, 1, "mode"), "value", "r")
-        return argument_of(call, 0, "file") if isinstance(mode, str) and set(mode) & set("wax") else None
+        mode = as_kind(getattr(argument_of(call, 1, "mode"), "value", "r"), str)
+        return argument_of(call, 0, "file") if mode is not None and set(mode) & set("wax") else None
     if name == "save":
         return argument_of(call, 1, "f") if frame.text(call.func).startswith("torch.") else argument_of(call, 0, "file")
     return argument_of(call, 0) if name in _FIRST_WRITES else None
@@ -78,9 +79,9 @@ def _written_path(frame: CrashFrame) -> ast.expr | None:
 
 def _counting_loop(case: Case) -> tuple[str, ast.For] | None:
     """The divisor that is zero, and the only loop in which it is counted, by numbers that are more."""
-    frame, node = case.frame, case.frame.node
-    divisor = node.right if isinstance(node, ast.BinOp) else None
-    if not isinstance(divisor, ast.Name) or (frame.value(divisor) or {}).get("value") not in (0, "0.0"):
+    frame, node = case.frame, as_kind(case.frame.node, ast.BinOp)
+    divisor = as_kind(node.right, ast.Name) if node is not None else None
+    if divisor is None or (frame.value(divisor) or {}).get("value") not in (0, "0.0"):
         return None
     counted = [part for part in nodes_in(frame.enclosing, ast.AugAssign) if is_name(part.target, divisor.id)]
     for loop in nodes_in(frame.enclosing, ast.For):

@@ -18,7 +18,7 @@ from torchsleuth.errors.constructor import build_sites
 from torchsleuth.errors.origin import followed_operands
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_constant, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
@@ -107,8 +107,8 @@ def conflicting(case: Case) -> list[Change]:
         if found is not None:
             return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1 or sizes.ones]
     unpacked = re.search(r"not enough values to unpack \(expected (\d+), got (\d+)\)", case.crash["message"])
-    value = getattr(case.frame.statement, "value", None)
-    if unpacked is not None and isinstance(value, ast.Call) and getattr(value.func, "attr", "") in _PARTS:
+    value = as_kind(getattr(case.frame.statement, "value", None), ast.Call)
+    if unpacked is not None and value is not None and getattr(value.func, "attr", "") in _PARTS:
         return [(int(unpacked[2]), int(unpacked[1]))]
     rows = (case.module or {}).get("attributes", {}).get("num_embeddings")
     found_indices = case.input or {}
@@ -116,10 +116,10 @@ def conflicting(case: Case) -> list[Change]:
     if "index out of range in self" in case.crash["message"] and isinstance(rows, int) and reached:
         return [(rows, int(reached[1]) + 1)] if reached[1] >= rows else []
     if "Class values must be smaller than num_classes" in case.crash["message"]:
-        classes = (case.frame.value(case.frame.argument(1, "num_classes")) or {}).get("value")
+        classes = as_kind((case.frame.value(case.frame.argument(1, "num_classes")) or {}).get("value"), int)
         labels = case.frame.tensor(case.frame.argument(0, "tensor")) or {}
         bounds = labels.get("whole_range") or labels.get("range")
-        if isinstance(classes, int) and bounds:
+        if classes is not None and bounds:
             return [(classes, int(bounds[1]) + 1)]
     return []
 
@@ -174,8 +174,8 @@ def _size_of(node: ast.expr, found: Json, size: int) -> str | None:
     if found["shape"][:1] != [size]:
         return None
     if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and isinstance(node.value, ast.Name):
-        first = node.slice.elts[0]
-        whole = isinstance(first, ast.Slice) and first.lower is first.upper is first.step is None
+        first = as_kind(node.slice.elts[0], ast.Slice)
+        whole = first is not None and first.lower is first.upper is first.step is None
         return f"{node.value.id}.size(0)" if whole else None
     return f"{node.id}.size(0)" if isinstance(node, ast.Name) else None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeGuard
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Autocast, DType, ListSpec, PartCall, Result, StructSpec, TensorSpec
 from torchsleuth.values import UNKNOWN, Choice, LibraryObject, Scalar, Value, is_unknown
@@ -73,8 +73,10 @@ def _kinds(manager: LibraryObject) -> tuple[str, ...]:
     if _is_old(manager):
         return (manager.path.split(".")[1],)
     given = manager.argument(0, "device_type", UNKNOWN)
-    place = parse(given) if isinstance(given, str) else given.kind_of if isinstance(given, Scalar) else given
-    if isinstance(place, Device):
+    place = as_kind(
+        parse(given) if isinstance(given, str) else given.kind_of if isinstance(given, Scalar) else given, Device
+    )
+    if place is not None:
         return (place.kind, "cpu") if place.symbolic else (place.kind,)
     return ("cuda", "cpu", "mps", "xpu")
 

@@ -143,8 +143,8 @@ class Autograd(Interpreter):
                 return unrecorded
             return Cut("integers", operation.site) if self.grad else None
         earlier = next((cut for tensor in tensors if (cut := cut_of(tensor)) is not None), None)
-        frozen = operation.module.slots.get("frozen") if operation.module is not None else None
-        return earlier or (Cut("frozen", frozen) if isinstance(frozen, Site) else None)
+        frozen = as_kind(operation.module.slots.get("frozen"), Site) if operation.module is not None else None
+        return earlier or (Cut("frozen", frozen) if frozen is not None else None)
 
     def _node(self, name: str, operation: Operation, tensors: Sequence[Tensor]) -> GraphNode:
         module = operation.module
@@ -185,9 +185,9 @@ class Autograd(Interpreter):
         if module.type_name not in ("GRU", "RNN") or shape is None or len(shape) != 3:
             return False
         positional = dict(enumerate(module.args)).get(5 if module.type_name == "RNN" else 4, False)
-        first = module.kwargs.get("batch_first", positional)
-        steps = shape[first] if isinstance(first, bool) else None
-        return isinstance(steps, int) and steps > 1
+        first = as_kind(module.kwargs.get("batch_first", positional), bool)
+        steps = as_kind(shape[first], int) if first is not None else None
+        return steps is not None and steps > 1
 
     @staticmethod
     def _frees(name: str, tensors: Sequence[Tensor], trainable: bool) -> bool:
@@ -203,8 +203,8 @@ class Autograd(Interpreter):
             self._save(node, tensor.storage)
 
     def _save(self, node: GraphNode, storage: Ref) -> None:
-        version = storage.slots.get("version", 0)
-        if isinstance(version, int):
+        version = as_kind(storage.slots.get("version", 0), int)
+        if version is not None:
             node.saved.append((storage, version))
 
     def is_trainable(self, module: LibraryModule | None) -> bool:
@@ -311,8 +311,8 @@ class Autograd(Interpreter):
 
     def _in_each_iteration(self, node: ast.AST) -> bool:
         """Whether a place is in a statement that each iteration of a loop over all parameters executes."""
-        loop = self.loop_points[-1].node if self.loop_points else None
-        if not isinstance(loop, ast.For) or not _is_over_parameters(loop.iter):
+        loop = as_kind(self.loop_points[-1].node, ast.For) if self.loop_points else None
+        if loop is None or not _is_over_parameters(loop.iter):
             return False
         for statement in loop.body:
             if contains(statement, ast.Break, ast.Continue, ast.Return):
@@ -336,8 +336,8 @@ class Autograd(Interpreter):
                 yield tensor.spec.requires_grad is True
 
     def _count_change(self, storage: Ref, site: Site) -> None:
-        version = storage.slots.get("version", 0)
-        if isinstance(version, int):
+        version = as_kind(storage.slots.get("version", 0), int)
+        if version is not None:
             self.heap.set(storage.slots, "version", version + 1)
             self.heap.set(storage.slots, "writer", site)
 
@@ -469,8 +469,8 @@ class Autograd(Interpreter):
 
     def _already_freed(self, order: list[GraphNode], site: Site, tensor: Tensor, frame: Frame) -> bool:
         for part in order:
-            first = self.freed.get(part)
-            if part.frees and isinstance(first, Site):
+            first = as_kind(self.freed.get(part), Site)
+            if part.frees and first is not None:
                 reached = _reused(order, self.freed)
                 carried = tuple(self._carriers(frame, lambda one: isinstance(self.freed.get(one), Site)))
                 self.fault(AutogradFault("freed", site, tensor, cause=first, node=reached or part, carried=carried))
@@ -498,8 +498,8 @@ class Autograd(Interpreter):
     def _modified(self, order: list[GraphNode], site: Site, tensor: Tensor) -> bool:
         for part in order:
             for storage, version in part.saved:
-                now, writer = storage.slots.get("version", 0), storage.slots.get("writer")
-                if isinstance(now, int) and now > version and isinstance(writer, Site):
+                now, writer = as_kind(storage.slots.get("version", 0), int), as_kind(storage.slots.get("writer"), Site)
+                if now is not None and now > version and writer is not None:
                     carried = tuple(self._carriers(site.frame, {part}.__contains__))
                     self.fault(AutogradFault("modified", writer, tensor, cause=site, node=part, carried=carried))
                     return True
@@ -597,8 +597,8 @@ def _bases(view: Tensor) -> Iterator[Tensor]:
 
 def _views(tensor: Tensor) -> tuple[Tensor, ...]:
     """The views of a tensor that were made so far."""
-    views = tensor.slots.get("views")
-    return views if isinstance(views, tuple) else ()
+    views = as_kind(tensor.slots.get("views"), tuple)
+    return views if views is not None else ()
 
 
 def _family(view: Tensor) -> list[Tensor]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import any_are, first_of
+from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryObject, ListValue, SliceValue, Tags, Tensor, Value, items_of
@@ -119,8 +119,8 @@ def follow(
 
 def _summed(operation: Operation, axis: int, before: tuple[Size, ...]) -> int | None:
     """Where the letter of a dimension stands in the result of an equation."""
-    equation = operation.args[0] if operation.args else None
-    if not isinstance(equation, str) or "." in equation or "->" not in equation:
+    equation = as_kind(operation.args[0], str) if operation.args else None
+    if equation is None or "." in equation or "->" not in equation:
         return None
     inputs, _, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")

@@ -26,7 +26,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -318,8 +318,8 @@ class Calls(Choices):
 
     def _fits(self, callee: Function | Bound, function: Function, call: Arguments) -> None:
         """Whether a function of the user's takes these arguments; decorators may change what it takes."""
-        held = callee.receiver if isinstance(callee, Bound) else None
-        if isinstance(held, Instance) and not held.cls.has_known_bases():
+        held = as_kind(callee.receiver, Instance) if isinstance(callee, Bound) else None
+        if held is not None and not held.cls.has_known_bases():
             return  # The method may be that of another base.
         if function.kind == "function" and not getattr(function.node, "decorator_list", None):
             parameters = signatures.of(function, bound=isinstance(callee, Bound))
@@ -330,8 +330,10 @@ class Calls(Choices):
         """Whether a call with unknown ``*args`` or ``**kwargs`` says something all the same."""
         if isinstance(callee, Native):
             return callee.kind == "module-class"
-        function = callee.function if isinstance(callee, Bound | Partial) else callee
-        return isinstance(function, Function | ClassValue | Instance)
+        function = as_kind(
+            callee.function if isinstance(callee, Bound | Partial) else callee, Function, ClassValue, Instance
+        )
+        return function is not None
 
     def _record_call(self, path: str, receiver: Value, call: Arguments, result: Value) -> None:
         if path and not path.startswith("builtins."):
@@ -646,8 +648,8 @@ class Calls(Choices):
             exceptions.throw(self, exceptions.made("builtins.TypeError", (f"abstract class {cls.name}",)))
         instance = Instance(cls)
         classes.begin(self, instance, args)
-        maker = self.class_attribute(cls, "__new__")
-        if isinstance(maker, Function):
+        maker = as_kind(self.class_attribute(cls, "__new__"), Function)
+        if maker is not None:
             made = self.call_function(maker, (cls, *args), kwargs, node, frame)
             if not isinstance(made, Instance) or made.cls is not cls:
                 return made
@@ -809,8 +811,10 @@ class Calls(Choices):
         """A function that may be called at any time: what the containers hold that it fills is not known any more."""
         for target in _filled(function.node):
             scopes = (*function.closure, function.globals)
-            held = next((scope[target.id] for scope in scopes if target.id in scope), None)
-            if isinstance(held, ListValue | DictValue):
+            held = as_kind(
+                next((scope[target.id] for scope in scopes if target.id in scope), None), ListValue, DictValue
+            )
+            if held is not None:
                 self.heap.set(held.slots, "items", None)
 
     def site(self, node: ast.AST, frame: Frame) -> Site:

@@ -15,7 +15,7 @@ from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import BrokenCondition, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import contains, is_spread
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -170,8 +170,8 @@ class CheckedCalls(InferredContracts):
             self.inference = running
             values = dict(call.values)
             for name, shape in shapes.items():
-                before = call.values[name]
-                assert isinstance(before, Tensor)
+                before = as_kind(call.values[name], Tensor)
+                assert before is not None
                 spec: TensorSpec = self.resolved_spec(before.spec).with_(shape=tuple(shape), strides=None)
                 values[name] = Tensor(spec)
             if made is not None:
@@ -225,12 +225,12 @@ class CheckedCalls(InferredContracts):
 
     def _remade(self, call: _Call) -> _Made | None:
         """How the receiver of a call was made, if that can be told: by a call with arguments that are numbers and the like."""
-        receiver = call.frame.receiver
-        if not isinstance(receiver, Instance) or receiver.site is None or call.function.kind != "function":
+        receiver = as_kind(call.frame.receiver, Instance)
+        if receiver is None or receiver.site is None or call.function.kind != "function":
             return None
         node, frame = receiver.site.call, receiver.site.frame
-        made = self.class_attribute(receiver.cls, "__init__")
-        if node is None or not isinstance(made, Function) or isinstance(made.node, ast.Lambda):
+        made = as_kind(self.class_attribute(receiver.cls, "__init__"), Function)
+        if node is None or made is None or isinstance(made.node, ast.Lambda):
             return None
         if is_spread(node.args) or any(one.arg is None for one in node.keywords):
             return None
@@ -304,8 +304,8 @@ class CheckedCalls(InferredContracts):
         larger: tuple[int, ...] | None,
         smaller: tuple[int, ...] | None,
     ) -> BrokenCondition:
-        passed = call.values[name]
-        assert isinstance(passed, Tensor)
+        passed = as_kind(call.values[name], Tensor)
+        assert passed is not None
         argument = _argument(call, name)
         return replace(
             broken, passed=passed, argument=argument, shape=call.shapes[name], larger=larger, smaller=smaller
@@ -477,5 +477,5 @@ def _remainder_of(size: Size) -> tuple[Size, Size] | None:
     if isinstance(size, int) or len(size.terms) != 1:
         return None
     monomial, coefficient = size.terms[0]
-    atom = monomial[0][0] if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 else None
-    return (atom.arguments[0], atom.arguments[1]) if isinstance(atom, Call) and atom.operator == "%" else None
+    atom = as_kind(monomial[0][0], Call) if coefficient == 1 and len(monomial) == 1 and monomial[0][1] == 1 else None
+    return (atom.arguments[0], atom.arguments[1]) if atom is not None and atom.operator == "%" else None

@@ -184,8 +184,8 @@ class Inference:
 
     def _as_made(self, owner: ClassValue | None, function: Function) -> Iterator[Plan]:
         """The ways in which the code of the project makes a module, or what makes that."""
-        made = None if owner is None else self.interp.class_attribute(owner, "__init__")
-        names, left = [owner.name] if owner is not None and isinstance(made, Function) else [], MOST_MAKERS
+        made = as_kind(None if owner is None else self.interp.class_attribute(owner, "__init__"), Function)
+        names, left = [owner.name] if owner is not None and made is not None else [], MOST_MAKERS
         while names and owner is not None:
             name = names.pop(0)
             for maker, frame in self._makers(name, owner):

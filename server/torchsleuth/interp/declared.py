@@ -52,8 +52,8 @@ class DeclaredShapes(Expressions):
 
     def meet_result(self, function: Function, value: Value, frame: Frame) -> None:
         found = self.declared.get(function.path)
-        declared = found and found.results.get(key(function.node))
-        if isinstance(declared, Declared) and not self.is_checked(frame):
+        declared = as_kind(found and found.results.get(key(function.node)), Declared)
+        if declared is not None and not self.is_checked(frame):
             self._meet(declared, value, function.node, frame)
 
     # -- what a contract changes ---------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_name, loads
 from torchsleuth.values import Function, Value
 
@@ -27,8 +27,8 @@ def hands_back(function: Function, lookup: Callable[[str, Function], Value], aro
             return False
         if call is not None:
             assert isinstance(call.func, ast.Name)
-            inner = lookup(call.func.id, function)
-            if not isinstance(inner, Function) or inner.node in around or inner.owner is not None:
+            inner = as_kind(lookup(call.func.id, function), Function)
+            if inner is None or inner.node in around or inner.owner is not None:
                 return False
             if not hands_back(inner, lookup, (*around, node)):
                 return False

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
@@ -20,8 +20,8 @@ def as_number(interp: Interpreter, value: Value, kind: str, node: ast.AST, frame
     if kind == "bool":
         misuse.asks_mode(interp, value, node, frame)
     if isinstance(value, Tensor):
-        count = interp.resolved_spec(value.spec).numel()
-        if isinstance(count, int) and count != 1:
+        count = as_kind(interp.resolved_spec(value.spec).numel(), int)
+        if count is not None and count != 1:
             interp.operate(f"Tensor.__{kind}__", (value,), {}, node, frame)
 
 
@@ -46,8 +46,8 @@ def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript,
         return
     taken = node.value
     if is_attribute(taken, "shape") and isinstance(taken.value, ast.Name):
-        tensor = interp.eval(taken.value, frame)
-        if isinstance(tensor, Tensor):
+        tensor = as_kind(interp.eval(taken.value, frame), Tensor)
+        if tensor is not None:
             interp.operate("Tensor.size", (tensor, key), {}, node, frame)
 
 
@@ -71,8 +71,8 @@ def to_part(interp: Interpreter, container: Tensor, key: Value, value: Value, no
         return
     place = _plain(part.value)
     writing = interp.operation("operator.setitem", (place, ..., _plain(given)), {}, node, frame, None)
-    outcome = interp.asked(writing)
-    if isinstance(outcome, Failure):
+    outcome = as_kind(interp.asked(writing), Failure)
+    if outcome is not None:
         interp.report(replace(writing, args=(place, value), operands=(place, value)), outcome)
 
 
@@ -88,8 +88,8 @@ def _to_chosen(interp: Interpreter, container: Tensor, key: Value, value: Value,
     one = TensorSpec((1,), "int64", given.device, False)
     places = (_plain(spec.with_(shape=(2,))), Tensor(one), _plain(given.with_(shape=(1,))))
     writing = interp.operation("operator.setitem", places, {}, node, frame, None)
-    outcome = interp.asked(writing)
-    if isinstance(outcome, Failure):
+    outcome = as_kind(interp.asked(writing), Failure)
+    if outcome is not None:
         place = _plain(spec)
         interp.report(replace(writing, args=(place, value), operands=(place, value)), outcome)
 
@@ -113,8 +113,8 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
             case Dim():
                 parts[place] = AnyIndex(0)
             case int() if not isinstance(part, bool):
-                size = shape[place] if simple else None
-                if isinstance(size, int) and -size <= part < size:
+                size = as_kind(shape[place], int) if simple else None
+                if size is not None and -size <= part < size:
                     parts[place] = AnyIndex(0)
             case _ if part is not None and part is not ...:
                 return None

@@ -21,7 +21,7 @@ from torchsleuth.interp.roles import Roles, StandIns, annotations_of, names_call
 from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
@@ -179,8 +179,8 @@ class EntryPoints(DeclaredShapes):
 
     def _was_run(self, cls: ClassValue) -> bool:
         """Whether something made an instance of a class, or of one that derives from it and uses its ``forward``."""
-        forward = cls.slots.get("forward")
-        used = not isinstance(forward, Function) or forward.node in self.called
+        forward = as_kind(cls.slots.get("forward"), Function)
+        used = forward is None or forward.node in self.called
         return cls in self.instantiated or (used and any(cls in made.mro() for made in self.instantiated))
 
     def _enter(self, run: Callable[[Supposition], Any]) -> Entry:
@@ -256,13 +256,13 @@ class EntryPoints(DeclaredShapes):
 
     def _try_class(self, cls: ClassValue, frame: Frame, given: Supposition) -> None:
         """A module class that nothing instantiates: built with its defaults, called with unknown tensors."""
-        found = self.class_attribute(cls, "__init__")
+        found = as_kind(self.class_attribute(cls, "__init__"), Function)
         kwargs = OpenArguments()
-        if isinstance(found, Function):
+        if found is not None:
             kwargs = self._constructor_arguments(found, given)
         instance = self.instantiate(cls, (), kwargs, None, frame)
-        native = instance.native if isinstance(instance, Instance) else None
-        if isinstance(native, LibraryModule) and native.children == ():
+        native = as_kind(instance.native, LibraryModule) if isinstance(instance, Instance) else None
+        if native is not None and native.children == ():
             # A container that others fill.
             self.heap.set(native.slots, "children", UNKNOWN)
         # Whoever makes one may move it.
@@ -291,10 +291,10 @@ class EntryPoints(DeclaredShapes):
 
     def _try_method(self, cls: ClassValue, method: Function, roles: Roles, frame: Frame, given: Supposition) -> None:
         """A method of an object whose attributes are known by their use."""
-        found = self.class_attribute(cls, "__init__")
-        kwargs = self._constructor_arguments(found, given) if isinstance(found, Function) else OpenArguments()
-        instance = self.instantiate(cls, (), kwargs, None, frame)
-        if not isinstance(instance, Instance):
+        found = as_kind(self.class_attribute(cls, "__init__"), Function)
+        kwargs = self._constructor_arguments(found, given) if found is not None else OpenArguments()
+        instance = as_kind(self.instantiate(cls, (), kwargs, None, frame), Instance)
+        if instance is None:
             return
         stand_ins = StandIns(self, roles, method.node, method.path)
         for key, value in stand_ins.values.items():

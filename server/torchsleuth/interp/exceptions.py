@@ -10,6 +10,7 @@ import builtins
 import dataclasses
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, ClassValue, Instance, LibraryObject, Site, Value, is_unknown
 
@@ -65,8 +66,8 @@ def class_of(value: Value) -> type[BaseException] | None:
     """The builtin class that an exception, or a class of exceptions, is or derives from."""
     if isinstance(value, LibraryObject | Native):
         return class_named(value.path)
-    cls = value.cls if isinstance(value, Instance) else value
-    return _base(cls) if isinstance(cls, ClassValue) else None
+    cls = as_kind(value.cls if isinstance(value, Instance) else value, ClassValue)
+    return _base(cls) if cls is not None else None
 
 
 def catches(kind: Value, raised: Value) -> bool | None:

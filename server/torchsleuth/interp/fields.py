@@ -75,8 +75,8 @@ def _passed_on(root: ast.AST, function: Function, name: str) -> Iterator[tuple[C
     for node in nodes_in(root, ast.Call):
         called = function.globals.get(node.func.id) if isinstance(node.func, ast.Name) else None
         owner = as_kind(called, ClassValue)
-        inside = owner.slots.get("__init__") if owner is not None else called
-        if isinstance(inside, Function) and not isinstance(inside.node, ast.Lambda):
+        inside = as_kind(owner.slots.get("__init__") if owner is not None else called, Function)
+        if inside is not None and not isinstance(inside.node, ast.Lambda):
             names = [argument.arg for argument in inside.node.args.args[0 if owner is None else 1 :]]
             for parameter, given in arguments(node, names).items():
                 if ast.unparse(given) in (name, f"self.{name}"):

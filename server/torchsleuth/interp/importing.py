@@ -12,7 +12,7 @@ from functools import cached_property
 
 from torchsleuth.interp import misuse, unparsed
 from torchsleuth.interp.checked import CheckedCalls
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, last_word, loads
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -188,8 +188,8 @@ class Importing(CheckedCalls):
             if source is None:
                 return MISSING
             return self.modules.get(source.path) or self.execute_module(source, f"{owner.path}.{name}")
-        file = owner.slots.get("__file__")
-        if not isinstance(file, str) or os.path.basename(file) != "__init__.py":
+        file = as_kind(owner.slots.get("__file__"), str)
+        if file is None or os.path.basename(file) != "__init__.py":
             return MISSING
         base = os.path.join(os.path.dirname(file), name)
         places = (self.modules.get(path) for path in (f"{base}.py", os.path.join(base, "__init__.py")))

@@ -252,8 +252,8 @@ class Execution(Importing):
         if isinstance(value, Tensor) and is_method_call(call):
             name = call.func.attr
             if name in _CONVERSIONS and isinstance(call.func.value, ast.Name):
-                receiver = self.lookup(call.func.value.id, frame)
-                if isinstance(receiver, Tensor) and _converted(receiver, value):
+                receiver = as_kind(self.lookup(call.func.value.id, frame), Tensor)
+                if receiver is not None and _converted(receiver, value):
                     self.trace.discarded.append(self.site(call, frame))
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
@@ -276,8 +276,8 @@ class Execution(Importing):
         if isinstance(target, ast.Name):
             before = frame.names.get(target.id)
         elif is_dotted(target):
-            owner = frame.names.get(target.value.id)
-            before = owner.slots.get(target.attr) if isinstance(owner, Instance) else None
+            owner = as_kind(frame.names.get(target.value.id), Instance)
+            before = owner.slots.get(target.attr) if owner is not None else None
         else:
             return
         site = self.site(node.value, frame)
@@ -693,8 +693,11 @@ class Execution(Importing):
         """How far the two sides of a comparison of numbers are apart."""
         if not isinstance(test, ast.Compare) or len(test.ops) != 1 or not all(map(_is_cheap, ast.walk(test))):
             return None
-        left, right = self.eval(test.left, frame), self.eval(test.comparators[0], frame)
-        return left - right if isinstance(left, int | float) and isinstance(right, int | float) else None
+        left, right = (
+            as_kind(self.eval(test.left, frame), int, float),
+            as_kind(self.eval(test.comparators[0], frame), int, float),
+        )
+        return left - right if left is not None and right is not None else None
 
     def _widen(
         self,
@@ -857,10 +860,8 @@ class Execution(Importing):
 
     def _own_method(self, instance: Instance, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
         """A call of a method that the class of the user's has, unknown where it has none."""
-        method = self.class_attribute(instance.cls, name)
-        return (
-            self.call_function(method, (instance, *args), {}, None, frame) if isinstance(method, Function) else UNKNOWN
-        )
+        method = as_kind(self.class_attribute(instance.cls, name), Function)
+        return self.call_function(method, (instance, *args), {}, None, frame) if method is not None else UNKNOWN
 
     def _is_foreign(self, manager: ast.expr, frame: Frame) -> bool:
         """Whether a context manager comes from a package that has nothing to do with grad mode."""
@@ -1232,8 +1233,8 @@ class Execution(Importing):
     def delete_attribute(self, owner: Value, name: str) -> None:
         if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:
             self.heap.set(owner.slots, name, MISSING)
-        native = owner.native if isinstance(owner, Instance) else owner
-        if isinstance(native, LibraryModule):
+        native = as_kind(owner.native if isinstance(owner, Instance) else owner, LibraryModule)
+        if native is not None:
             modules.delete_module_attribute(self, native, name)
 
 
@@ -1320,8 +1321,8 @@ def _as_load(target: ast.expr) -> ast.expr:
 
 def _chooses_by_name(node: ast.For | ast.AsyncFor, value: Value) -> bool:
     """Whether a loop goes through all parameters with their names, and tests the names."""
-    target = node.target
-    if not isinstance(value, Parameters) or not value.named or not isinstance(target, ast.Tuple) or _leaves_early(node):
+    target = as_kind(node.target, ast.Tuple)
+    if not isinstance(value, Parameters) or not value.named or target is None or _leaves_early(node):
         return False
     name = plain_name(target.elts[0])
     tests = (part.test for statement in node.body for part in nodes_in(statement, ast.If))

@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.pipeline import LOADER
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread, stores
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, Parameter
@@ -120,8 +120,8 @@ def goes_through(
     """A loop, or a comprehension. `parts`: the parameters, where it goes through those."""
     uses(interp, value, "iterate", node, frame)
     if isinstance(value, Parameters) and not value.named and isinstance(target, ast.Tuple):
-        first = next(iter(parts), None)
-        shape = interp.resolved_spec(first.spec).shape if isinstance(first, Tensor) else None
+        first = as_kind(next(iter(parts), None), Tensor)
+        shape = interp.resolved_spec(first.spec).shape if first is not None else None
         if shape and isinstance(shape[0], int) and shape[0] != len(target.elts):
             _report(interp, "pairs", ("generator", value), node, frame)
 
@@ -256,8 +256,8 @@ def keeps_nothing(interp: Interpreter, held: Value, value: Value, node: ast.Assi
 
 def applied(interp: Interpreter, value: Value, call: Arguments) -> None:
     """``model.apply(init(model))``: what the function has given is None."""
-    node = call.expression.args[0] if call.expression is not None and call.expression.args else None
-    if value is None and isinstance(node, ast.Call):
+    node = as_kind(call.expression.args[0], ast.Call) if call.expression is not None and call.expression.args else None
+    if value is None and node is not None:
         _report(interp, "applied", ("none", value), node, call.frame)
 
 
@@ -271,8 +271,8 @@ def unpacks(interp: Interpreter, value: Value, count: Value, target: ast.AST, no
 
 def numbers(interp: Interpreter, parameters: tuple[Parameter, ...], call: Arguments) -> None:
     """Texts for what has to be a number: ``lr=args.lr`` of an option without a type, or an entry of ``**config["optimizer"]``."""
-    node = call.node
-    if not isinstance(node, ast.Call) or is_spread(node.args):
+    node = as_kind(call.node, ast.Call)
+    if node is None or is_spread(node.args):
         return
     given = [(one.name, part, value) for one, part, value in zip(parameters, node.args, call.args)]
     given += [(part.arg or "", part.value, call.kwargs.get(part.arg or "")) for part in node.keywords]
@@ -330,8 +330,8 @@ def stands_alone(interp: Interpreter, value: Value, node: ast.Expr, frame: Frame
         if plain:
             misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
     elif isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr == "step":
-        receiver = value.receiver
-        if isinstance(receiver, LibraryObject) and receiver.path.startswith("torch.optim.lr_scheduler."):
+        receiver = as_kind(value.receiver, LibraryObject)
+        if receiver is not None and receiver.path.startswith("torch.optim.lr_scheduler."):
             misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
 
 

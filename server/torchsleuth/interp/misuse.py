@@ -12,7 +12,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import all_are, first_of
+from torchsleuth.sifting import all_are, as_kind, first_of
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
@@ -136,9 +136,9 @@ def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast
     """``checkpoint[key]`` of what torch.load has given, ``model.state_dict()[key]``, or a dict of the script's own."""
     if not container.items or not isinstance(key, str) or key in container.items:
         return
-    state = container.slots.get("state")
+    state = as_kind(container.slots.get("state"), LibraryObject)
     known = not interp.trace.escaped and is_certain(interp, frame)
-    held = isinstance(state, LibraryObject) and known and not states.is_open(interp, state.args[0])
+    held = state is not None and known and not states.is_open(interp, state.args[0])
     # Of another key, what asks may be ready for there being none, as Mapping.get is.
     constant = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
     written = type(container) is DictValue and container.type_name == "dict" and constant and not interp.entry
@@ -253,8 +253,8 @@ def misfits(interp: Interpreter, parameters: tuple[Parameter, ...] | None, calle
 
 def misfits_partly(interp: Interpreter, callee: Value, call: Arguments) -> None:
     """``partial(collate, padding=0)``: whatever else it is called with, the function has no such parameter."""
-    function = callee.function if isinstance(callee, Bound) else callee
-    if not isinstance(function, Function) or not call.exact or not is_certain(interp, call.frame):
+    function = as_kind(callee.function if isinstance(callee, Bound) else callee, Function)
+    if function is None or not call.exact or not is_certain(interp, call.frame):
         return
     if signatures.is_written(call.node, len(call.args), call.kwargs):
         parameters = signatures.of(function, isinstance(callee, Bound))
@@ -267,8 +267,8 @@ def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: i
     """A function of the user's is registered to be called with these arguments, and cannot be. `place`, `name`: of the parameter
     that it is passed for."""
     callee = call.get(place, name)
-    function = callee.function if isinstance(callee, Bound) else callee
-    if not isinstance(function, Function) or call.expression is None or not is_certain(interp, call.frame):
+    function = as_kind(callee.function if isinstance(callee, Bound) else callee, Function)
+    if function is None or call.expression is None or not is_certain(interp, call.frame):
         return
     if signatures.misfit(signatures.of(function, isinstance(callee, Bound)), len(given), ()) is not None:
         written = call.expression.args[place] if place < len(call.expression.args) else None

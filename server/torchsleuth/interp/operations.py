@@ -368,9 +368,9 @@ class _List(_Among, _Elements):
 
     def _slice_somewhere(self, key: SliceValue) -> Value:
         items = self.value.elements
-        count = draws.sliced(self.interp, key, len(items))
+        count = as_kind(draws.sliced(self.interp, key, len(items)), int)
         one = self.interp.heap.several(tuple(items))
-        return ListValue((self.interp.any_of(one),) * count if isinstance(count, int) and items else one)
+        return ListValue((self.interp.any_of(one),) * count if count is not None and items else one)
 
     def _by_other(self, key: Value) -> Value:
         return self.interp.any_of(self.value.elements) if self.value.elements else UNKNOWN
@@ -652,8 +652,8 @@ class _Native(Operations):
 
     def _init(self, call: Arguments) -> Value:
         """``nn.Module.__init__(self, …)``."""
-        instance = call.args[0] if call.args else None
-        if not isinstance(instance, Instance):
+        instance = as_kind(call.args[0], Instance) if call.args else None
+        if instance is None:
             return UNKNOWN
         return dispatch.native_init(self.interp, instance, replace(call, args=call.args[1:]))
 
@@ -753,8 +753,8 @@ class _Instance(Operations):
 
     def length(self, frame: Frame) -> Size | None:
         interp, value = self.interp, self.value
-        method = interp.class_attribute(value.cls, "__len__")
-        if isinstance(method, Function):
+        method = as_kind(interp.class_attribute(value.cls, "__len__"), Function)
+        if method is not None:
             result = interp.resolved(interp.call_function(method, (value,), {}, None, frame))
             return result if is_int(result) else None
         held = special.contents(value)
@@ -804,8 +804,8 @@ class _Super(Operations):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, receiver = self.interp, self.value.instance
-        cls = receiver.cls if isinstance(receiver, Instance) else receiver
-        if not isinstance(cls, ClassValue):
+        cls = as_kind(receiver.cls if isinstance(receiver, Instance) else receiver, ClassValue)
+        if cls is None:
             return UNKNOWN
         found = interp.class_attribute(cls, name, after=self.value.owner)
         if isinstance(found, Function):

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Iterator
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.tensors.spec import Native, Parameter
@@ -31,12 +31,12 @@ def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int 
         parameters = signature(path) if path else None
         names: list[str] = []
         floats: frozenset[str] = frozenset()
-        cls = made.globals.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        inner = cls.slots.get("__init__") if isinstance(cls, ClassValue) and cls is not owner else None
+        cls = as_kind(made.globals.get(node.func.id), ClassValue) if isinstance(node.func, ast.Name) else None
+        inner = as_kind(cls.slots.get("__init__"), Function) if cls is not None and cls is not owner else None
         if parameters is not None:
             names = [one.name for one in parameters]
             floats = frozenset(one.name for one in parameters if one.type == "float")
-        elif isinstance(inner, Function) and isinstance(cls, ClassValue) and depth < MAX_DEPTH:
+        elif inner is not None and cls is not None and depth < MAX_DEPTH:
             names = [argument.arg for argument in inner.node.args.args[1:]]
             floats = numbers(cls, inner, signature, depth + 1)
         for name, given in arguments(node, names).items():
@@ -59,8 +59,8 @@ def library_path(callee: ast.expr, function: Function) -> str:
     while isinstance(callee, ast.Attribute):
         names.insert(0, callee.attr)
         callee = callee.value
-    owner = function.globals.get(callee.id) if isinstance(callee, ast.Name) else None
-    return ".".join((owner.path, *names)) if isinstance(owner, Native) else ""
+    owner = as_kind(function.globals.get(callee.id), Native) if isinstance(callee, ast.Name) else None
+    return ".".join((owner.path, *names)) if owner is not None else ""
 
 
 def sizes(operations: Iterable[Operation]) -> Iterator[Tensor]:

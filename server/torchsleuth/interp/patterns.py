@@ -7,6 +7,7 @@ from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import python, records
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.trees import captured
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native
@@ -95,8 +96,8 @@ def _sequence(
         return False
     if star is not None:
         tail = len(parts) - star - 1
-        middle = parts[star]
-        if isinstance(middle, ast.MatchStar) and middle.name:
+        middle = as_kind(parts[star], ast.MatchStar)
+        if middle is not None and middle.name:
             names[middle.name] = ListValue(tuple(items[star : len(items) - tail]))
         items = (*items[:star], *items[len(items) - tail :])
         parts = [*parts[:star], *parts[star + 1 :]]
@@ -145,7 +146,7 @@ def _class(interp: Interpreter, pattern: ast.MatchClass, subject: Value, frame: 
 
 def _match_args(interp: Interpreter, cls: ClassValue) -> tuple[str, ...] | None:
     """The attributes that the positional parts of a class pattern stand for."""
-    given = interp.class_attribute(cls, "__match_args__")
-    if isinstance(given, tuple) and all(isinstance(name, str) for name in given):
+    given = as_kind(interp.class_attribute(cls, "__match_args__"), tuple)
+    if given is not None and all(isinstance(name, str) for name in given):
         return given
     return tuple(records.fields(cls)) if cls.is_dataclass or records.is_named_tuple(cls) else None

@@ -11,6 +11,7 @@ from torchsleuth.interp import autocast, limits, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.library import distributions, draws, hierarchy, layers, published, records
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -234,8 +235,8 @@ class Questions(Autograd):
             for cast in casts[1:]:
                 # Sizes do not depend on the autocast, and dtypes do not depend on sizes.
                 kind = (without_sizes(target), without_sizes(args), without_sizes(given), cast, grad)
-                alike, first = joint.get(kind), outcomes[0]
-                if isinstance(alike, Result) and isinstance(first, Result):
+                alike, first = as_kind(joint.get(kind), Result), as_kind(outcomes[0], Result)
+                if alike is not None and first is not None:
                     outcomes.append(Result(with_dtypes(first.value, alike.value), first.facts))
                     continue
                 outcomes.append(ask(cast))
@@ -334,8 +335,8 @@ class Questions(Autograd):
             for dtype in _DTYPES:
                 if agreed.value == without_dtype(agreed.value):
                     break
-                other = self._ask(operation, target, *self._described(operation, dtype), cast)
-                if isinstance(other, Result):
+                other = as_kind(self._ask(operation, target, *self._described(operation, dtype), cast), Result)
+                if other is not None:
                     agreed = Result(with_dtypes(agreed.value, other.value, same=True))
             self.oracle.joint[kind] = agreed
         return replace(outcome, value=with_dtypes(value, agreed.value, same=True))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import Native, TensorSpec
@@ -80,8 +80,8 @@ def dotted(node: ast.AST, frame: Frame) -> str:
     if isinstance(node, ast.Attribute):
         return f"{dotted(node.value, frame)}.{node.attr}"
     if isinstance(node, ast.Name):
-        value = frame.globals.get(node.id)
-        return value.path if isinstance(value, Native) else node.id
+        value = as_kind(frame.globals.get(node.id), Native)
+        return value.path if value is not None else node.id
     return " ".join(ast.unparse(node).split())
 
 

@@ -14,7 +14,7 @@ from enum import Enum
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import (
     is_assignment,
     is_binding,
@@ -308,8 +308,8 @@ class StandIns:
 
     def _engine(self, key: Key) -> Instance:
         def backward(call: Arguments) -> Value:
-            loss = call.args[0] if call.args else UNKNOWN
-            if isinstance(loss, Tensor):
+            loss = as_kind(call.args[0] if call.args else UNKNOWN, Tensor)
+            if loss is not None:
                 inner = Arguments((), {}, call.node, call.frame)
                 TensorMethods(self._interp, loss, "backward").run(inner)
                 self._interp.record_method("Tensor.backward", loss, None, call.node, call.frame)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -141,8 +142,8 @@ def text(interp: Interpreter, value: Value, how: str, frame: Frame) -> Value:
 
 def _message(error: LibraryObject, how: str) -> Value:
     """The text of an exception."""
-    args = error.slots["args"]
-    if not isinstance(args, tuple) or not all(isinstance(one, str | int | float | bool | type(None)) for one in args):
+    args = as_kind(error.slots["args"], tuple)
+    if args is None or not all(isinstance(one, str | int | float | bool | type(None)) for one in args):
         return UNKNOWN
     if how == "__repr__":
         return f"{error.type_name}({', '.join(map(repr, args))})"
@@ -154,7 +155,7 @@ def _message(error: LibraryObject, how: str) -> Value:
 def of_class(interp: Interpreter, cls: ClassValue, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
     """The result of a class method that Python calls by itself, such as ``__class_getitem__``."""
     found = interp.class_attribute(cls, name)
-    function = found.function if isinstance(found, Bound) else found
-    if not isinstance(function, Function):
+    function = as_kind(found.function if isinstance(found, Bound) else found, Function)
+    if function is None:
         return ABSENT
     return interp.call_function(function, (cls, *args), {}, None, frame)

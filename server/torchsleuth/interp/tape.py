@@ -540,10 +540,10 @@ def _has_sizes(tree: Any) -> bool:
     """Whether a size in a tree of arguments is not known."""
     if isinstance(tree, Dim):
         return True
-    items = tree if isinstance(tree, tuple) else getattr(tree, "items", ())
+    items = as_kind(tree if isinstance(tree, tuple) else getattr(tree, "items", ()), tuple)
     if isinstance(tree, TensorSpec):
         return tree.symbolic
-    return isinstance(items, tuple) and any(map(_has_sizes, items))
+    return items is not None and any(map(_has_sizes, items))
 
 
 __all__ = ["MOST_ITERATIONS", "Complete", "Tape"]

@@ -117,8 +117,8 @@ class TensorOperations(Questions):
         }
         operation = self.operation(target, args, kwargs, node, frame, None)
         place = device or self._common_device(operation)
-        asked = kwargs.get("dtype")
-        if isinstance(asked, Native) and asked.path.startswith("numpy."):
+        asked = as_kind(kwargs.get("dtype"), Native)
+        if asked is not None and asked.path.startswith("numpy."):
             text = f"{target}(): argument 'dtype' must be torch.dtype, not {asked.name}"
             self.report(operation, Failure("TypeError", text, confirmed=True))
             return self._failed(operation, place)
@@ -203,10 +203,10 @@ class TensorOperations(Questions):
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
-        given = operation.args[0] if operation.args else None
+        given = as_kind(operation.args[0], LibraryModule) if operation.args else None
         if operation.target.endswith(".squeeze") and self._may_be_single(operation):
             return self._undecided(operation, place)
-        if isinstance(given, LibraryModule) and operation.module is not None:
+        if given is not None and operation.module is not None:
             return self._given_module(operation, operation.module, given, place)
         try:
             outcome = self.outcome(operation, target, autocast.possible(self.autocast, place), guessed)
@@ -234,8 +234,8 @@ class TensorOperations(Questions):
     def _refuses_list(self, operation: Operation) -> Failure | None:
         """The failure of an operator that is given a list, if it fails for what the list holds, or as it is one: however long it
         is, and whatever shapes its tensors have."""
-        given = operation.args[0] if operation.args else None
-        if not isinstance(given, ListValue) or given.type_name != "list" or not given.elements:
+        given = as_kind(operation.args[0], ListValue) if operation.args else None
+        if given is None or given.type_name != "list" or not given.elements:
             return None
         if operation.target in _JOINING and given.items and any_are(given.items, Array):
             place = next(index for index, one in enumerate(given.items) if isinstance(one, Array))
@@ -251,8 +251,8 @@ class TensorOperations(Questions):
         failure: Failure | None = None
         for one in ones:
             asked = replace(operation, args=(ListValue((one, one)), *operation.args[1:]), specs=(), operands=())
-            outcome = self.asked(asked)
-            if not isinstance(outcome, Failure) or outcome.exception != "TypeError":
+            outcome = as_kind(self.asked(asked), Failure)
+            if outcome is None or outcome.exception != "TypeError":
                 return None
             failure = outcome
         return failure
@@ -266,16 +266,18 @@ class TensorOperations(Questions):
         first = Tensor(spec)
         fits = replace(operation, args=(first, *operation.args[1:]), specs=(spec,), nodes=(None,), operands=(first,))
         try:
-            outcome = self.outcome(fits, target, autocast.possible(self.autocast, place), spec.dtype is None)
+            outcome = as_kind(
+                self.outcome(fits, target, autocast.possible(self.autocast, place), spec.dtype is None), Result
+            )
         except NotASpec:
             return None
-        return self.from_spec(outcome.value, self._maker(operation, place)) if isinstance(outcome, Result) else None
+        return self.from_spec(outcome.value, self._maker(operation, place)) if outcome is not None else None
 
     def _may_be_single(self, operation: Operation) -> bool:
         """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
         shape = operation.specs[0].shape if operation.specs else None
-        dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
-        if shape is None or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
+        dim = as_kind(operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None), int)
+        if shape is None or dim is None or not -len(shape) <= dim < len(shape):
             return False
         return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
 
@@ -356,8 +358,8 @@ class TensorOperations(Questions):
             self.tape.undecided(self, operation)
         name = operation.target.rpartition(".")[2]
         writes = self.is_inplace(operation) or _is_inplace_method(operation)
-        changed = operation.args[0] if operation.args and writes else None
-        if isinstance(changed, Tensor) and not self.keeps_values(operation):
+        changed = as_kind(operation.args[0], Tensor) if operation.args and writes else None
+        if changed is not None and not self.keeps_values(operation):
             self.retag(changed)
         tensors = hierarchy.tensors_in((*operation.args, *operation.kwargs.values()))
         pair = _gives_pair(name, operation)
@@ -396,8 +398,8 @@ class TensorOperations(Questions):
     def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
         """The result of a layer that gives several things: of a recurrent one that is given a tensor, its output is one."""
         parts = hierarchy.parts_of_result(module)
-        given = operation.args[0] if operation.args else None
-        if module.path not in hierarchy.RECURRENT or not isinstance(given, Tensor) or not isinstance(parts, tuple):
+        given = as_kind(operation.args[0], Tensor) if operation.args else None
+        if module.path not in hierarchy.RECURRENT or given is None or not isinstance(parts, tuple):
             return parts
         output = self._maker(operation, place)(TensorSpec(None, None, place, False))
         self.heap.set(output.slots, "spec", output.spec.with_(requires_grad=False if self.grad is False else None))
@@ -422,8 +424,10 @@ class TensorOperations(Questions):
                 if isinstance(value, Tensor):
                     value.storage = operation.args[0].storage
                     self.written(operation.args[0], value, operation.site.node, operation.site.frame)
-        receiver = operation.kwargs.get("out", operation.args[0] if inplace and operation.args else None)
-        if not isinstance(receiver, Tensor):
+        receiver = as_kind(
+            operation.kwargs.get("out", operation.args[0] if inplace and operation.args else None), Tensor
+        )
+        if receiver is None:
             return value
         if isinstance(value, Tensor):
             spec = value.spec.with_(device=receiver.spec.device)
@@ -483,8 +487,8 @@ class TensorOperations(Questions):
     def _may_be_filled(self, operation: Operation) -> bool:
         """Whether it is given an empty list of an object that code which is not known has, too: another process, a thread, a
         callback."""
-        given = operation.args[0] if operation.args else None
-        if not isinstance(given, ListValue) or given.items != ():
+        given = as_kind(operation.args[0], ListValue) if operation.args else None
+        if given is None or given.items != ():
             return False
         owners = of_kind(operation.site.frame.names.values(), Instance)
         return any(
@@ -789,9 +793,9 @@ class TensorOperations(Questions):
     def event(self, kind: str, subject: Value, node: ast.AST, frame: Frame, **more: Any) -> None:
         if self.tape is not None:
             self.tape.event(self, kind, subject, node, frame)
-        tensor = more.get("tensor")
+        tensor = as_kind(more.get("tensor"), Tensor)
         self.passes += kind == "backward"
-        if isinstance(tensor, Tensor):
+        if tensor is not None:
             more |= {"history": tensor.history, "node": node_of(tensor)}
         self.trace.events.append(
             Event(
@@ -811,8 +815,8 @@ def _gives_pair(name: str, operation: Operation) -> bool:
     """Whether an operator gives values and their indices: ``x.max(dim)``, ``x.topk(k)``."""
     if name not in ("max", "min", "topk", "sort") or not operation.target.startswith(("torch.", "Tensor.")):
         return False
-    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
-    return name in ("topk", "sort") or isinstance(dim, int)
+    dim = as_kind(operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None), int)
+    return name in ("topk", "sort") or dim is not None
 
 
 def _found_out(before: TensorSpec, after: TensorSpec) -> set[int]:
@@ -849,8 +853,8 @@ def _parts(part: Tensor, operation: Operation) -> Value:
     asked = operation.args[1] if len(operation.args) > 1 else operation.kwargs.get("chunks")
     sizes = asked.items if isinstance(asked, ListValue) else asked
     whole = operation.target.endswith("split") and not isinstance(sizes, tuple)
-    count = None if whole else len(sizes) if isinstance(sizes, tuple) else sizes
-    if not isinstance(count, int) or not 0 < count <= MAX_PARTS:
+    count = as_kind(None if whole else len(sizes) if isinstance(sizes, tuple) else sizes, int)
+    if count is None or not 0 < count <= MAX_PARTS:
         return ListValue(Several((part,)), "tuple")
     return tuple(part.copy() for _ in range(count))
 
@@ -885,8 +889,8 @@ def _on_any_device(operation: Operation) -> list[Value]:
         return []
     named = ("targets", "input_lengths", "target_lengths")
     given = dict(zip(named, operation.args[1:4])) | operation.kwargs
-    targets = given.get("targets")
-    own_device = isinstance(targets, Tensor) and targets.spec.dtype not in ("int32", None)
+    targets = as_kind(given.get("targets"), Tensor)
+    own_device = targets is not None and targets.spec.dtype not in ("int32", None)
     return [given.get(name) for name in (named[1:] if own_device else named)]
 
 

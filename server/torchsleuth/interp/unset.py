@@ -14,7 +14,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     is_attribute,
     is_name,
@@ -294,8 +294,8 @@ def _knows_children(module: LibraryModule) -> bool:
 
 def name(interp: Interpreter, node: ast.Name, frame: Frame) -> None:
     """``fc1(x)`` in a method, where nothing binds `fc1` and the object has such an attribute."""
-    owner = frame.receiver
-    if not isinstance(owner, Instance) or not loads(node) or hasattr(builtins, node.id):
+    owner = as_kind(frame.receiver, Instance)
+    if owner is None or not loads(node) or hasattr(builtins, node.id):
         return
     if node.id not in owner.slots and not isinstance(interp.class_attribute(owner.cls, node.id), Function):
         return

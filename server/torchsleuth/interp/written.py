@@ -14,7 +14,7 @@ from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
@@ -137,8 +137,8 @@ class WrittenContracts(EntryPoints):
         contract = Contract(function, owner, frozenset().union(*together), spread, complete)
         contract.together = together
         contract.times = _times(function, written)
-        made = None if owner is None else self.class_attribute(owner, "__init__")
-        for argument in _parameters(made) if isinstance(made, Function) and made is not function else ():
+        made = as_kind(None if owner is None else self.class_attribute(owner, "__init__"), Function)
+        for argument in _parameters(made) if made is not None and made is not function else ():
             # The constructor says what it is, too.
             contract.times[argument.arg] = contract.times.get(argument.arg, 0) + 1
         contract.annotated = all(one.kind == "annotation" for one in _declared(function, written))
@@ -269,15 +269,15 @@ class WrittenContracts(EntryPoints):
         self, contract: Contract, owner: ClassValue | None, written: Declarations, frame: Frame
     ) -> Value:
         assert owner is not None
-        found = self.class_attribute(owner, "__init__")
+        found = as_kind(self.class_attribute(owner, "__init__"), Function)
         kwargs = OpenArguments()
-        if isinstance(found, Function):
+        if found is not None:
             for argument, has_default in parameters_of(found, 1):
                 value = self._contract_argument(contract, found, argument, has_default, written, frame)
                 if value is not None:
                     kwargs[argument.arg] = value
-        made = self.instantiate(owner, (), kwargs, None, frame)
-        return made if isinstance(made, Instance) else UNKNOWN
+        made = as_kind(self.instantiate(owner, (), kwargs, None, frame), Instance)
+        return made if made is not None else UNKNOWN
 
     def _contract_argument(
         self,
@@ -311,8 +311,8 @@ class WrittenContracts(EntryPoints):
             return Scalar(annotation)
         if annotation.rpartition(".")[2] == "Tensor":
             return Tensor(UNKNOWN_TENSOR)
-        cls = function.globals.get(annotation) if annotation.isidentifier() else None
-        if isinstance(cls, ClassValue) and cls.is_dataclass:
+        cls = as_kind(function.globals.get(annotation), ClassValue) if annotation.isidentifier() else None
+        if cls is not None and cls.is_dataclass:
             return self._contract_record(contract, cls, place, frame)
         if argument.annotation is None and function is contract.function:
             tensor = Tensor(TensorSpec(None, None, None, None))
@@ -449,8 +449,8 @@ class WrittenContracts(EntryPoints):
         has both."""
         if len({counted(name) for name in names}) == 1:
             return True
-        made = None if contract.owner is None else self.class_attribute(contract.owner, "__init__")
-        taken = {one.arg for one in _parameters(made)} if isinstance(made, Function) else set()
+        made = as_kind(None if contract.owner is None else self.class_attribute(contract.owner, "__init__"), Function)
+        taken = {one.arg for one in _parameters(made)} if made is not None else set()
         return len(names) == 2 and len(names & taken) == 1 and not any(names <= shape for shape in contract.together)
 
     def _note_meeting(self, contract: Contract, site: Site, left: Size, right: Size) -> None:

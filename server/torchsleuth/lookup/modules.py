@@ -20,7 +20,7 @@ from typing import Any
 
 from torchsleuth import wall
 from torchsleuth.lifetime import end_with_parent
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.wall import environment
 
 TIMEOUT_S = 60.0
@@ -60,10 +60,10 @@ def request(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[
 def folders(answer: bytes) -> tuple[str, ...]:
     """The folders that an answer names; none where it is not one."""
     try:
-        found = json.loads(answer)
+        found = as_kind(json.loads(answer), list)
     except ValueError:
         return ()
-    return tuple(of_kind(found, str)) if isinstance(found, list) else ()
+    return tuple(of_kind(found, str)) if found is not None else ()
 
 
 def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from torchsleuth.lsp.requests import wrong
 from torchsleuth.lsp.runs import RunOptions
 from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.schema import Json
+from torchsleuth.sifting import as_kind
 
 
 def register(server: TorchSleuthServer) -> None:
@@ -55,8 +56,8 @@ def register(server: TorchSleuthServer) -> None:
 
     @server.feature(protocol.RUN_INPUT)
     def run_input(params: Any) -> None:
-        text = getattr(params, "text", None)
-        if not isinstance(text, str):
+        text = as_kind(getattr(params, "text", None), str)
+        if text is None:
             raise wrong("{text: string}")
         server.runs.send_input(text)
 

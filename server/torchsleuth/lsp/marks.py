@@ -18,6 +18,7 @@ from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding
 from torchsleuth.messages import message
 from torchsleuth.schema import Json, Position, Related, RunLine, TensorFact
+from torchsleuth.sifting import as_kind
 
 Kind = Literal["failed", "called", "value", "reached", "missed"]
 MAX_NAMES = 3
@@ -39,8 +40,8 @@ class Mark:
 def register(server: TorchSleuthServer) -> None:
     @server.feature(protocol.MARKS)
     async def marks(params: Any) -> Json:
-        uri = getattr(params, "uri", None)
-        if not isinstance(uri, str):
+        uri = as_kind(getattr(params, "uri", None), str)
+        if uri is None:
             raise wrong("{uri: string}")
         document = server.documents.get(uri)
         if document is None:

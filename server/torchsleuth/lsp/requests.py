@@ -9,6 +9,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams, JsonRpcInva
 from pygls.protocol import LanguageServerProtocol
 
 from torchsleuth.messages import message
+from torchsleuth.sifting import as_kind
 
 logger = logging.getLogger(__name__)
 
@@ -51,8 +52,8 @@ class AnsweringProtocol(LanguageServerProtocol):
 
     def _refuse(self, data: Any, error: JsonRpcException) -> None:
         """Answer a request; a notification has no answer."""
-        number = data.get("id") if isinstance(data, dict) else None
-        if isinstance(number, int | str) and "method" in data:
+        number = as_kind(data.get("id"), int, str) if isinstance(data, dict) else None
+        if number is not None and "method" in data:
             self._send_response(number, error=error.to_response_error())
         else:
             logger.warning("a message that cannot be read: %s", error)

@@ -30,7 +30,7 @@ from torchsleuth.report.page import page
 from torchsleuth.report.view import verdict
 from torchsleuth.runtime.session import Run, RunReport
 from torchsleuth.schema import Diagnostic, Json
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax import files
 from torchsleuth.syntax.notebooks import is_notebook, place, shown
 from torchsleuth.syntax.text import SourceText
@@ -56,7 +56,11 @@ class RunOptions:
     def of(cls, options: Any) -> RunOptions:
         """The options that a client asks for. Raises ValueError, with the form that is expected."""
         given: Json = options if isinstance(options, dict) else {"args": [None]}
-        arguments, cwd, environment = given.get("args") or [], given.get("cwd") or None, given.get("env") or {}
+        arguments, cwd, environment = (
+            given.get("args") or [],
+            given.get("cwd") or None,
+            as_kind(given.get("env") or {}, dict),
+        )
         module = given.get("module") or None
         if isinstance(arguments, str):
             arguments = shlex.split(arguments)
@@ -65,7 +69,7 @@ class RunOptions:
             and all_are(arguments, str)
             and isinstance(cwd, str | None)
             and isinstance(module, str | None)
-            and isinstance(environment, dict)
+            and environment is not None
             and all(isinstance(value, str | None) for value in environment.values())
         ):
             return cls(tuple(arguments), cwd, environment, module)

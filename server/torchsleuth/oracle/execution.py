@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from torchsleuth.oracle.fake import Unsupported
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import DictSpec, Hole, ListSpec, StructSpec, TensorSpec
@@ -44,10 +44,10 @@ class Witness:
         for symbol in dims.symbols(size):
             self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
         try:
-            value = dims.substitute(size, dict(self.chosen))
+            value = as_kind(dims.substitute(size, dict(self.chosen)), int)
         except ZeroDivisionError as error:  # a quotient of the witnesses, by which something is divided
             raise Unsupported("no witness") from error
-        if not isinstance(value, int) or value < 1:
+        if value is None or value < 1:
             raise Unsupported("no witness")
         if dims.symbol(size) is None:
             self.computed[size] = value

@@ -15,6 +15,7 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy import functions as sympy_functions
 
 from torchsleuth.oracle import names
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.spec import (
@@ -267,10 +268,10 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 def _named(value: Native) -> Any:
     """A library object that is given as an argument: the name of weights. Functions and classes never are."""
     try:
-        found = names.published(value.path)
+        found = as_kind(names.published(value.path), enum.Enum)
     except LookupError as error:
         raise Unsupported(value.path) from error
-    if not isinstance(found, enum.Enum):
+    if found is None:
         raise Unsupported(value.path)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 
@@ -114,9 +114,9 @@ def _cuts(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     shape = args[0].shape if args and isinstance(args[0], TensorSpec) else None
     if not shape or name not in _CUTTING:
         return False
-    dim = kwargs.get("dim", kwargs.get("axis", args[_CUTTING[name]] if len(args) > _CUTTING[name] else 0))
-    size = shape[dim] if isinstance(dim, int) and -len(shape) <= dim < len(shape) else shape[0]
-    if not isinstance(size, int) or size <= MAX_PARTS:
+    dim = as_kind(kwargs.get("dim", kwargs.get("axis", args[_CUTTING[name]] if len(args) > _CUTTING[name] else 0)), int)
+    size = as_kind(shape[dim] if dim is not None and -len(shape) <= dim < len(shape) else shape[0], int)
+    if size is None or size <= MAX_PARTS:
         return False
     each = next(
         (kwargs[key] for key in ("split_size_or_sections", "split_size", "chunks") if key in kwargs),

@@ -23,7 +23,7 @@ import torch
 from torchsleuth import wall
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.gate import known
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_function_call, nodes_in, stores
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 
@@ -329,15 +329,10 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
     """The dotted names of what is called so in other modules of torch than this one, and of such modules; nothing where the
     module has the name, or is none."""
     try:
-        owner = known(path)
+        owner = as_kind(known(path), types.ModuleType)
     except LookupError:
         return ()
-    if (
-        name.startswith("_")
-        or not path.startswith("torch")
-        or not isinstance(owner, types.ModuleType)
-        or hasattr(owner, name)
-    ):
+    if name.startswith("_") or not path.startswith("torch") or owner is None or hasattr(owner, name):
         return ()
     found = [place for place in _PLACES if place.rpartition(".")[0] not in ("", path) and place.endswith(f".{name}")]
     for place in _PLACES:

@@ -694,8 +694,8 @@ class Oracle:
     ) -> Outcome:
         """Fake kernels skip dtype checks (float32 @ float64): execute the operator where dtypes are mixed."""
         if _name(target) in _EXACT_ARGUMENTS:
-            tried = self._by_example(target, args, kwargs, symbolic)
-            if isinstance(tried, Failure):
+            tried = as_kind(self._by_example(target, args, kwargs, symbolic), Failure)
+            if tried is not None:
                 return tried
         dtypes = {spec.dtype for spec in _tensors((args, tuple(kwargs.values())))}
         if isinstance(target, ModuleSpec):
@@ -858,8 +858,8 @@ class Oracle:
                 concrete_target = target if isinstance(target, str) else map_sizes(target, witness.size)
             except Unsupported:
                 return undecided
-            outcome = self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False)
-            if not isinstance(outcome, Result):
+            outcome = as_kind(self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False), Result)
+            if outcome is None:
                 return undecided
             values.append((outcome.value, witness))
         try:
@@ -985,8 +985,8 @@ def _reads_beyond(target: str | ModuleSpec, args: tuple[Any, ...]) -> Failure | 
     """The failure of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
     for the channels without looking whether there is one (seen in 2.13). Numbers that it finds there are refused unless they are 0,
     symbols crash."""
-    given = args[0] if args and isinstance(target, str) and _name(target) == "batch_norm" else None
-    if not isinstance(given, TensorSpec) or given.rank is None or given.rank > 1:
+    given = as_kind(args[0], TensorSpec) if args and isinstance(target, str) and _name(target) == "batch_norm" else None
+    if given is None or given.rank is None or given.rank > 1:
         return None
     if not any(spec.symbolic for spec in _tensors(args)):
         return None

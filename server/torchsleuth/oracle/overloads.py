@@ -9,6 +9,7 @@ from functools import cache
 import torch
 
 from torchsleuth.oracle import gate
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Parameter
 
 _HIDDEN = frozenset({"out", "generator", "layout", "pin_memory", "memory_format"})
@@ -54,10 +55,10 @@ def _documented(path: str, name: str) -> list[tuple[Parameter, ...]]:
     found = []
     for line in re.findall(rf"^\s*(?:torch\.)?{name}(\(.*\))(?: -> .*)?$", text.split("\n\n")[0], re.MULTILINE):
         try:
-            function = ast.parse(f"def f{line}: ...").body[0]
+            function = as_kind(ast.parse(f"def f{line}: ...").body[0], ast.FunctionDef)
         except SyntaxError:
             continue
-        if isinstance(function, ast.FunctionDef) and function.args.vararg is None and not function.args.kwarg:
+        if function is not None and function.args.vararg is None and not function.args.kwarg:
             spec = function.args
             placed = [*spec.posonlyargs, *spec.args]
             way = [

@@ -12,6 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.numbers import amount, number, seconds, share, size
 from torchsleuth.report.losses import by_place, course
 from torchsleuth.schema import Json
+from torchsleuth.sifting import as_kind
 from torchsleuth.training import Parameter, Place, Training
 
 MAX_DIFF = 200
@@ -254,8 +255,8 @@ def versions(before: Json, now: Json) -> tuple[tuple[str, str, str], ...]:
     def flat(report: Json) -> dict[str, str]:
         found = _mapping(report.get("versions"))
         plain = {name: found.get(name) for name in ("python", "platform", "threads", "cuda")}
-        devices = found.get("devices")
-        named = ", ".join(map(str, devices)) if isinstance(devices, list | tuple) else None
+        devices = as_kind(found.get("devices"), list, tuple)
+        named = ", ".join(map(str, devices)) if devices is not None else None
         return {
             name: str(value)
             for name, value in {**plain, "devices": named, **_mapping(found.get("libraries"))}.items()

@@ -92,9 +92,9 @@ def read(data: bytes) -> Notebook:
     metadata = found.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     for part, key in (("language_info", "name"), ("kernelspec", "language")):
-        said = metadata.get(part)
-        language = said.get(key) if isinstance(said, dict) else None
-        if isinstance(language, str) and language.lower() not in ("python", "ipython"):
+        said = as_kind(metadata.get(part), dict)
+        language = as_kind(said.get(key), str) if said is not None else None
+        if language is not None and language.lower() not in ("python", "ipython"):
             raise NotANotebook(f"its language is {language}")
     code: list[Cell] = []
     for index, cell in enumerate(cells):
@@ -138,19 +138,19 @@ def in_cells(value: Any, text_of: Callable[[str], str]) -> Any:
     if not isinstance(value, dict):
         return value
     found = {name: in_cells(item, text_of) for name, item in value.items()}
-    path = value.get("path")
+    path = as_kind(value.get("path"), str)
     line = _first_line(value)
-    if not isinstance(path, str) or not is_notebook(path) or line is None:
+    if path is None or not is_notebook(path) or line is None:
         return found
     cell, inside = place(text_of(path), line)
     return {"cell": cell, **found, **_moved(found, inside - line)}
 
 
 def _first_line(value: dict[str, Any]) -> int | None:
-    start = value.get("start")
-    line = start.get("line") if isinstance(start, dict) else value.get("line")
-    span = value.get("span")
-    if line is None and isinstance(span, list | tuple) and span:
+    start = as_kind(value.get("start"), dict)
+    line = start.get("line") if start is not None else value.get("line")
+    span = as_kind(value.get("span"), list, tuple)
+    if line is None and span is not None and span:
         line = span[0]
     return as_kind(line, int)
 
@@ -163,8 +163,8 @@ def _moved(found: dict[str, Any], by: int) -> dict[str, Any]:
             moved[name] = {**found[name], "line": found[name]["line"] + by}
     if isinstance(found.get("line"), int):
         moved["line"] = found["line"] + by
-    span = found.get("span")
-    if isinstance(span, list) and len(span) == 4:
+    span = as_kind(found.get("span"), list)
+    if span is not None and len(span) == 4:
         moved["span"] = [span[0] + by, span[1], span[2] + by, span[3]]
     return moved
 

@@ -364,8 +364,8 @@ def _docstring(
     source: SourceText, function: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> tuple[list[tuple[ast.arg, Declared]], Declared | None]:
     """The shapes of parameters and of the result that a docstring states, in the forms of Google, NumPy and Sphinx."""
-    first = function.body[0]
-    if not (isinstance(first, ast.Expr) and is_text(first.value)):
+    first = as_kind(function.body[0], ast.Expr)
+    if not (first is not None and is_text(first.value)):
         return [], None
     begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
     text = source.text[begin:end]

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import TensorSpec
 
 Place = tuple[str, int]
@@ -181,8 +182,8 @@ def identities(tree: Any) -> Iterator[int]:
     if isinstance(tree, Held):
         yield tree.identity
         return
-    items = tree if isinstance(tree, tuple | list) else getattr(tree, "items", ())
-    if isinstance(items, tuple | list):
+    items = as_kind(tree if isinstance(tree, tuple | list) else getattr(tree, "items", ()), tuple, list)
+    if items is not None:
         for item in items:
             yield from identities(item)
 

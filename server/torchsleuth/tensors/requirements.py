@@ -243,20 +243,20 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
 
 def _is_multiple_below(size: Size, other: Size) -> bool:
     """Whether a size is the greatest multiple up to another one: ``2 * (H // 4)`` for ``H // 2``."""
-    atom = _only_atom(other)
-    if isinstance(size, int) or len(size.terms) != 1 or not isinstance(atom, Call) or atom.operator != "//":
+    atom = as_kind(_only_atom(other), Call)
+    if isinstance(size, int) or len(size.terms) != 1 or atom is None or atom.operator != "//":
         return False
     monomial, factor = size.terms[0]
-    part = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+    part = as_kind(monomial[0][0], Call) if len(monomial) == 1 and monomial[0][1] == 1 else None
     whole, divisor = atom.arguments
     quotient = (whole, dims.multiply(divisor, factor))
-    return factor > 1 and isinstance(part, Call) and part.operator == "//" and part.arguments == quotient
+    return factor > 1 and part is not None and part.operator == "//" and part.arguments == quotient
 
 
 def _without_zero(size: Size, other: Size) -> Size:
     """``max(size, 0)`` is the size itself where it equals something positive."""
-    atom = _only_atom(size)
-    if isinstance(atom, Call) and atom.operator == "max" and 0 in atom.arguments and (dims.least(other) or 0) > 0:
+    atom = as_kind(_only_atom(size), Call)
+    if atom is not None and atom.operator == "max" and 0 in atom.arguments and (dims.least(other) or 0) > 0:
         return atom.arguments[0] if atom.arguments[1] == 0 else atom.arguments[1]
     return size
 
@@ -379,8 +379,8 @@ def simplified(size: Size, conditions: Sequence[Condition]) -> Size:
         if condition.operator == "==" and condition.right == 0 and isinstance(condition.left, Dim)
     ]
     for remainder in remainders:
-        atom = _only_atom(remainder)
-        if not isinstance(atom, Call) or atom.operator != "%":
+        atom = as_kind(_only_atom(remainder), Call)
+        if atom is None or atom.operator != "%":
             continue
         dividend, divisor = atom.arguments
         symbol = dims.symbol(dividend)
@@ -425,8 +425,8 @@ def _folded(size: Size) -> Size:
     if isinstance(size, int) or len(size.terms) != 2:
         return size
     (first, factor), (second, constant) = size.terms
-    atom = first[0][0] if len(first) == 1 and first[0][1] == 1 else None
-    if second or factor != 1 or not isinstance(atom, Call) or atom.operator != "//":
+    atom = as_kind(first[0][0], Call) if len(first) == 1 and first[0][1] == 1 else None
+    if second or factor != 1 or atom is None or atom.operator != "//":
         return size
     dividend, divisor = atom.arguments
     if not isinstance(divisor, int):

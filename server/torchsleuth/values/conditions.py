@@ -11,6 +11,7 @@ import ast
 from collections.abc import Callable, Hashable
 from typing import Any, NamedTuple
 
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, Symbol
@@ -244,8 +245,8 @@ class Conditions:
             if kind in ("and", "or") and one.holds == (kind == "and"):
                 left += operands[0]  # type: ignore[arg-type]
                 continue
-            of = operands[0]
-            if kind in ("and", "or") or not isinstance(of, Same):
+            of = as_kind(operands[0], Same)
+            if kind in ("and", "or") or of is None:
                 continue
             self._narrow(of.value, one.condition, outcome)
             for condition, cases in self.cases(of.value).items():

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     argument_of,
     is_attribute,
@@ -377,8 +377,8 @@ def _of_loss(evidence: Evidence, cuts: list[Place], backward: Place | None) -> P
 
 def _is_told(statement: ast.stmt, cutting: ast.AST) -> bool:
     """Whether a number is only told, or kept for that: ``print(loss.item())``, ``history.append(float(loss))``."""
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return isinstance(call, ast.Call) and (name_of(call) not in _FILLING or name_of(cutting) in _NUMBERS)
+    call = as_kind(statement.value, ast.Call) if isinstance(statement, ast.Expr) else None
+    return call is not None and (name_of(call) not in _FILLING or name_of(cutting) in _NUMBERS)
 
 
 def _uses(names: set[str], place: Place) -> Callable[[ast.AST], bool]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.schema import FileAnalysis
+from torchsleuth.sifting import as_kind
 from torchsleuth.worker import bootstrap
 from torchsleuth.worker.blame import Blame, Death
 from torchsleuth.worker.progress import VARIABLE, Record
@@ -338,8 +339,8 @@ _HELLO = {"torch", "python", "words"}
 
 def _said(hello: Message | None) -> Message:
     """The words of a process about itself; nothing where it is no worker."""
-    said = (hello or {}).get("params")
-    return said if isinstance(said, dict) else {}
+    said = as_kind((hello or {}).get("params"), dict)
+    return said if said is not None else {}
 
 
 def is_overdue(seconds: float, used: Callable[[], float], wait: Callable[[float], bool]) -> bool:

@@ -9,6 +9,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.reasons import Watch, dotted, is_obscure
 from torchsleuth.messages import message
 from torchsleuth.schema import Cause, Explanation
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import Reason, Tensor, Unknown, Value
@@ -53,8 +54,8 @@ def _settled(interpreter: Interpreter, value: Value) -> Value:
 
 def _causes(value: Value) -> tuple[Cause, ...]:
     """Why a value is unknown, or the shape of a tensor."""
-    unknown = value.obscured if isinstance(value, Tensor) and is_obscure(value.spec) else value
-    return chain(unknown) if isinstance(unknown, Unknown) else ()
+    unknown = as_kind(value.obscured if isinstance(value, Tensor) and is_obscure(value.spec) else value, Unknown)
+    return chain(unknown) if unknown is not None else ()
 
 
 def chain(unknown: Unknown) -> tuple[Cause, ...]:

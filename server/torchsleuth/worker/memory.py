@@ -10,7 +10,7 @@ from dataclasses import replace
 from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_display, is_text, nodes_in
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
 from torchsleuth.worker.request import Estimate
@@ -76,8 +76,8 @@ class Estimator:
         """Remedies that would take memory from the peak, the most effective first."""
         found = []
         for name, about, changed, how in self._possible(program, changes):
-            after = self._oracle.replay(changed, how)
-            if isinstance(after, Peak) and after.size < peak.size * WORTH:
+            after = as_kind(self._oracle.replay(changed, how), Peak)
+            if after is not None and after.size < peak.size * WORTH:
                 found.append(Remedy(name, about, after.size))
         if program.batch is not None and program.batch > 1:
             size = self._peak(-(-program.batch // 2), changes)
@@ -141,8 +141,8 @@ class Estimator:
 
     def _peak(self, batch: int, changes: Changes) -> int | None:
         program = self._program(batch)
-        peak = None if isinstance(program, Gap) else self._oracle.replay(program, changes)
-        return peak.size if isinstance(peak, Peak) else None
+        peak = as_kind(None if isinstance(program, Gap) else self._oracle.replay(program, changes), Peak)
+        return peak.size if peak is not None else None
 
     def _largest(self, peak: Peak, program: Program, limit: int, changes: Changes) -> int | None:
         """The largest batch that was found to fit: 0 where none does, None where it is not known."""
@@ -253,8 +253,8 @@ def _first_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
         given += node.args[1:2] if _name(node.func) == "DataLoader" else node.args[:1]
         given += of_kind(node.args, ast.Tuple, ast.List)
         for value in given:
-            first = value.elts[0] if is_display(value) and value.elts else value
-            if isinstance(first, ast.Constant) and type(first.value) is int:
+            first = as_kind(value.elts[0] if is_display(value) and value.elts else value, ast.Constant)
+            if first is not None and type(first.value) is int:
                 yield first
 
 

@@ -6,6 +6,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import modules
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model, attribute, method, models
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import UNKNOWN, LibraryModule, LibraryObject, Scalar, Tensor, Value, is_module, is_object
 from torchsleuth.values.frames import Frame
 
@@ -50,8 +51,8 @@ class Accelerator(Model):
     @method
     def backward(self, call: Arguments) -> Value:
         """Backward of the loss; divided by the number of accumulated batches, where that was told."""
-        loss = call.args[0] if call.args else None
-        if not isinstance(loss, Tensor) or not isinstance(self.value, LibraryObject):
+        loss = as_kind(call.args[0], Tensor) if call.args else None
+        if loss is None or not isinstance(self.value, LibraryObject):
             return self.other(call)
         if any(name in self.value.kwargs for name in _ACCUMULATES):
             return self.other(call)

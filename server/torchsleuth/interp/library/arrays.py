@@ -56,8 +56,8 @@ def shape_of(interp: Interpreter, array: Array) -> Shape:
 
 def asked_shape(interp: Interpreter, target: str, *args: Any, **kwargs: Any) -> Shape:
     """The shape that a torch operator gives for operands of these shapes; None where it is not decided."""
-    outcome = interp.oracle.call(target, args, kwargs, interp.fresh_symbol, False)
-    if not isinstance(outcome, Result) or not isinstance(outcome.value, TensorSpec):
+    outcome = as_kind(interp.oracle.call(target, args, kwargs, interp.fresh_symbol, False), Result)
+    if outcome is None or not isinstance(outcome.value, TensorSpec):
         return None
     for fact in outcome.facts:
         interp.learn(fact)

@@ -10,7 +10,7 @@ from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import records
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -56,31 +56,34 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
         records.start_members(interp, cls, frame)
     if any(base.transforms for base in of_kind(cls.mro()[1:], ClassValue)):
         cls.is_dataclass = True
-    hook = next(
-        (
-            base.slots["__init_subclass__"]
-            for base in of_kind(cls.mro()[1:], ClassValue)
-            if "__init_subclass__" in base.slots
+    hook = as_kind(
+        next(
+            (
+                base.slots["__init_subclass__"]
+                for base in of_kind(cls.mro()[1:], ClassValue)
+                if "__init_subclass__" in base.slots
+            ),
+            None,
         ),
-        None,
+        Function,
     )
-    if isinstance(hook, Function):
+    if hook is not None:
         interp.call_function(hook, (cls,), keywords, None, frame)
     return cls
 
 
 def _through_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, frame: Frame) -> None:
     """The names of a class after ``__new__`` and ``__init__`` of its metaclass; all are unknown where that is not known."""
-    maker = interp.class_attribute(metaclass, "__new__")
+    maker = as_kind(interp.class_attribute(metaclass, "__new__"), Function)
     names = DictValue(dict(cls.slots))
-    if isinstance(maker, Function):
+    if maker is not None:
         interp.being_made.append(cls)
         try:
             interp.call_function(maker, (metaclass, cls.name, cls.bases, names), {}, None, frame)
         finally:
             interp.being_made.pop()
-    starter = interp.class_attribute(metaclass, "__init__")
-    if isinstance(starter, Function):
+    starter = as_kind(interp.class_attribute(metaclass, "__init__"), Function)
+    if starter is not None:
         interp.call_function(starter, (cls, cls.name, cls.bases, names), {}, None, frame)
 
 
@@ -158,8 +161,13 @@ def begin(interp: Interpreter, instance: Instance, args: tuple[Value, ...]) -> N
     number = next((one.path for one in of_kind(instance.cls.mro(), Native) if one.path in _NUMBERS), None)
     if number is not None:
         kind = {"int": int, "str": str, "float": float}[number.removeprefix("builtins.")]
-        given = special.contents(args[0]) if args and isinstance(args[0], Instance) else args[0] if args else kind()
-        if isinstance(given, str | int | float):
+        given = as_kind(
+            special.contents(args[0]) if args and isinstance(args[0], Instance) else args[0] if args else kind(),
+            str,
+            int,
+            float,
+        )
+        if given is not None:
             with contextlib.suppress(ValueError):
                 instance.slots[special.CONTENTS] = kind(given)
 
@@ -192,8 +200,8 @@ def got_through_class(interp: Interpreter, owner: Instance, name: str, found: Va
         if name not in owner.slots:
             interp.heap.set(owner.slots, name, interp.call_function(found, (owner,), {}, None, frame))
         return owner.slots[name]
-    getter = special.method(interp, found, "__get__")
-    if isinstance(getter, Function):
+    getter = as_kind(special.method(interp, found, "__get__"), Function)
+    if getter is not None:
         data = special.method(interp, found, "__set__") is not special.ABSENT
         if data or name not in owner.slots:
             return special.call(interp, found, "__get__", (owner, owner.cls), frame)
@@ -202,8 +210,8 @@ def got_through_class(interp: Interpreter, owner: Instance, name: str, found: Va
 
 def set_through_class(interp: Interpreter, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
     """Whether the class of an object decides what happens when an attribute is set: ``__setattr__``, a property, a descriptor."""
-    own = interp.class_attribute(owner.cls, "__setattr__")
-    if isinstance(own, Function) and not owner.is_module:
+    own = as_kind(interp.class_attribute(owner.cls, "__setattr__"), Function)
+    if own is not None and not owner.is_module:
         interp.call_function(own, (owner, name, value), {}, None, frame)
         return True
     return set_by_descriptor(interp, owner, name, value, frame)
@@ -399,8 +407,8 @@ def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Valu
         return special.ABSENT
 
     def get(call: Arguments) -> Value:
-        name = call.get(0, "name")
-        return interp.attribute(receiver, name, call.node, call.frame) if isinstance(name, str) else UNKNOWN
+        name = as_kind(call.get(0, "name"), str)
+        return interp.attribute(receiver, name, call.node, call.frame) if name is not None else UNKNOWN
 
     return Builtin("__getattribute__", get)
 
@@ -480,11 +488,11 @@ def _with(call: Arguments, receiver: Value) -> Arguments:
 
 def _made_by_metaclass(interp: Interpreter, call: Arguments) -> Value:
     """``super().__new__(mcs, name, bases, namespace)``: the class is there already, with the names that it is given here."""
-    names = call.args[3] if len(call.args) > 3 else UNKNOWN
+    names = as_kind(call.args[3] if len(call.args) > 3 else UNKNOWN, DictValue)
     pending = interp.being_made[-1] if interp.being_made else None
     if pending is None:
         return made_by_type(interp, _without_first(call)) if len(call.args) == 4 else UNKNOWN
-    if isinstance(names, DictValue) and names.items is not None:
+    if names is not None and names.items is not None:
         for name, value in names.items.items():
             if pending.slots.get(name, MISSING) is not value:
                 interp.heap.set(pending.slots, name, value)
@@ -506,8 +514,8 @@ def called_through_metaclass(interp: Interpreter, cls: ClassValue, call: Argumen
 
     if any(base.path.endswith(".TypedDict") for base in of_kind(cls.mro(), Native)):
         return dictionaries.construct(interp, call)
-    own = interp.class_attribute(cls.metaclass, "__call__") if cls.metaclass is not None else MISSING
-    if not isinstance(own, Function):
+    own = as_kind(interp.class_attribute(cls.metaclass, "__call__") if cls.metaclass is not None else MISSING, Function)
+    if own is None:
         return special.ABSENT
     return interp.call_function(own, (cls, *call.args), call.kwargs, None, call.frame)
 

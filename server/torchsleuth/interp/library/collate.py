@@ -12,7 +12,7 @@ from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import array_dtypes, arrays, draws, integers
 from torchsleuth.interp.pipeline import Refusal
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, Native, TensorSpec
@@ -178,8 +178,8 @@ class Collation:
             self._refuse("length", path, (samples[0], samples[other]), (0,))
             return UNKNOWN
         parts = tuple(self.collate(list(column), (*path, place)) for place, column in enumerate(zip(*columns)))
-        first = samples[0]
-        if isinstance(first, NamedResult):
+        first = as_kind(samples[0], NamedResult)
+        if first is not None:
             return NamedResult(first.fields, parts, first.of)
         made = ListValue(parts)
         made.slots.update(collated=path, getitem=self.getitem)

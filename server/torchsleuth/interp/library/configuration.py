@@ -17,6 +17,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import dictionaries, files
 from torchsleuth.interp.models import Model, method, models
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import plain_yaml
 from torchsleuth.syntax.files import Unreadable, read_bytes
 from torchsleuth.values import UNKNOWN, LibraryObject, Scalar, Value, is_object, is_unknown
@@ -118,8 +119,8 @@ class ConfigurationFile(Model):
 
     @method
     def read(self, call: Arguments) -> Value:
-        path = self.value.args[0]
-        text = text_of(self.interp, path, call) if isinstance(path, str) and not call.args else None
+        path = as_kind(self.value.args[0], str)
+        text = text_of(self.interp, path, call) if path is not None and not call.args else None
         return UNKNOWN if text is None else text
 
     @method

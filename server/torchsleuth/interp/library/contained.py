@@ -36,9 +36,9 @@ def together(parts: Iterable[Ends | None]) -> Ends | None:
 
 def tags(array: Array) -> Tags:
     """Facts about the integers in an array, as the tags of a tensor made of it."""
-    bounds = array.slots["bounds"]
+    bounds = as_kind(array.slots["bounds"], Bounds)
     ends = of(array)
-    known = bounds if isinstance(bounds, Bounds) else ends
+    known = bounds if bounds is not None else ends
     return frozenset({known} - {None})
 
 

@@ -7,6 +7,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import pure, python, strings
 from torchsleuth.interp.models import Model, method
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.values import UNKNOWN, ListValue, Several, Value, is_int
 from torchsleuth.values.graph import AutogradFault
@@ -113,10 +114,10 @@ class ListMethods(PlainMethods):
 
     def _store(self, changed: tuple[Value, ...] | None, from_front: bool = False) -> None:
         """The elements are these from now on, as many as fit. `from_front`: those that were there are dropped at the end."""
-        limit = self.value.slots.get("maxlen")
+        limit = as_kind(self.value.slots.get("maxlen"), int)
         if changed is not None and self.value.items is None:
             changed = self.interp.heap.several(changed)
-        elif changed is not None and isinstance(limit, int) and len(changed) > limit:
+        elif changed is not None and limit is not None and len(changed) > limit:
             changed = changed[:limit] if from_front else changed[len(changed) - limit :]
         self.interp.heap.set(self.value.slots, "items", changed)
 
@@ -168,8 +169,8 @@ class ListMethods(PlainMethods):
     @method("pop", "popleft")
     def take(self, call: Arguments) -> Value:
         items, elements = self.value.items, self.value.elements
-        index = 0 if self.name == "popleft" else call.get(0, "index", -1)
-        if items and isinstance(index, int) and -len(items) <= index < len(items):
+        index = as_kind(0 if self.name == "popleft" else call.get(0, "index", -1), int)
+        if items and index is not None and -len(items) <= index < len(items):
             changed = list(items)
             value = changed.pop(index)
             self._store(tuple(changed))

@@ -8,6 +8,7 @@ from torchsleuth.interp import special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.models import Model, method, models
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import (
     UNKNOWN,
     Builtin,
@@ -77,8 +78,8 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
         leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))
         return (UNKNOWN, UNKNOWN) if entered is special.ABSENT else (entered, leave)
     if isinstance(manager, Managed):
-        made = interp.started(manager, call.frame)
-        if isinstance(made, streams.Stream):
+        made = as_kind(interp.started(manager, call.frame), streams.Stream)
+        if made is not None:
             entered = streams.following(interp, made)
             return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
     interp.escape((manager,))

@@ -198,8 +198,8 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     sizes = plan(interp, loader, frame, stream.count if stream else None)
     interp.heap.set(loader.slots, "plan", sizes)
     if sizes.count == 0:
-        total = length(interp, dataset, frame)
-        if isinstance(total, int) and total > 0 and option(loader, "sampler") is None:
+        total = as_kind(length(interp, dataset, frame), int)
+        if total is not None and total > 0 and option(loader, "sampler") is None:
             _fault(interp, DataFault("no_batches", site, loader, dataset, values=(total, sizes.full)))
         return Iteration((), exact=True, over_loader=True)
     sampler = option(loader, "sampler") or option(loader, "batch_sampler")
@@ -375,13 +375,13 @@ def examples(interp: Interpreter, dataset: Value, node: ast.AST, frame: Frame, m
     """Samples of a dataset: those of its first indices and of its last, up to a budget. `many`: more than two or three."""
     match dataset:
         case Instance():
-            method = interp.class_attribute(dataset.cls, "__getitem__")
-            if is_iterable(interp, dataset) or not isinstance(method, Function):
+            method = as_kind(interp.class_attribute(dataset.cls, "__getitem__"), Function)
+            if is_iterable(interp, dataset) or method is None:
                 return _iterated(interp, dataset, node, frame)
             return _indexed(interp, dataset, method, frame, many)
         case LibraryObject():
-            model = of_class(dataset.path)(interp, dataset)
-            return model.examples(node, frame, many) if isinstance(model, Dataset) else Examples([], False, dataset)
+            model = as_kind(of_class(dataset.path)(interp, dataset), Dataset)
+            return model.examples(node, frame, many) if model is not None else Examples([], False, dataset)
         case ListValue() | tuple():
             elements = elements_of(dataset)
             return Examples(_distinct(list(elements or ())), certain=elements is not None)
@@ -422,8 +422,8 @@ def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: V
 
 
 def _indices(interp: Interpreter, dataset: Value, frame: Frame, many: bool) -> Iterator[int]:
-    size = length(interp, dataset, frame)
-    if not isinstance(size, int):
+    size = as_kind(length(interp, dataset, frame), int)
+    if size is None:
         yield from (AnyIndex(0), AnyIndex(1))
         return
     shown = min(size, MANY_SAMPLES if many else 2)
@@ -434,8 +434,8 @@ def _indices(interp: Interpreter, dataset: Value, frame: Frame, many: bool) -> I
 
 def _iterated(interp: Interpreter, dataset: Instance, node: ast.AST, frame: Frame) -> Examples:
     """Samples of an iterable dataset."""
-    method = interp.class_attribute(dataset.cls, "__iter__")
-    if not isinstance(method, Function):
+    method = as_kind(interp.class_attribute(dataset.cls, "__iter__"), Function)
+    if method is None:
         native = dataset.native
         return examples(interp, native, node, frame) if native is not None else Examples([])
     interp.uncertain += 1
@@ -549,11 +549,15 @@ class Subset(Dataset):
         return item(self.interp, self.value.argument(0, "dataset"), chosen, node, frame)
 
     def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
-        interp, dataset, indices = self.interp, self.value.argument(0, "dataset"), self.value.argument(1, "indices")
-        chosen = indices.items if isinstance(indices, ListValue) else None
+        interp, dataset, indices = (
+            self.interp,
+            self.value.argument(0, "dataset"),
+            as_kind(self.value.argument(1, "indices"), ListValue),
+        )
+        chosen = indices.items if indices is not None else None
         if chosen and all_are(chosen, int) and isinstance(dataset, Instance):
-            getitem = interp.class_attribute(dataset.cls, "__getitem__")
-            if isinstance(getitem, Function):
+            getitem = as_kind(interp.class_attribute(dataset.cls, "__getitem__"), Function)
+            if getitem is not None:
                 few = chosen[: MANY_SAMPLES if many else 2]
                 values = [value for index in few for value in _outcomes(interp, dataset, getitem, index, frame)]
                 return Examples(values, len(values) > len(few), dataset, getitem, len(values) == len(few))
@@ -705,14 +709,14 @@ def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> Non
 
 def _check_weights(interp: Interpreter, loader: LibraryObject, dataset: Value, site: Site) -> None:
     """Whether a WeightedRandomSampler has as many weights as there are samples."""
-    sampler = option(loader, "sampler")
-    if not isinstance(sampler, LibraryObject) or sampler.type_name != "WeightedRandomSampler":
+    sampler = as_kind(option(loader, "sampler"), LibraryObject)
+    if sampler is None or sampler.type_name != "WeightedRandomSampler":
         return
-    weights, total = sampler.argument(0, "weights"), length(interp, dataset, site.frame)
+    weights, total = sampler.argument(0, "weights"), as_kind(length(interp, dataset, site.frame), int)
     given = interp.resolved(length(interp, weights, site.frame))
     if isinstance(weights, Tensor) and not isinstance(given, int):
         given = _most_counts(weights)
-    if isinstance(given, int) and isinstance(total, int) and given != total:
+    if isinstance(given, int) and total is not None and given != total:
         at = sampler.site if sampler.site is not None else site
         if isinstance(length(interp, weights, site.frame), int) or given < total:
             _fault(interp, DataFault("weights", at, loader, dataset, values=(weights, given, total)))
@@ -828,8 +832,8 @@ def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, fr
 
 def refuses_list(interp: Interpreter, operation: Operation) -> bool:
     """Whether a layer that wants one tensor is given a list of tensors. Then that is recorded."""
-    module, given = operation.module, operation.args[0] if operation.args else None
-    if module is None or module.built is not None or module.children is not None or not isinstance(given, ListValue):
+    module, given = operation.module, as_kind(operation.args[0], ListValue) if operation.args else None
+    if module is None or module.built is not None or module.children is not None or given is None:
         return False
     plain = module.path.startswith("torch.nn.") and module.type_name not in _ANY_INPUT
     items = given.elements if given.type_name == "list" else None
@@ -855,8 +859,8 @@ def iterate_object(interp: Interpreter, value: LibraryObject, node: ast.AST, fra
 
 def iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame: Frame) -> Iteration:
     """The elements that a loop over an object of the user's sees."""
-    method = interp.class_attribute(value.cls, "__iter__")
-    if isinstance(method, Function):
+    method = as_kind(interp.class_attribute(value.cls, "__iter__"), Function)
+    if method is not None:
         result = interp.call_function(method, (value,), {}, None, frame)
         if _has_own(result, "__next__", interp):
             return _until_stop(interp, result, frame)
@@ -871,10 +875,10 @@ def iterate_instance(interp: Interpreter, value: Instance, node: ast.AST, frame:
 
 def _until_stop(interp: Interpreter, iterator: Instance, frame: Frame) -> Iteration:
     """The results of ``__next__`` until it raises; where that is not known, two of it."""
-    method = interp.class_attribute(iterator.cls, "__next__")
+    method = as_kind(interp.class_attribute(iterator.cls, "__next__"), Function)
     items: list[Value] = []
     decided = True
-    while isinstance(method, Function) and len(items) < (interp.budget.unroll if decided else 2):
+    while method is not None and len(items) < (interp.budget.unroll if decided else 2):
         undecided, interp.outcomes = interp.undecided_raises, ()
         item = interp.call_function(method, (iterator,), {}, None, frame)
         if is_unknown(item) and not interp.outcomes:

@@ -10,7 +10,7 @@ from functools import lru_cache, reduce
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.models import FunctionModel, models
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Failure, TensorSpec
@@ -262,8 +262,8 @@ def _reduce(interp: Interpreter, call: Arguments) -> Value:
 
 @_function("einsum")
 def _einsum(interp: Interpreter, call: Arguments) -> Value:
-    pattern = call.args[-1] if len(call.args) > 1 else None
-    letters = _lettered(pattern) if isinstance(pattern, str) else None
+    pattern = as_kind(call.args[-1], str) if len(call.args) > 1 else None
+    letters = _lettered(pattern) if pattern is not None else None
     if letters is None:
         return UNKNOWN
     return interp.operate("torch.einsum", (letters, *call.args[:-1]), {}, call.node, call.frame)
@@ -299,9 +299,9 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
 @_function("unpack")
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
     """The parts of a tensor in which the sizes of each stand in the place of the star."""
-    around, packed = _starred(call.get(2, "pattern")), call.args[0] if call.args else None
+    around, packed = _starred(call.get(2, "pattern")), as_kind(call.args[0], Tensor) if call.args else None
     parts = elements_of(call.get(1, "packed_shapes"))
-    if around is None or not parts or isinstance(parts, Several) or not isinstance(packed, Tensor):
+    if around is None or not parts or isinstance(parts, Several) or packed is None:
         return UNKNOWN
     spec = interp.resolved_spec(packed.spec)
     middles = [sizes_of(elements) if (elements := elements_of(part)) is not None else None for part in parts]

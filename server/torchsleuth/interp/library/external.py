@@ -275,8 +275,8 @@ class Plain(Model):
 @models("json.loads", "ast.literal_eval")
 def _parsed(interp: Interpreter, call: Arguments) -> Value:
     """The value that a constant text says."""
-    text = call.args[0] if call.args else None
-    if not isinstance(text, str) or call.kwargs or len(text) > MAX_TEXT:
+    text = as_kind(call.args[0], str) if call.args else None
+    if text is None or call.kwargs or len(text) > MAX_TEXT:
         return UNKNOWN
     try:
         return dictionaries.from_json(json.loads(text) if call.name == "loads" else ast.literal_eval(text))
@@ -421,9 +421,9 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
 
 @models("itertools.count")
 def _count(interp: Interpreter, call: Arguments) -> Value:
-    start, step = interp.resolved(call.get(0, "start", 0)), interp.resolved(call.get(1, "step", 1))
+    start, step = interp.resolved(call.get(0, "start", 0)), as_kind(interp.resolved(call.get(1, "step", 1)), int, float)
     examples = (start, interp.fresh_size("?", positive=False))
-    if isinstance(start, int | float) and isinstance(step, int | float):
+    if isinstance(start, int | float) and step is not None:
         return streams.made_of(itertools.count(start, step), examples)
     return ListValue(Several(examples), "iterator")
 
@@ -443,8 +443,8 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
 @models("itertools.tee")
 def _tee(interp: Interpreter, call: Arguments) -> Value:
     sequence = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
-    count = call.get(1, "n", 2)
-    if sequence is None or not isinstance(count, int):
+    count = as_kind(call.get(1, "n", 2), int)
+    if sequence is None or count is None:
         return UNKNOWN
     made = (ListValue(sequence, "iterator") for _ in range(count))
     return tuple(misuse.iterator(interp, one, call.node, call.frame) for one in made)
@@ -494,8 +494,8 @@ class ArgumentParser(Model):
     def add_argument(self, call: Arguments) -> Value:
         flags = of_kind(call.args, str)
         long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else None)
-        target = call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None)
-        if isinstance(target, str):
+        target = as_kind(call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None), str)
+        if target is not None:
             optional = long is not None and long.startswith("-")
             self.interp.heap.set(
                 self.value.slots, "fields", {**self.fields, target: _default(self.interp, call, optional)}
@@ -565,8 +565,8 @@ def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Argument
     # A text that is not known stands for itself: it is what the option gives, unless its type has to read it.
     words = [(f"\0{place}", one) for place, one in enumerate(written or ())]
     unread = {token: one for token, one in words if isinstance(one, Scalar)}
-    made = plain.tried(interp, call, run) if written is not None else None
-    if not isinstance(made, DictValue) or not made.items:
+    made = as_kind(plain.tried(interp, call, run), DictValue) if written is not None else None
+    if made is None or not made.items:
         return None
     fields = {key: unread.get(one, one) if isinstance(one, str) else one for key, one in made.items.items()}
     return _namespace("argparse.Namespace", fields)

@@ -8,7 +8,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import tensors_in
 from torchsleuth.interp.models import Result, method, models
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Failure, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
@@ -76,8 +76,8 @@ def _apply(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
 
 def _method(interp: Interpreter, cls: ClassValue, name: str) -> Function | Bound | None:
     """A method of the user's as it is called through the class: static, or with the class in front."""
-    found = interp.class_attribute(cls, name)
-    if not isinstance(found, Function):
+    found = as_kind(interp.class_attribute(cls, name), Function)
+    if found is None:
         return None
     return Bound(cls, found) if found.kind == "classmethod" else found
 

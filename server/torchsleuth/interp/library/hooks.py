@@ -10,6 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.models import Result, method, models
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.callbacks import CALLED_WITH
 from torchsleuth.values import (
     UNKNOWN,
@@ -49,8 +50,8 @@ class Handle(Result):
 
     @method
     def remove(self, call: Arguments) -> Value:
-        module = self.value.argument(0, "module")
-        if isinstance(module, LibraryModule | Instance):
+        module = as_kind(self.value.argument(0, "module"), LibraryModule, Instance)
+        if module is not None:
             kept = tuple(entry for entry in _of(module) if entry[3] is not self.value)
             self.interp.heap.set(module.state, "hooks", kept)
         return None
@@ -60,8 +61,8 @@ class Handle(Result):
 
 
 def _of(module: AnyModule) -> tuple[tuple[str, Value, bool | None, LibraryObject], ...]:
-    found = module.state.get("hooks", ())
-    return found if isinstance(found, tuple) else ()
+    found = as_kind(module.state.get("hooks", ()), tuple)
+    return found if found is not None else ()
 
 
 def functions(value: Value) -> Iterator[Value]:

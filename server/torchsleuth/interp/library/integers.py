@@ -11,7 +11,7 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.sifting import any_are, first_of, of_kind
+from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
 from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import (
     AnyIndex,
@@ -149,8 +149,8 @@ def of_drawn(
         return None
     if name in ("floor", "trunc", "round") and len(args) == 1:
         return _rounded(around, 0.5 if name == "round" else 0.0)
-    number = next((one for one in args if isinstance(one, float) or is_number(one)), None)
-    if not isinstance(number, int | float):
+    number = as_kind(next((one for one in args if isinstance(one, float) or is_number(one)), None), int, float)
+    if number is None:
         return None
     if name in _COMPARISONS:
         return Bounds(0, 1, True, True) if around.low < number < around.high else None
@@ -193,8 +193,8 @@ def _clamped(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping
 def _sorted_into(around: Reals, edges: Tensor) -> Bounds | None:
     """The numbers of the classes that edges divide numbers into: one more than there are edges."""
     points = first_of(edges.tags, Points)
-    count = edges.spec.shape[0] if edges.spec.shape is not None and len(edges.spec.shape) == 1 else None
-    if points is None or not isinstance(count, int) or around.low > points.low or around.high < points.high:
+    count = as_kind(edges.spec.shape[0], int) if edges.spec.shape is not None and len(edges.spec.shape) == 1 else None
+    if points is None or count is None or around.low > points.low or around.high < points.high:
         return None
     if not around.only and (around.low == points.low or around.high == points.high):
         return None
@@ -212,8 +212,8 @@ def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[
         return None
     if not _is_made_up(tensors[0]):
         return _any_place(tensors[0], dim)
-    size = shape[dim]
-    return Bounds(0, size - 1, True, True) if isinstance(size, int) and size > 1 else None
+    size = as_kind(shape[dim], int)
+    return Bounds(0, size - 1, True, True) if size is not None and size > 1 else None
 
 
 def _is_categorical(args: tuple[Value, ...]) -> bool:
@@ -238,9 +238,9 @@ def _any_place(tensor: Tensor, dim: int) -> Bounds | None:
             return None
         name = origin.operator.rpartition(".")[2].strip("_")
         if name in _SCORES:
-            size = shape[dim] if shape and -len(shape) <= dim < len(shape) else None
+            size = as_kind(shape[dim], int) if shape and -len(shape) <= dim < len(shape) else None
             width = current.spec.shape[-1] if current.spec.shape else None
-            return Bounds(0, size - 1, True, True) if isinstance(size, int) and size == width and size > 1 else None
+            return Bounds(0, size - 1, True, True) if size is not None and size == width and size > 1 else None
         if name not in _KEEP_ORDER or not origin.sources:
             return None
         current = origin.sources[0]

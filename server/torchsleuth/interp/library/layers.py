@@ -9,7 +9,7 @@ from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Equality, Result, TensorSpec
@@ -80,8 +80,8 @@ class _Constructor:
 
     def flag(self, position: int, name: str) -> bool:
         """A switch that is off by default. Raises LookupError."""
-        value = self.value(position, name, False)
-        if not isinstance(value, bool):
+        value = as_kind(self.value(position, name, False), bool)
+        if value is None:
             raise LookupError(name)
         return value
 
@@ -176,8 +176,8 @@ def _with_assigned(interp: Interpreter, form: FunctionalForm, given: Mapping[str
         if name not in form.names or not (known or (spec is None and name == "bias")):
             return None
     args = tuple(specs.get(name, own) if name else own for name, own in zip(form.names, form.args))
-    weight = specs.get("weight")
-    exact = isinstance(weight, TensorSpec) and not weight.symbolic
+    weight = as_kind(specs.get("weight"), TensorSpec)
+    exact = weight is not None and not weight.symbolic
     return replace(form, args=(*args, *form.args[len(args) :]), exact=exact)
 
 

@@ -7,6 +7,7 @@ import re
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.models import models
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import UNKNOWN, Namespace, Value, is_unknown
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.names import Names
@@ -17,13 +18,13 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 @models("importlib.import_module")
 def _imported(interp: Interpreter, call: Arguments) -> Value:
     """The module of a name, which may be relative to a package."""
-    name, package = call.get(0, "name"), call.get(1, "package", None)
+    name, package = call.get(0, "name"), as_kind(call.get(1, "package", None), str)
     if not call.exact or not isinstance(name, str):
         return UNKNOWN
     relative = name.lstrip(".")
     level = len(name) - len(relative)
     if level:
-        if not isinstance(package, str) or level > len(package.split(".")):
+        if package is None or level > len(package.split(".")):
             return UNKNOWN
         name = ".".join((*package.split(".")[: len(package.split(".")) - level + 1], relative))
     return _module(interp, name, call)
@@ -31,8 +32,8 @@ def _imported(interp: Interpreter, call: Arguments) -> Value:
 
 def imported(interp: Interpreter, call: Arguments) -> Value:
     """``__import__("package.module", fromlist=["name"])``"""
-    name, chosen = call.get(0, "name"), call.get(3, "fromlist", ())
-    if not call.exact or not isinstance(name, str) or is_unknown(chosen) or call.get(4, "level", 0) != 0:
+    name, chosen = as_kind(call.get(0, "name"), str), call.get(3, "fromlist", ())
+    if not call.exact or name is None or is_unknown(chosen) or call.get(4, "level", 0) != 0:
         return UNKNOWN
     whole = _module(interp, name, call)
     return whole if interp.truth(chosen) else _module(interp, name.partition(".")[0], call)
@@ -53,8 +54,8 @@ def loaded(interp: Interpreter, name: Value, frame: Frame) -> Value:
 
 def evaluated(interp: Interpreter, call: Arguments) -> Value:
     """``eval("module.Name")``: a path of names. What is more than that is not followed."""
-    text = call.get(0, "source")
-    if not isinstance(text, str) or len(call.args) != 1 or not _DOTTED.fullmatch(text.strip()):
+    text = as_kind(call.get(0, "source"), str)
+    if text is None or len(call.args) != 1 or not _DOTTED.fullmatch(text.strip()):
         return UNKNOWN
     first, *others = text.strip().split(".")
     value = interp.lookup(first, call.frame)

@@ -26,6 +26,7 @@ from torchsleuth.interp.library.hierarchy import (
 from torchsleuth.interp.library.parameters import of_module
 from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.operators import is_in_place
@@ -208,8 +209,8 @@ def delete_module_attribute(interp: Interpreter, module: LibraryModule, name: st
 
 def _replaces(interp: Interpreter, module: LibraryModule, name: str, value: Tensor) -> bool:
     """Whether a tensor takes the place of a parameter of the same shape, as in ``decoder.weight = encoder.weight``."""
-    own = parameter(interp, module, name)
-    if not isinstance(own, Tensor):
+    own = as_kind(parameter(interp, module, name), Tensor)
+    if own is None:
         return False
     old, new = own.spec, interp.resolved_spec(value.spec)
     return old.shape is not None and old.shape == new.shape and old.dtype == new.dtype is not None
@@ -397,12 +398,12 @@ class ModuleMethods(Model):
 
     @method("register_buffer", "register_parameter")
     def register_tensor(self, call: Arguments) -> Value:
-        interp, module = self.interp, self.module
-        key, value = call.get(0, "name"), call.get(1, "tensor", call.get(1, "param"))
-        if isinstance(module, Instance) and isinstance(key, str):
+        interp, module = self.interp, as_kind(self.module, Instance)
+        key, value = as_kind(call.get(0, "name"), str), call.get(1, "tensor", call.get(1, "param"))
+        if module is not None and key is not None:
             _refuses(interp, module, self.name, key, value, call)
-            before = module.state.get("registered", ())
-            if isinstance(before, tuple):
+            before = as_kind(module.state.get("registered", ()), tuple)
+            if before is not None:
                 interp.heap.set(module.state, "registered", (*before, key))
             site, ready = interp.site(call.node, call.frame), bool(module.state.get("ready"))
             interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
@@ -488,16 +489,16 @@ class ModuleMethods(Model):
     @method("add_module", "register_module")
     def add(self, call: Arguments) -> Value:
         interp, module = self.interp, self.module
-        key, value = call.get(0, "name"), call.get(1, "module")
-        if isinstance(key, str):
+        key, value = as_kind(call.get(0, "name"), str), call.get(1, "module")
+        if key is not None:
             refuses_names(interp, "torch.nn.Module.add_module", [key], call.node, call.frame)
-        if isinstance(module, Instance) and isinstance(key, str) and is_module(value):
+        if isinstance(module, Instance) and key is not None and is_module(value):
             interp.set_attribute(module, key, value, call.node, call.frame)
-        elif isinstance(module, LibraryModule) and isinstance(key, str):
+        elif isinstance(module, LibraryModule) and key is not None:
             set_module_attribute(interp, module, key, value)
         else:
-            container = module.native if isinstance(module, Instance) else module
-            if isinstance(container, LibraryModule) and container.children is not None:
+            container = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)
+            if container is not None and container.children is not None:
                 interp.heap.set(container.slots, "children", UNKNOWN)
             elif isinstance(module, Instance):
                 interp.heap.set(module.state, "open", True)
@@ -538,9 +539,9 @@ def is_module_method(name: str) -> bool:
 
 def _refuses(interp: Interpreter, module: Instance, method: str, name: str, value: Value, call: Arguments) -> None:
     """A buffer or parameter that nn.Module refuses: for its name, or as it is no tensor. One may be registered again."""
-    kind, registered = method.removeprefix("register_"), module.state.get("registered", ())
+    kind, registered = method.removeprefix("register_"), as_kind(module.state.get("registered", ()), tuple)
     held, said = module.slots.get(name, MISSING), None
-    own = not isinstance(registered, tuple) or name in registered
+    own = registered is None or name in registered
     own = own or (isinstance(held, Tensor) and (held.buffer or held.parameter))
     if "." in name:
         said = f'{kind} name can\'t contain "."'
@@ -555,8 +556,8 @@ def _refuses(interp: Interpreter, module: Instance, method: str, name: str, valu
 
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
     """append, extend and insert of ModuleList and Sequential."""
-    target = module.native if isinstance(module, Instance) else module
-    if not isinstance(target, LibraryModule) or target.children is None:
+    target = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)
+    if target is None or target.children is None:
         return module
     children = [value for _, value in target.children]
     if target.path in PARAMETER_CONTAINERS:

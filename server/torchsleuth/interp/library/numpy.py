@@ -12,7 +12,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import ListSpec, Native
@@ -248,8 +248,8 @@ def _stack(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _concatenate(interp: Interpreter, call: Arguments) -> Value:
-    (parts, exact), axis = _arrays(interp, call), interp.resolved(call.get(1, "axis", 0))
-    return _catenated(interp, parts, exact, axis) if parts and isinstance(axis, int) else UNKNOWN
+    (parts, exact), axis = _arrays(interp, call), as_kind(interp.resolved(call.get(1, "axis", 0)), int)
+    return _catenated(interp, parts, exact, axis) if parts and axis is not None else UNKNOWN
 
 
 def _catenated(interp: Interpreter, parts: list[Array], exact: bool, axis: int) -> Value:
@@ -492,11 +492,11 @@ def _running(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _diff(interp: Interpreter, call: Arguments) -> Value:
-    array, axis = _first(interp, call), interp.resolved(call.get(2, "axis", -1))
+    array, axis = _first(interp, call), as_kind(interp.resolved(call.get(2, "axis", -1)), int)
     if array is None or call.get(1, "n", 1) != 1 or len(call.kwargs) > ("axis" in call.kwargs):
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
-    if not shape or not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
+    if not shape or axis is None or not -len(shape) <= axis < len(shape):
         return arrays.make(None, array.spec.dtype)
     place = axis % len(shape)
     return arrays.make(tuple(dims.subtract(s, 1) if i == place else s for i, s in enumerate(shape)), array.spec.dtype)
@@ -538,8 +538,11 @@ def _take(interp: Interpreter, call: Arguments) -> Value:
 
 def _split(interp: Interpreter, call: Arguments) -> Value:
     array = arrays.as_array(interp, call.get(0, "ary"), call.frame)
-    count, axis = interp.resolved(call.get(1, "indices_or_sections")), interp.resolved(call.get(2, "axis", 0))
-    if array is None or not isinstance(count, int) or not 0 < count <= 64 or not isinstance(axis, int):
+    count, axis = (
+        as_kind(interp.resolved(call.get(1, "indices_or_sections")), int),
+        as_kind(interp.resolved(call.get(2, "axis", 0)), int),
+    )
+    if array is None or count is None or not 0 < count <= 64 or axis is None:
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
     if not shape or not -len(shape) <= axis < len(shape):
@@ -551,10 +554,10 @@ def _split(interp: Interpreter, call: Arguments) -> Value:
 
 def _append(interp: Interpreter, call: Arguments) -> Value:
     parts = _as_arrays(interp, call, call.args[:2])
-    axis = interp.resolved(call.get(2, "axis"))
+    axis = as_kind(interp.resolved(call.get(2, "axis")), int)
     if len(parts) != 2:
         return UNKNOWN
-    if isinstance(axis, int):
+    if axis is not None:
         return _catenated(interp, parts, True, axis)
     shapes = [arrays.shape_of(interp, part) for part in parts]
     if any(shape is None for shape in shapes):
@@ -575,11 +578,11 @@ def _interpolated(interp: Interpreter, call: Arguments) -> Value:
 
 def _counted(interp: Interpreter, call: Arguments) -> Value:
     """``bincount``: as many as the greatest number, or more; as many as are asked for where no number is greater."""
-    first, least = call.get(0, "x"), interp.resolved(call.get(2, "minlength", 0))
-    bounds = first.slots["bounds"] if isinstance(first, Array) else None
-    enough = isinstance(least, int) and bounds is not None and 0 <= bounds.low and bounds.high < least
+    first, least = as_kind(call.get(0, "x"), Array), as_kind(interp.resolved(call.get(2, "minlength", 0)), int)
+    bounds = first.slots["bounds"] if first is not None else None
+    enough = least is not None and bounds is not None and 0 <= bounds.low and bounds.high < least
     return arrays.make(
-        (least if enough and isinstance(least, int) else interp.fresh_size("?"),),
+        (least if enough and least is not None else interp.fresh_size("?"),),
         "int64" if len(call.args) == 1 and "weights" not in call.kwargs else "float64",
     )
 
@@ -599,9 +602,9 @@ def _convolved(interp: Interpreter, call: Arguments) -> Value:
 
 def _einsum(interp: Interpreter, call: Arguments) -> Value:
     parts = _as_arrays(interp, call, call.args[1:])
-    equation = call.args[0] if call.args else None
+    equation = as_kind(call.args[0], str) if call.args else None
     shapes = [arrays.shape_of(interp, part) for part in parts]
-    if not isinstance(equation, str) or not shapes or any(shape is None for shape in shapes) or call.kwargs:
+    if equation is None or not shapes or any(shape is None for shape in shapes) or call.kwargs:
         return UNKNOWN
     dtype = _common_dtype(parts)
     return arrays.make(
@@ -746,8 +749,8 @@ def _linalg(interp: Interpreter, name: str, call: Arguments) -> Value:
         kept = array_dtypes.floating(array.spec.dtype)
         if axis is None and "keepdims" not in call.kwargs:
             return arrays.make((), kept)
-        value = _reduce(interp, "max", array, call, 2)
-        return arrays.make(value.spec.shape, kept) if isinstance(value, Array) else UNKNOWN
+        value = as_kind(_reduce(interp, "max", array, call, 2), Array)
+        return arrays.make(value.spec.shape, kept) if value is not None else UNKNOWN
     if name in ("inv", "pinv", "cholesky"):
         return arrays.make(
             arrays.shape_of(interp, array) if name != "pinv" else None, array_dtypes.floating(array.spec.dtype)
@@ -945,8 +948,8 @@ def _listed(interp: Interpreter, array: Array) -> Value:
         return UNKNOWN
     if not shape:
         return arrays.plain(interp, array)
-    count = dims.product(shape)
-    if isinstance(count, int) and isinstance(shape[0], int) and count <= MAX_LISTED:
+    count = as_kind(dims.product(shape), int)
+    if count is not None and isinstance(shape[0], int) and count <= MAX_LISTED:
         elements = (arrays.element_of(interp, array, shape[1:], index) for index in range(shape[0]))
         return ListValue(tuple(_listed(interp, one) if isinstance(one, Array) else one for one in elements))
     return ListValue(Several((_listed(interp, arrays.make(shape[1:], array.spec.dtype)),)))

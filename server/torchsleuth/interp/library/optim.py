@@ -156,13 +156,13 @@ class Optimizer(Model):
 
 def _resumes(interp: Interpreter, schedule: LibraryObject, call: Arguments) -> None:
     """A schedule that goes on in the middle wants the first rates of an optimizer that has had one. Any is given them."""
-    optimizer = schedule.argument(0, "optimizer")
-    if not isinstance(optimizer, LibraryObject) or not is_optimizer(optimizer):
+    optimizer = as_kind(schedule.argument(0, "optimizer"), LibraryObject)
+    if optimizer is None or not is_optimizer(optimizer):
         return
-    last = interp.resolved(call.kwargs.get("last_epoch", -1))
+    last = as_kind(interp.resolved(call.kwargs.get("last_epoch", -1)), int)
     given = items_of(optimizer.argument(0, "params"))
     new = "scheduled" not in optimizer.slots and not of_kind(given or (), DictValue)
-    if new and call.exact and isinstance(last, int) and last >= 0 and optimizer.identity not in interp.trace.escaped:
+    if new and call.exact and last is not None and last >= 0 and optimizer.identity not in interp.trace.escaped:
         text = "param 'initial_lr' is not specified in param_groups[0] when resuming an optimizer"
         misuse.refuses(interp, call.path, call, "KeyError", text)
     interp.heap.set(optimizer.slots, "scheduled", True)
@@ -260,8 +260,8 @@ class Scaler(Model):
 def model_of(value: LibraryObject) -> type[Model]:
     """The model of an object, which may be a schedule of another package."""
     model = of_class(value.path)
-    first = value.args[0] if model is Model and value.args else None
-    return ForeignScheduler if isinstance(first, LibraryObject) and is_optimizer(first) else model
+    first = as_kind(value.args[0], LibraryObject) if model is Model and value.args else None
+    return ForeignScheduler if first is not None and is_optimizer(first) else model
 
 
 def is_optimizer(value: LibraryObject) -> bool:
@@ -296,8 +296,8 @@ Groups = tuple[int | None, ...]
 
 def _groups(optimizer: LibraryObject) -> Groups | None:
     """The groups of an optimizer, None where it is not known how many there are."""
-    groups = optimizer.slots.get("groups")
-    return groups if isinstance(groups, tuple) and "param_groups" not in optimizer.slots else None
+    groups = as_kind(optimizer.slots.get("groups"), tuple)
+    return groups if groups is not None and "param_groups" not in optimizer.slots else None
 
 
 def _groups_of_state(state: Value) -> Groups | None:
@@ -352,8 +352,8 @@ def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
     items = groups.items if isinstance(groups, ListValue) else None
     seen: set[int] = set()
     for group in items or ():
-        given = (group.items or {}).get("params") if isinstance(group, DictValue) else None
-        if not isinstance(given, Parameters) or given.named:
+        given = as_kind((group.items or {}).get("params"), Parameters) if isinstance(group, DictValue) else None
+        if given is None or given.named:
             return
         made = given.made.node if given.made is not None else None
         if not is_method_call(made, "parameters"):

@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import integers, torch_calls
 from torchsleuth.interp.models import FunctionModel, Result, method, models
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU
@@ -67,8 +67,10 @@ class PackedSequence(Result):
         if not is_packed(self.value):
             return self.other(call)
         held = self.value.slots
-        data = self.interp.call(self.interp.attribute(held["data"], self.name, call.node, call.frame), call)
-        if not isinstance(data, Tensor):
+        data = as_kind(
+            self.interp.call(self.interp.attribute(held["data"], self.name, call.node, call.frame), call), Tensor
+        )
+        if data is None:
             return UNKNOWN
         return _packed(self.interp, data, held["batch"], held["longest"], call)
 
@@ -102,15 +104,13 @@ def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...]) -> Tenso
 @models("torch.nn.utils.rnn.pack_padded_sequence")
 @_or_operator
 def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
-    padded, lengths, first = call.get(0, "input"), call.get(1, "lengths"), call.get(2, "batch_first", False)
-    spec = interp.resolved_spec(padded.spec) if isinstance(padded, Tensor) else None
-    if (
-        not isinstance(padded, Tensor)
-        or spec is None
-        or spec.shape is None
-        or len(spec.shape) < 2
-        or not isinstance(first, bool)
-    ):
+    padded, lengths, first = (
+        as_kind(call.get(0, "input"), Tensor),
+        call.get(1, "lengths"),
+        as_kind(call.get(2, "batch_first", False), bool),
+    )
+    spec = interp.resolved_spec(padded.spec) if padded is not None else None
+    if padded is None or spec is None or spec.shape is None or len(spec.shape) < 2 or first is None:
         return None
     rank = interp.resolved_spec(lengths.spec).rank if isinstance(lengths, Tensor) else 1
     if isinstance(lengths, Tensor) and rank is not None and rank > 1 and call.get(3, "enforce_sorted", True) is True:
@@ -170,13 +170,13 @@ def _parts(interp: Interpreter, sequence: Any) -> tuple[Tensor, Size, Size]:
 @models("torch.nn.utils.rnn.pad_packed_sequence")
 @_or_operator
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
-    sequence, first = call.get(0, "sequence"), call.get(1, "batch_first", False)
+    sequence, first = call.get(0, "sequence"), as_kind(call.get(1, "batch_first", False), bool)
     if not is_packed(sequence):
         return None
     data, batch, longest = _parts(interp, sequence)
     total = interp.resolved(call.get(3, "total_length"))
     longest = total if is_int(total) else longest if total is None else interp.fresh_size("?")
-    if data.spec.shape is None or not isinstance(first, bool):
+    if data.spec.shape is None or first is None:
         return None
     shape = (batch, longest) if first else (longest, batch)
     lengths = Tensor(TensorSpec((batch,), "int64", CPU, False))
@@ -201,14 +201,9 @@ def _unpack_all(interp: Interpreter, call: Arguments) -> Value:
 @_or_operator
 def _unpad(interp: Interpreter, call: Arguments) -> Value:
     """The sequences of a padded batch. Without `batch_first`, the operator transposes what it is given, in place."""
-    padded = call.get(0, "padded_sequences")
-    shape = interp.resolved_spec(padded.spec).shape if isinstance(padded, Tensor) else None
-    if (
-        not isinstance(padded, Tensor)
-        or shape is None
-        or len(shape) < 2
-        or call.get(2, "batch_first", False) is not True
-    ):
+    padded = as_kind(call.get(0, "padded_sequences"), Tensor)
+    shape = interp.resolved_spec(padded.spec).shape if padded is not None else None
+    if padded is None or shape is None or len(shape) < 2 or call.get(2, "batch_first", False) is not True:
         return None
     return _sequences(interp, padded, shape[0], shape[2:])
 
@@ -230,13 +225,13 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
         interp.report(operation, Failure("TypeError", text, confirmed=True))
     if module.path not in _RECURRENT or data.spec.shape is None:
         return UNKNOWN
-    first = module.kwargs.get("batch_first", module.args[4] if len(module.args) > 4 else False)
-    if not isinstance(first, bool):
+    first = as_kind(module.kwargs.get("batch_first", module.args[4] if len(module.args) > 4 else False), bool)
+    if first is None:
         return UNKNOWN
     shape = (batch, longest) if first else (longest, batch)
     padded = _data(interp, data, (*shape, *data.spec.shape[1:]))
-    value = interp.apply_module(module, replace(call, args=(padded, *call.args[1:])))
-    if not isinstance(value, tuple) or not isinstance(value[0], Tensor) or value[0].spec.shape is None:
+    value = as_kind(interp.apply_module(module, replace(call, args=(padded, *call.args[1:]))), tuple)
+    if value is None or not isinstance(value[0], Tensor) or value[0].spec.shape is None:
         return UNKNOWN
     output = _data(interp, value[0], (data.spec.shape[0], *value[0].spec.shape[2:]))
     return _packed(interp, output, batch, longest, call), *value[1:]

@@ -137,8 +137,8 @@ def of_module(module: LibraryModule, spec: TensorSpec) -> Tensor:
 
 def switches_all(interp: Interpreter, tensor: Tensor, value: bool | None) -> bool:
     """Notes that one parameter of a module of the library is frozen or unfrozen: whether all of that module are now."""
-    owner, own = tensor.owner, tensor.slots.get("own_name")
-    if not isinstance(owner, LibraryModule) or not isinstance(own, str) or value is None:
+    owner, own = as_kind(tensor.owner, LibraryModule), as_kind(tensor.slots.get("own_name"), str)
+    if owner is None or own is None or value is None:
         return False
     interp.heap.set(owner.slots, f"switched {own}", value)
     try:
@@ -171,8 +171,8 @@ def listed(interp: Interpreter, value: Value) -> tuple[Value, ...] | None:
     """The parameters that a value like ``list(model.parameters())`` holds, None for any other value."""
     if isinstance(value, Parameters):
         return each(interp, value)
-    elements = value.elements if isinstance(value, ListValue) else None
-    if isinstance(elements, Several) and len(elements) == 1 and isinstance(elements[0], Parameters):
+    elements = as_kind(value.elements, Several) if isinstance(value, ListValue) else None
+    if elements is not None and len(elements) == 1 and isinstance(elements[0], Parameters):
         return each(interp, elements[0])
     return None
 

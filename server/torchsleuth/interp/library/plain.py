@@ -23,6 +23,7 @@ from torchsleuth.interp import special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.exceptions import Thrown, of_python, throw
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     Bound,
@@ -325,8 +326,8 @@ class Bridge:
         raise NotPlain
 
     def text(self, value: Value, how: str) -> str:
-        made = special.text(self.interp, value, how, self.call.frame)
-        if isinstance(made, str):
+        made = as_kind(special.text(self.interp, value, how, self.call.frame), str)
+        if made is not None:
             return made
         if not isinstance(value, ListValue | DictValue) or (isinstance(value, ListValue) and value.once is not None):
             raise NotPlain

@@ -30,7 +30,7 @@ from torchsleuth.interp import limits, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
-from torchsleuth.sifting import all_are, any_are, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
 
@@ -81,8 +81,8 @@ def _power_is_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 def _products_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     total = math.prod(max(len(one), 1) for one in args if isinstance(one, list | tuple | str))
-    repeat = kwargs.get("repeat", 1)
-    return isinstance(repeat, int) and repeat <= 12 and total ** max(repeat, 1) <= MAX_ITEMS
+    repeat = as_kind(kwargs.get("repeat", 1), int)
+    return repeat is not None and repeat <= 12 and total ** max(repeat, 1) <= MAX_ITEMS
 
 
 def _choices_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -300,8 +300,8 @@ def function(interp: Interpreter, path: str, call: Arguments) -> Value:
         return ABSENT
     if any(is_unknown(one) or isinstance(one, Scalar) for one in (*call.args, *call.kwargs.values())):
         return ABSENT
-    changed = call.args[0] if model.changes and call.args else None
-    if model.changes and not isinstance(changed, ListValue):
+    changed = as_kind(call.args[0], ListValue) if model.changes and call.args else None
+    if model.changes and changed is None:
         return ABSENT
 
     def run(bridge: Bridge) -> Any:
@@ -313,7 +313,7 @@ def function(interp: Interpreter, path: str, call: Arguments) -> Value:
         if path not in _UNORDERED and any(map(has_no_order, args)):
             raise NotPlain
         made = model.function(*args, **kwargs)
-        if isinstance(changed, ListValue):
+        if changed is not None:
             hold(bridge, changed, args[0])
         return Held(bridge, bridge.drawn(made)) if model.iterates else made
 

@@ -29,7 +29,7 @@ from torchsleuth.interp.library import (
     transforms,
 )
 from torchsleuth.interp.pipeline import LOADER
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -171,8 +171,8 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
     last = None
     if iteration.last is not None:
         # Where there is a last one that differs from the first, it is another one.
-        count = iteration.count
-        place = start + count - 1 if isinstance(count, int) and count > 1 else _later(interp, start)
+        count = as_kind(iteration.count, int)
+        place = start + count - 1 if count is not None and count > 1 else _later(interp, start)
         last = (place, iteration.last)
     return _stream(Iteration((first, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
 
@@ -403,8 +403,8 @@ for _name in ("complex", "bytes", "oct"):
 
 @_model("ord")
 def _ord(interp: Interpreter, call: Arguments) -> Value:
-    value = call.args[0] if call.args else UNKNOWN
-    return ord(value) if isinstance(value, str) and len(value) == 1 else interp.fresh_size("?", positive=False)
+    value = as_kind(call.args[0] if call.args else UNKNOWN, str)
+    return ord(value) if value is not None and len(value) == 1 else interp.fresh_size("?", positive=False)
 
 
 @_model("print")
@@ -462,8 +462,8 @@ def _issubclass(interp: Interpreter, call: Arguments) -> Value:
 def keyed(interp: Interpreter, call: Arguments, items: tuple[Value, ...]) -> None:
     """Call the ``key=`` function with elements that stand for those it will see."""
 
-    key = call.kwargs.get("key")
-    if isinstance(key, Function | Bound) and UNKNOWN not in items:
+    key = as_kind(call.kwargs.get("key"), Function, Bound)
+    if key is not None and UNKNOWN not in items:
         for item in interp.heap.several(items):
             interp.call(key, Arguments((item,), {}, call.node, call.frame))
 
@@ -861,8 +861,8 @@ def _vars(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("property")
 def _property(interp: Interpreter, call: Arguments) -> Value:
-    getter, setter = call.get(0, "fget"), call.get(1, "fset")
-    if not isinstance(getter, Function):
+    getter, setter = as_kind(call.get(0, "fget"), Function), call.get(1, "fset")
+    if getter is None:
         return UNKNOWN
     return replace(getter, kind="property", setter=setter)
 
@@ -893,8 +893,8 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
     if function is None or function.owner is None:
         return UNKNOWN
     if node.args:
-        owner = interp.eval(node.args[0], frame)
-        if isinstance(owner, ClassValue):
+        owner = as_kind(interp.eval(node.args[0], frame), ClassValue)
+        if owner is not None:
             # With the class alone it is bound to nothing, and its __init__ does nothing.
             return Super(scope.receiver, owner) if len(node.args) > 1 or node.keywords else UNKNOWN
         interp.may_be_initialised(scope.receiver)
@@ -943,8 +943,8 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
     path = _path_of(decorator)
     if isinstance(value, Function):
         if is_attribute(node, "setter"):
-            getter = interp.eval(node.value, frame)
-            return replace(getter, setter=value) if isinstance(getter, Function) else interp.lookup(value.name, frame)
+            getter = as_kind(interp.eval(node.value, frame), Function)
+            return replace(getter, setter=value) if getter is not None else interp.lookup(value.name, frame)
         if _marked(interp, decorator, path, value):
             return value
     if path == "functools.total_ordering" and isinstance(value, ClassValue):

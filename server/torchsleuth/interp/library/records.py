@@ -9,7 +9,7 @@ from torchsleuth.interp import exceptions, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies
-from torchsleuth.sifting import all_are, any_are, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -61,8 +61,8 @@ def fill(
     for name, value in given.items():
         if name not in passed and value is not MISSING:
             interp.heap.set(instance.slots, name, value)
-    post = interp.class_attribute(instance.cls, "__post_init__")
-    if isinstance(post, Function):
+    post = as_kind(interp.class_attribute(instance.cls, "__post_init__"), Function)
+    if post is not None:
         interp.call_function(post, (instance, *(given[name] for name in passed)), {}, None, frame)
 
 
@@ -147,14 +147,14 @@ def as_dict(record: Value) -> Value:
 
 def as_tuple(record: Value) -> Value:
     """``dataclasses.astuple(record)``"""
-    made = as_dict(record)
-    return tuple(made.items.values()) if isinstance(made, DictValue) and made.items is not None else UNKNOWN
+    made = as_kind(as_dict(record), DictValue)
+    return tuple(made.items.values()) if made is not None and made.items is not None else UNKNOWN
 
 
 def replaced(interp: Interpreter, call: Arguments) -> Value:
     """``dataclasses.replace(record, **changes)``"""
-    record = call.args[0] if call.args else UNKNOWN
-    if not isinstance(record, Instance) or not record.cls.is_dataclass or record.state.get("open") or not call.exact:
+    record = as_kind(call.args[0] if call.args else UNKNOWN, Instance)
+    if record is None or not record.cls.is_dataclass or record.state.get("open") or not call.exact:
         return UNKNOWN
     held = {name: record.slots.get(name, UNKNOWN) for name in fields(record.cls)}
     return interp.instantiate(record.cls, (), {**held, **call.kwargs}, None, call.frame)
@@ -205,8 +205,8 @@ def shown(interp: Interpreter, record: Instance, frame: Frame) -> Value:
         return special.ABSENT
     parts = []
     for name in fields(record.cls):
-        text = interp.shown(record.slots.get(name, UNKNOWN), "__repr__", frame)
-        if not isinstance(text, str):
+        text = as_kind(interp.shown(record.slots.get(name, UNKNOWN), "__repr__", frame), str)
+        if text is None:
             return UNKNOWN
         parts.append(f"{name}={text}")
     return f"{record.cls.name}({', '.join(parts)})"
@@ -231,11 +231,11 @@ def make_named_tuple(interp: Interpreter, cls: ClassValue, args: tuple[Value, ..
 
 def named_tuple(interp: Interpreter, call: Arguments) -> Value:
     """``collections.namedtuple(name, fields)``, as a class with these fields."""
-    name, given = call.get(0, "typename"), call.get(1, "field_names")
+    name, given = as_kind(call.get(0, "typename"), str), call.get(1, "field_names")
     names: tuple[Value, ...] | None = tuple(given.replace(",", " ").split()) if isinstance(given, str) else None
     if names is None:
         names = interp.sequence(given, call.node, call.frame)
-    if not isinstance(name, str) or names is None or not all_are(names, str):
+    if name is None or names is None or not all_are(names, str):
         return UNKNOWN
     node = ast.ClassDef(name=name, bases=[], keywords=[], body=[], decorator_list=[])
     made = ClassValue(name, (NAMED_TUPLE,), node, call.frame.path)
@@ -349,8 +349,8 @@ def canonical(cls: ClassValue) -> list[Instance]:
 
 def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
     """Call the constructor of an enum for each of its members."""
-    init = interp.class_attribute(cls, "__init__")
-    if not isinstance(init, Function):
+    init = as_kind(interp.class_attribute(cls, "__init__"), Function)
+    if init is None:
         return
     for one in canonical(cls):
         value = one.slots["value"]
@@ -363,8 +363,8 @@ def combined(name: str, left: Value, right: Value) -> Value:
         return special.ABSENT
     if not left.cls.derives_from(*_FLAGS):
         return special.ABSENT
-    one, two = left.slots["value"], right.slots["value"]
-    if name not in ("or_", "and_", "xor") or not isinstance(one, int) or not isinstance(two, int):
+    one, two = left.slots["value"], as_kind(right.slots["value"], int)
+    if name not in ("or_", "and_", "xor") or not isinstance(one, int) or two is None:
         return special.ABSENT
     value = {"or_": one | two, "and_": one & two, "xor": one ^ two}[name]
     named = next((one for one in members(left.cls).values() if one.slots["value"] == value), None)

@@ -11,7 +11,7 @@ from torchsleuth.interp.batch import Batch, plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, integers
 from torchsleuth.interp.pipeline import DataFault, Refusal
-from torchsleuth.sifting import all_are, any_are, of_kind
+from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
@@ -173,8 +173,8 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
     elif len(lengths) == 1 and known:
         longest = known[0]
     count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
-    first = call.get(1, "batch_first", False)
-    if not isinstance(first, bool):
+    first = as_kind(call.get(1, "batch_first", False), bool)
+    if first is None:
         return None
     shape = (count, longest, *shapes[0][1:]) if first else (longest, count, *shapes[0][1:])
     return TensorSpec(shape, _common(specs), _place(specs), False)
@@ -189,13 +189,13 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
-    dim = 0 if path in ("torch.hstack", "torch.vstack") else call.get(1, "dim", 0)
-    if not isinstance(dim, int):
+    dim = as_kind(0 if path in ("torch.hstack", "torch.vstack") else call.get(1, "dim", 0), int)
+    if dim is None:
         return None
     if path not in ("torch.hstack", "torch.vstack"):
         arguments = (*arguments, dim)
-    outcome = interp.oracle.call(path, arguments, {}, interp.fresh_symbol, False)
-    if not isinstance(outcome, Result) or not isinstance(outcome.value, TensorSpec) or not outcome.value.shape:
+    outcome = as_kind(interp.oracle.call(path, arguments, {}, interp.fresh_symbol, False), Result)
+    if outcome is None or not isinstance(outcome.value, TensorSpec) or not outcome.value.shape:
         return None
     shape, own = outcome.value.shape, specs[0].shape or ()
     place = 0 if path == "torch.vstack" else (0 if len(own) < 2 else 1) if path == "torch.hstack" else dim % len(shape)

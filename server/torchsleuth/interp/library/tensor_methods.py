@@ -12,7 +12,7 @@ from torchsleuth.interp.batch import plain
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, hooks, integers
 from torchsleuth.interp.models import Model, attribute, method
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size
@@ -177,8 +177,8 @@ class TensorMethods(Model):
 
     @method("item", "tolist")
     def numbers(self, call: Arguments) -> Value:
-        interp, count = self.interp, self.spec.numel()
-        if self.name == "item" and isinstance(count, int) and count != 1:
+        interp, count = self.interp, as_kind(self.spec.numel(), int)
+        if self.name == "item" and count is not None and count != 1:
             return interp.operate("Tensor.item", (self.tensor,), {}, call.node, call.frame)
         if self.name == "item" or self.spec.rank == 0:
             return _number(interp, self.tensor, self.name, call)

@@ -273,8 +273,8 @@ def _looks_at_fans(interp: Interpreter, call: Arguments, filled: Tensor) -> None
     if spec.rank is not None and spec.rank < 2:
         plain = Tensor(spec.with_(requires_grad=False, strides=None))
         operation = interp.operation(call.path, (plain, *call.args[1:]), call.kwargs, call.node, call.frame, None)
-        outcome = interp.asked(operation)
-        if isinstance(outcome, Failure):
+        outcome = as_kind(interp.asked(operation), Failure)
+        if outcome is not None:
             interp.report(replace(operation, args=call.args, operands=(filled,)), outcome)
 
 
@@ -427,10 +427,10 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     if all_are(values, bool, int, float) and not call.kwargs:
         try:
-            result = getattr(math, name)(*values)
+            result = as_kind(getattr(math, name)(*values), bool, int, float)
         except (ValueError, TypeError, OverflowError, AttributeError):
             return UNKNOWN
-        return result if isinstance(result, bool | int | float) else UNKNOWN
+        return result if result is not None else UNKNOWN
     if name in ("ceil", "floor", "isqrt", "gcd", "comb", "factorial", "trunc", "lcm"):
         return interp.fresh_size("?", positive=False)
     if not all_are(values, int, float, Scalar, Dim):
@@ -445,8 +445,8 @@ def _device(interp: Interpreter, call: Arguments) -> Value:
         return value
     if isinstance(value, str):
         place = parse(value)
-        index = call.get(1, "index")
-        return Device(place.kind, index) if isinstance(index, int) else place
+        index = as_kind(call.get(1, "index"), int)
+        return Device(place.kind, index) if index is not None else place
     return UNKNOWN
 
 
@@ -557,8 +557,8 @@ def _made_from(interp: Interpreter, call: Arguments) -> Value:
             args = (1, *args[1:])
     value = interp.operate(path, args, kwargs, call.node, call.frame, as_kind(place, Device))
     if not isinstance(value, Tensor):
-        dtype = kwargs.get("dtype")
-        known = dtype.name if isinstance(dtype, DType) else None
+        dtype = as_kind(kwargs.get("dtype"), DType)
+        known = dtype.name if dtype is not None else None
         value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
     spec = value.spec.with_(device=as_kind(place, Device))
     interp.heap.set(value.slots, "spec", spec)

@@ -9,7 +9,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters, states
 from torchsleuth.interp.models import FunctionModel, models, of_function
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import (
     UNKNOWN,
@@ -141,12 +141,16 @@ def _applied(interp: Interpreter, function: Value, call: Arguments) -> Value:
 
 def _gradient(value_too: bool) -> FunctionModel:
     def model(interp: Interpreter, made: Arguments) -> Value:
-        function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.get(2, "has_aux", False)
+        function, argnums, aux = (
+            made.get(0, "func"),
+            made.get(1, "argnums", 0),
+            as_kind(made.get(2, "has_aux", False), bool),
+        )
 
         def run(call: Arguments) -> Value:
             value = _applied(interp, function, call)
             given = _argument(call, argnums)
-            if is_unknown(given) or not isinstance(aux, bool):
+            if is_unknown(given) or aux is None:
                 return UNKNOWN
             grads = _like(interp, given)
             if value_too:
@@ -220,8 +224,8 @@ def _checked(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _jvp(interp: Interpreter, call: Arguments) -> Value:
-    primals = call.get(1, "primals")
-    if not isinstance(primals, tuple) or call.kwargs:
+    primals = as_kind(call.get(1, "primals"), tuple)
+    if primals is None or call.kwargs:
         return UNKNOWN
     value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
     return UNKNOWN if is_unknown(value) else (value, _like(interp, value))

@@ -108,8 +108,8 @@ def length(interp: Interpreter, value: LibraryObject) -> Size | None:
         return size if is_int(size) else None
     known = _KNOWN[value.type_name]
     split = "train" if "train" in known.options else "split"
-    chosen = option(value, split, True if split == "train" else "train")
-    return known.lengths.get(chosen) if isinstance(chosen, bool | str) else None
+    chosen = as_kind(option(value, split, True if split == "train" else "train"), bool, str)
+    return known.lengths.get(chosen) if chosen is not None else None
 
 
 def sample(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Frame) -> Value:
@@ -119,8 +119,8 @@ def sample(interp: Interpreter, dataset: LibraryObject, node: ast.AST, frame: Fr
     known = _KNOWN[dataset.type_name]
     image: Value = Image(known.channels, known.size, known.size)
     if dataset.type_name == "FakeData":
-        shape = interp.resolved(option(dataset, "image_size", (3, 224, 224)))
-        items = interp.sequence(shape, node, frame) if isinstance(shape, tuple | ListValue) else None
+        shape = as_kind(interp.resolved(option(dataset, "image_size", (3, 224, 224))), tuple, ListValue)
+        items = interp.sequence(shape, node, frame) if shape is not None else None
         if items is None or len(items) != 3 or not all_are(items, int):
             return UNKNOWN
         image = Image(*items)
@@ -321,8 +321,8 @@ def channels_refused(interp: Interpreter, transform: LibraryObject, value: Value
     """For how many channels the statistics of a Normalize are, where it is known to raise for such a tensor."""
     if transform.type_name != "Normalize" or not isinstance(value, Tensor):
         return None
-    given, channels = statistics(interp, transform), _extent(interp, value)[0]
-    if given is None or not isinstance(channels, int) or given in (1, channels):
+    given, channels = statistics(interp, transform), as_kind(_extent(interp, value)[0], int)
+    if given is None or channels is None or given in (1, channels):
         return None
     return None if channels == 1 and is_v2(transform) else given
 
@@ -387,10 +387,10 @@ def _image_like(interp: Interpreter, value: Pictured) -> Image:
 
 
 def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    asked = transform.argument(0, "dtype", DType("float32"))
+    asked = as_kind(transform.argument(0, "dtype", DType("float32")), DType)
     if isinstance(value, Image):
         return value
-    return Tensor(value.spec.with_(dtype=asked.name if isinstance(asked, DType) else None), _origin(value))
+    return Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), _origin(value))
 
 
 def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
@@ -538,14 +538,14 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
 
 @models("PIL.Image.new")
 def _new(interp: Interpreter, call: Arguments) -> Value:
-    mode, size = call.get(0, "mode"), _pair(interp, call.get(1, "size"))
-    return Image(_CHANNELS.get(mode) if isinstance(mode, str) else None, *(size[::-1] if size else (None, None)))
+    mode, size = as_kind(call.get(0, "mode"), str), _pair(interp, call.get(1, "size"))
+    return Image(_CHANNELS.get(mode) if mode is not None else None, *(size[::-1] if size else (None, None)))
 
 
 @models("PIL.Image.fromarray")
 def _from_array(interp: Interpreter, call: Arguments) -> Value:
-    array = call.get(0, "obj")
-    return _image_like(interp, array) if isinstance(array, Array) else Image()
+    array = as_kind(call.get(0, "obj"), Array)
+    return _image_like(interp, array) if array is not None else Image()
 
 
 @models("cv2.imread")
@@ -595,8 +595,8 @@ class ImageMethods(Model):
 
     @method
     def convert(self, call: Arguments) -> Value:
-        mode = call.get(0, "mode")
-        channels = _CHANNELS.get(mode) if isinstance(mode, str) else None
+        mode = as_kind(call.get(0, "mode"), str)
+        channels = _CHANNELS.get(mode) if mode is not None else None
         return Image(channels, self.value.height, self.value.width)
 
     @method

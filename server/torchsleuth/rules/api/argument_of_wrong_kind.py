@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.syntax.rebound import renamed_result
@@ -66,8 +66,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _subscripted(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Attribute):
+    source, node = analysis.source_of(misuse.site.span.path), as_kind(misuse.site.node, ast.Subscript)
+    if node is None or not isinstance(node.value, ast.Attribute):
         return None
     text = source.segment(node.value)
     fixes = [
@@ -108,8 +108,8 @@ def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
 def _own_name(analysis: Analysis, misuse: Misuse[object], source: SourceText) -> Iterator[Candidate]:
     """``loss = loss(prediction, target)`` in a loop: the result gets a name of its own."""
     node, tree = misuse.site.node, analysis.tree(misuse.site.span.path)
-    function = node.func if isinstance(node, ast.Call) else None
-    if isinstance(function, ast.Name) and isinstance(misuse.value, Tensor):
+    function = as_kind(node.func, ast.Name) if isinstance(node, ast.Call) else None
+    if function is not None and isinstance(misuse.value, Tensor):
         around = of_kind(edits.path_to(tree, node), ast.FunctionDef, ast.AsyncFunctionDef)
         name, places = renamed_result(around[-1] if around else tree, function.id)
         if places:
@@ -131,8 +131,8 @@ def _dtype(source: SourceText, misuse: Misuse[object], node: ast.Call, text: str
 
 def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candidate]:
     """``nn.Sequential(*layers)`` instead of ``nn.ModuleList(layers)``."""
-    call = modules.site.node if modules.site is not None else None
-    if modules.site is None or modules.type_name != "ModuleList" or not isinstance(call, ast.Call) or call.keywords:
+    call = as_kind(modules.site.node, ast.Call) if modules.site is not None else None
+    if modules.site is None or modules.type_name != "ModuleList" or call is None or call.keywords:
         return
     edit, source = renamed(analysis, modules.site, "Sequential"), analysis.source_of(modules.site.span.path)
     if edit is None or len(call.args) > 1:
@@ -150,9 +150,9 @@ def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candida
 
 
 def _moved(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
-    path, node = misuse.site.span.path, misuse.site.node
+    path, node = misuse.site.span.path, as_kind(misuse.site.node, ast.Attribute)
     source = analysis.source_of(path)
-    if not isinstance(node, ast.Attribute):
+    if node is None:
         return None
     text = source.segment(node.value)
     fixes: list[Candidate] = []

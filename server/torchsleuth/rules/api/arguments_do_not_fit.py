@@ -32,7 +32,7 @@ from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_display, keyword_of
 from torchsleuth.syntax.text import SourceText
@@ -191,8 +191,8 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
 def _without_self(analysis: Analysis, callee: object) -> Finding | None:
     """``def forward(x):`` in a class."""
     cls = callee.cls if isinstance(callee, Instance) else None
-    method = cls.slots.get("forward") if cls is not None else None
-    if cls is None or not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
+    method = as_kind(cls.slots.get("forward"), Function) if cls is not None else None
+    if cls is None or method is None or isinstance(method.node, ast.Lambda):
         return None
     named = [argument.arg for argument in (*method.node.args.posonlyargs, *method.node.args.args)]
     if not named or named[0] in ("self", "this", "cls", "module") or method.kind != "function":
@@ -224,8 +224,8 @@ def _name(callee: object) -> str:
         return callee
     if isinstance(callee, Function):
         return callee.name
-    cls = callee.cls if isinstance(callee, Instance) else callee
-    return cls.name if isinstance(cls, ClassValue) else ""
+    cls = as_kind(callee.cls if isinstance(callee, Instance) else callee, ClassValue)
+    return cls.name if cls is not None else ""
 
 
 def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related, ...]:

@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, is_reference, nodes_in
 from torchsleuth.tensors.spec import Native
@@ -52,9 +52,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         kind = "method" if method else "function" if function else "class"
         what = message(f"method.uncalled.{kind}")
         said = message("method.uncalled", text=" ".join(text.split()), what=what)
-        made = last_assignment(analysis, node, misuse.site) if isinstance(node, ast.Name) else None
+        made = (
+            as_kind(last_assignment(analysis, node, misuse.site), ast.Attribute) if isinstance(node, ast.Name) else None
+        )
         places: tuple[Related, ...] = ()
-        if isinstance(made, ast.Attribute):
+        if made is not None:
             used = source.span(node)
             places = (Related(used.path, used.start, used.end, message("method.used", text=text)),)
             node, text = made, source.segment(made)
@@ -76,8 +78,8 @@ def _is_told(analysis: Analysis, value: object) -> bool:
 def _modes(analysis: Analysis) -> Iterator[Finding]:
     """``self.train`` where ``self.training`` is meant."""
     for misuse in analysis.misuses(misuses.FLAG):
-        source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
-        if isinstance(node, ast.Attribute):
+        source, node = analysis.source_of(misuse.site.span.path), as_kind(misuse.site.node, ast.Attribute)
+        if node is not None:
             text, new = source.segment(node), f"{source.segment(node.value)}.training"
             fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))
             yield Finding(source.span(node), message("method.flag", text=text, new=new), (), (fix,))

@@ -38,6 +38,7 @@ from torchsleuth.rules.api.removed_function import is_removed
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related, Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
@@ -96,8 +97,8 @@ def _renamed(source: SourceText, place: Span, name: str, other: str, alike: bool
 
 def _is_given_tensors(analysis: Analysis, misuse: Misuse[object]) -> bool:
     """Whether something is called with more than numbers and texts: ``nn.relu(x)`` is no ``nn.ReLU(x)``."""
-    around = _around(analysis, misuse)
-    called = isinstance(around, ast.Call) and around.args and not isinstance(around.args[0], ast.Constant)
+    around = as_kind(_around(analysis, misuse), ast.Call)
+    called = around is not None and around.args and not isinstance(around.args[0], ast.Constant)
     return bool(called)
 
 
@@ -127,9 +128,9 @@ def _moved(
                 edit = Edit(path, whole.start, whole.end, place)
                 yield Candidate(message("fix.replace", old=f"{owner}.{name}", new=place), (edit,), safe=safe)
             continue
-        statement = _around(analysis, misuse)
+        statement = as_kind(_around(analysis, misuse), ast.ImportFrom)
         module = place.rpartition(".")[0]
-        if isinstance(statement, ast.ImportFrom) and len(statement.names) == 1 and statement.module:
+        if statement is not None and len(statement.names) == 1 and statement.module:
             start = source.start_of(statement)
             begin = source.offset(start) + source.segment(statement).index(statement.module)
             edit = Edit(path, source.position(begin), source.position(begin + len(statement.module)), module)
@@ -193,8 +194,8 @@ def _given(analysis: Analysis, owner: Instance, near: tuple[str, ...]) -> Iterat
 
 def _of_self(analysis: Analysis, misuse: Misuse[Instance]) -> Iterator[Finding]:
     """``fc1(x)`` for ``self.fc1(x)``"""
-    node = misuse.site.node
-    if isinstance(node, ast.Name):
+    node = as_kind(misuse.site.node, ast.Name)
+    if node is not None:
         source = analysis.source_of(misuse.site.span.path)
         text = message("absent.self", name=node.id, owner=misuse.value.cls.name)
         fix = Candidate(

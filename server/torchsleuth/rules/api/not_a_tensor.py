@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Array, Instance, ListValue, Tensor, Value
@@ -85,8 +85,8 @@ def _called(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Cal
         yield Candidate(message("fix.append", expression=text, suffix=".weight"), (weight,))
         return
     frame, source = misuse.site.scene, analysis.source_of(misuse.site.span.path)
-    statement = edits.enclosing_statement(analysis.tree(source.path), call)
-    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    statement = as_kind(edits.enclosing_statement(analysis.tree(source.path), call), ast.Assign)
+    targets = statement.targets if statement is not None else []
     names = [target.id for target in of_kind(targets, ast.Name)]
     names += [name for name, value in frame.names.items() if isinstance(value, Tensor) and name not in names]
     for name in names[:3]:

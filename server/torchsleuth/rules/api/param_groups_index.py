@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 
@@ -43,13 +43,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _set_on_optimizer(analysis: Analysis) -> Iterator[Finding]:
     """``optimizer.lr = 0.01``"""
     for misuse in analysis.misuses(misuses.OPTION_SET):
-        node, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
-        if not isinstance(node, ast.Attribute):
+        node, source = as_kind(misuse.site.node, ast.Attribute), analysis.source_of(misuse.site.span.path)
+        if node is None:
             continue
         text = message("groups.option", text=source.segment(node), name=node.attr)
-        statement = edits.enclosing_statement(analysis.tree(source.path), node)
+        statement = as_kind(edits.enclosing_statement(analysis.tree(source.path), node), ast.Assign, ast.AugAssign)
         fixes: list[Candidate] = []
-        if isinstance(statement, ast.Assign | ast.AugAssign):
+        if statement is not None:
             owner, indent = source.segment(node.value), edits.indentation(source, statement.lineno)
             inside = source.segment(statement).replace(source.segment(node), f'group["{node.attr}"]')
             new = f"for group in {owner}.param_groups:{edits.line_ending(source)}{indent}    {inside}"
@@ -67,8 +67,8 @@ def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate
     trail = edits.path_to(analysis.tree(path), same) if same is not None else []
     statement = first_of(reversed(trail), ast.stmt)
     if isinstance(statement, ast.Assign | ast.AugAssign):
-        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
-        if isinstance(target, ast.Subscript) and target.value is same:
+        target = as_kind(statement.targets[0] if isinstance(statement, ast.Assign) else statement.target, ast.Subscript)
+        if target is not None and target.value is same:
             text = source.segment(statement).replace(source.segment(owner), "group")
             indent = edits.indentation(source, statement.lineno)
             new = f"for group in {source.segment(owner)}:{edits.line_ending(source)}{indent}    {text}"

@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 
 CODE = "TS809"
@@ -31,8 +32,8 @@ _MODULES = ("datasets", "models", "transforms")
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
     for imported in analysis.names.imports:
-        statement, name = imported.statement, imported.name
-        if isinstance(statement, ast.Import) and name in _MODULES and imported.path == f"torchvision.{name}":
+        statement, name = as_kind(imported.statement, ast.Import), imported.name
+        if statement is not None and name in _MODULES and imported.path == f"torchvision.{name}":
             new = f"from torchvision import {name}"
             title = message("fix.replace", old=source.segment(statement), new=new)
             fix = Candidate(title, (edits.replace(source, statement, new),))

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, nodes_in, plain_name
 from torchsleuth.syntax.text import SourceText
@@ -111,8 +111,8 @@ def _shorter_range(place: _Place, excess: int) -> Iterator[Candidate]:
     """``range(len(items) - 1)`` for a loop that looks one further."""
     around = edits.path_to(place.analysis.tree(place.source.path), place.node)
     for loop in of_kind(around, ast.For):
-        call = loop.iter
-        if isinstance(call, ast.Call) and called(call) == "range" and len(call.args) == 1:
+        call = as_kind(loop.iter, ast.Call)
+        if call is not None and called(call) == "range" and len(call.args) == 1:
             if plain_name(loop.target) in names_in(place.node.slice):
                 yield place.replaced(call.args[0], f"{place.source.segment(call.args[0])} - {excess}", safe=False)
 
@@ -266,16 +266,16 @@ def _of_tuple(place: _Place) -> Iterator[Finding]:
     """A tuple and something else in one sum: what a layer gives beside its output, or a shape that is to grow."""
     source, node, what = place.source, place.node, place.what
     odd, other = (node.left, node.right) if type(what[0]) is tuple else (node.right, node.left)
-    value = what[0] if odd is node.left else what[1]
+    value = as_kind(what[0] if odd is node.left else what[1], tuple)
     second = what[1] if odd is node.left else what[0]
     fixes: list[Candidate] = []
     if isinstance(second, ListValue) and isinstance(other, ast.List):
         inner = ", ".join(source.segment(part) for part in other.elts)
         fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
-    elif isinstance(second, Tensor) and isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+    elif isinstance(second, Tensor) and value is not None and value and isinstance(value[0], Tensor):
         fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
     text = " ".join(source.segment(odd).split())
-    count = len(value) if isinstance(value, tuple) else 0
+    count = len(value) if value is not None else 0
     said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
     yield place.found(said, *fixes)
 
@@ -347,8 +347,8 @@ def _of_none(place: _Place) -> Iterator[Finding]:
     source = analysis.source_of(misuse.site.span.path)
     used = node.func if isinstance(node, ast.Call) and place.what[1] == "call" else node
     used = node.value if isinstance(node, ast.Attribute | ast.Subscript) else used
-    given = last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used
-    if not isinstance(given, ast.Call):
+    given = as_kind(last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used, ast.Call)
+    if given is None:
         return
     text = " ".join(source.segment(used).split())
     if called(given) in _CHANGING and given is not used:

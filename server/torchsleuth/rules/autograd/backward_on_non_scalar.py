@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.describe import expression_text, shape_text
 from torchsleuth.rules.evidence.graphs import faults, last_assignment, method_of, name_of, started_from
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import ListValue, Tensor
@@ -43,8 +44,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message("grad.not_scalar", tensor=name_of(analysis, fault), shape=shape)
         yield Finding(fault.at.span, text, (), _reduced(analysis, fault))
     for fault in faults(analysis, "sequence"):
-        node = fault.at.node
-        if isinstance(node, ast.Attribute):
+        node = as_kind(fault.at.node, ast.Attribute)
+        if node is not None:
             kind = "tuple" if isinstance(fault.tensor, tuple) else "list"
             tensor = expression_text(node.value, "the value")
             text = message("grad.sequence", tensor=tensor, kind=kind)

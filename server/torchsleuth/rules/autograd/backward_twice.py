@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
@@ -156,14 +156,14 @@ def _stores(statement: ast.stmt, name: str) -> bool:
 
 def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """A call of the method that computes an attribute, at the start of each round: ``model.refresh()``."""
-    block = repeated_block(analysis, fault.at)
-    if not isinstance(block, ast.For | ast.While) or block.body[0].lineno == block.lineno:
+    block = as_kind(repeated_block(analysis, fault.at), ast.For, ast.While)
+    if block is None or block.body[0].lineno == block.lineno:
         return
     source = analysis.source_of(fault.at.span.path)
     for path, _ in fault.carried:
         owner, _, attribute = path.rpartition(".")
-        held = fault.at.scene.names.get(owner)
-        methods = held.cls.slots.values() if isinstance(held, Instance) else ()
+        held = as_kind(fault.at.scene.names.get(owner), Instance)
+        methods = held.cls.slots.values() if held is not None else ()
         for method in of_kind(methods, Function):
             if method.name != "__init__" and _sets(method.node, attribute):
                 needed = [*method.node.args.args, *method.node.args.posonlyargs, *method.node.args.kwonlyargs]
@@ -219,11 +219,11 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     path = fault.at.span.path
     source, loop, statement = (
         analysis.source_of(path),
-        repeated_block(analysis, fault.at),
+        as_kind(repeated_block(analysis, fault.at), ast.For),
         statement_of(analysis, fault.at),
     )
     call = statement.value if isinstance(statement, ast.Expr) else None
-    if not isinstance(loop, ast.For) or statement not in loop.body or not is_alone(statement, analysis, path):
+    if loop is None or statement not in loop.body or not is_alone(statement, analysis, path):
         return
     if not is_method_call(call) or call.args or call.keywords:
         return
@@ -286,8 +286,8 @@ def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
 def _receiver(statement: ast.stmt | None) -> str | None:
     """``loss`` of ``loss.backward()``."""
     call = statement.value if isinstance(statement, ast.Expr) else None
-    owner = call.func.value if is_method_call(call) else None
-    return owner.id if isinstance(owner, ast.Name) else None
+    owner = as_kind(call.func.value, ast.Name) if is_method_call(call) else None
+    return owner.id if owner is not None else None
 
 
 def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:

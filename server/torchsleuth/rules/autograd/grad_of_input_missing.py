@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, in_place_step, name_of
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
@@ -71,8 +71,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _where_there_is_one(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """``if x.grad is not None:`` around a statement that does something to it."""
-    path, statement = fault.at.span.path, statement_of(analysis, fault.at)
-    if fault.text == "cleared" or not isinstance(statement, ast.Expr) or not is_alone(statement, analysis, path):
+    path, statement = fault.at.span.path, as_kind(statement_of(analysis, fault.at), ast.Expr)
+    if fault.text == "cleared" or statement is None or not is_alone(statement, analysis, path):
         return
     source = analysis.source_of(path)
     header = f"if {source.segment(fault.at.node)} is not None:"
@@ -81,9 +81,9 @@ def _where_there_is_one(analysis: Analysis, fault: AutogradFault) -> Iterator[Ca
 
 def _step_by_hand(analysis: Analysis, fault: AutogradFault, name: str) -> ast.Assign | None:
     """``w = w - rate * w.grad``, which has made w a computed tensor in the iteration before."""
-    statement, tensor = statement_of(analysis, fault.at), fault.tensor
+    statement, tensor = as_kind(statement_of(analysis, fault.at), ast.Assign), as_kind(fault.tensor, Tensor)
     source = analysis.source_of(fault.at.span.path)
-    if not isinstance(statement, ast.Assign) or not isinstance(tensor, Tensor) or tensor.origin is None:
+    if statement is None or tensor is None or tensor.origin is None:
         return None
     mine = in_place_step(source, statement) is not None and source.segment(statement.targets[0]) == name
     return statement if mine and tensor.origin.site.span == source.span(statement.value) else None

@@ -36,7 +36,7 @@ from torchsleuth.rules.evidence.graphs import (
 )
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_method_call, is_reference, nodes_in
 from torchsleuth.tensors.operators import is_in_place
@@ -78,9 +78,9 @@ def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
     """The loss computed after the optimizer's step, or the step after the backward() that needs the old weights."""
     path = fault.at.span.path
     yield from _loss_later(analysis, fault)
-    step = statement_of(analysis, fault.at)
+    step = as_kind(statement_of(analysis, fault.at), ast.Expr)
     backward = statement_of(analysis, fault.cause) if fault.cause is not None else None
-    if isinstance(step, ast.Expr) and backward is not None and fault.cause and fault.cause.span.path == path:
+    if step is not None and backward is not None and fault.cause and fault.cause.span.path == path:
         source = analysis.source_of(path)
         if step.lineno == step.end_lineno and step.lineno < backward.lineno and is_simple(step, analysis, path):
             text = source.segment(step)

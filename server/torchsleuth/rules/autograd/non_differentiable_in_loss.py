@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.rewrites import as_loss, without_term
 from torchsleuth.rules.evidence.squares import LOSSES
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import contains, is_function_call, is_method_call, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor
@@ -228,8 +228,8 @@ def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
     names = made.site.scene.names
     source = analysis.source_of(made.site.span.path)
     for node in ast.walk(statement):
-        given = names.get(node.id) if isinstance(node, ast.Name) and loads(node) else None
-        if not isinstance(node, ast.Name) or not isinstance(given, Tensor) or given.spec.requires_grad is not False:
+        given = as_kind(names.get(node.id), Tensor) if isinstance(node, ast.Name) and loads(node) else None
+        if not isinstance(node, ast.Name) or given is None or given.spec.requires_grad is not False:
             continue
         for name, other in names.items():
             if not isinstance(other, Tensor) or other.spec.requires_grad is not True or other.parameter:

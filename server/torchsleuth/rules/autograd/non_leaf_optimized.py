@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import name_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
@@ -55,8 +56,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _cut(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """``x = (…).detach().requires_grad_()`` where it is assigned."""
     node = node_of(fault.tensor)
-    statement = statement_of(analysis, node.site) if node is not None else None
-    if node is not None and isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
+    statement = as_kind(statement_of(analysis, node.site), ast.Assign, ast.AnnAssign) if node is not None else None
+    if node is not None and statement is not None and statement.value is not None:
         source = analysis.source_of(node.site.span.path)
         if source.span(statement.value) == node.site.span:
             text = method_of(source, statement.value, "detach") + ".requires_grad_()"

@@ -27,7 +27,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Tensor
 from torchsleuth.values.frames import Scene
@@ -55,8 +55,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _parameters(call: LibraryCall) -> list[Tensor]:
     """The parameters that a tensor is, or was computed from."""
-    receiver = call.receiver
-    if not isinstance(receiver, Tensor) or call.grad is not True:
+    receiver = as_kind(call.receiver, Tensor)
+    if receiver is None or call.grad is not True:
         return []
     node = node_of(receiver)
     leaves = [receiver]

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_name, loads
 from torchsleuth.values import ClassValue, Instance, LibraryModule
@@ -41,8 +41,8 @@ _MISSPELT = "require_grad"
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for fault in faults(analysis, "wrong_attribute"):
-        target = fault.at.node
-        if not isinstance(target, ast.Attribute):
+        target = as_kind(fault.at.node, ast.Attribute)
+        if target is None:
             continue
         seen.add(fault.at.span)
         on_module = isinstance(fault.tensor, Instance | LibraryModule)
@@ -100,12 +100,12 @@ def _is_a_name(tree: ast.Module) -> bool:
 
 def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> bool:
     """Whether the module's class has, or anybody reads from it, an attribute of that name."""
-    module = fault.tensor
-    if isinstance(module, Instance):
+    module = as_kind(fault.tensor, Instance)
+    if module is not None:
         if any(name in cls.slots for cls in of_kind(module.cls.mro(), ClassValue)):
             return True
-    target = fault.at.node
-    owners = {"self", ast.unparse(target.value)} if isinstance(target, ast.Attribute) else {"self"}
+    target = as_kind(fault.at.node, ast.Attribute)
+    owners = {"self", ast.unparse(target.value)} if target is not None else {"self"}
     return any(
         is_attribute(node, name)
         and (ast.unparse(node.value) in owners if loads(node) else ast.unparse(node.value) == "self")
@@ -117,9 +117,9 @@ def _repairs(
     analysis: Analysis, fault: AutogradFault, target: ast.Attribute, owner: str, on_module: bool
 ) -> Iterator[Candidate]:
     source = analysis.source_of(fault.at.span.path)
-    statement = statement_of(analysis, fault.at)
+    statement = as_kind(statement_of(analysis, fault.at), ast.Assign)
     if on_module:
-        if isinstance(statement, ast.Assign):
+        if statement is not None:
             text = f"{owner}.requires_grad_({source.segment(statement.value)})"
             title = message("fix.out_of_place", text=text)
             yield Candidate(title, (edits.replace(source, statement, text),), safe=False)

@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resized, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_plain_call, keyword_of
 from torchsleuth.values import LibraryObject
@@ -84,9 +85,9 @@ def _leaving_one(analysis: Analysis) -> list[LibraryObject]:
     """The loaders whose last batch has one sample."""
     found: list[LibraryObject] = []
     for call in analysis.calls.get(LOADER, ()):
-        loader = call.result
-        plan = loader.slots.get("plan") if isinstance(loader, LibraryObject) else None
-        if isinstance(loader, LibraryObject) and isinstance(plan, Plan) and plan.last == 1 and loader not in found:
+        loader = as_kind(call.result, LibraryObject)
+        plan = as_kind(loader.slots.get("plan"), Plan) if loader is not None else None
+        if loader is not None and plan is not None and plan.last == 1 and loader not in found:
             found.append(loader)
     return found
 

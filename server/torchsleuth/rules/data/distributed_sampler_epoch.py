@@ -32,6 +32,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
 from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in, place_in
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_reference
 from torchsleuth.values import LibraryObject
@@ -65,19 +66,22 @@ def _shuffles(sampler: object) -> bool:
 
 
 def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint, event: Event) -> Finding:
-    statement, above = loop_statement(analysis, point), loop_statement(analysis, outer)
+    statement, above = (
+        as_kind(loop_statement(analysis, point), ast.For),
+        as_kind(loop_statement(analysis, outer), ast.For),
+    )
     span = point.span
     if isinstance(point.node, ast.For):
         span = analysis.source_of(point.span.path).span(point.node.iter)
     candidates: list[Candidate] = []
-    if isinstance(statement, ast.For) and isinstance(above, ast.For) and isinstance(above.target, ast.Name):
+    if statement is not None and above is not None and isinstance(above.target, ast.Name):
         name = _loader_name(statement.iter)
         if name is not None and point.span.path == outer.span.path and statement in ast.walk(above):
             source = analysis.source_of(point.span.path)
             text = f"{source.segment(name)}.sampler.set_epoch({above.target.id})"
             edit = edits.insert_line_before(source, statement, text)
             candidates.append(Candidate(message("fix.insert", text=text), (edit,)))
-    if isinstance(above, ast.For) and isinstance(above.target, ast.Name) and not candidates:
+    if above is not None and isinstance(above.target, ast.Name) and not candidates:
         candidates += _told_outside(analysis, above, above.target.id, point, event)
     return Finding(span, message("data.set_epoch"), made_here(analysis, point.loader), tuple(candidates))
 

@@ -27,7 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import below_subsets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in, stores
 from torchsleuth.values import Array, Instance, ListValue, Tensor
@@ -66,8 +66,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _counted(function: ast.FunctionDef | None) -> str | None:
     """The attribute whose length ``__len__`` gives, as ``len(self.x)`` or ``self.x.shape[0]``."""
-    last = function.body[-1] if function is not None else None
-    value = last.value if isinstance(last, ast.Return) else None
+    last = as_kind(function.body[-1], ast.Return) if function is not None else None
+    value = last.value if last is not None else None
     match value:
         case ast.Call(func=ast.Name(id="len")) if value.args:
             return _attribute(value.args[0])

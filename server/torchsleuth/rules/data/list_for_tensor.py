@@ -30,7 +30,7 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
 from torchsleuth.values import Function, ListValue, Tensor, Value
@@ -42,8 +42,8 @@ _MOVES = ("to", "cuda", "cpu", "float", "long", "double", "half")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        made = fault.values[0] if fault.kind == "list" else None
-        if isinstance(made, ListValue):
+        made = as_kind(fault.values[0], ListValue) if fault.kind == "list" else None
+        if made is not None:
             count = len(made.items or ())
             key = "data.list.one" if count == 1 else "data.list"
             if "collated" not in made.slots:
@@ -155,8 +155,8 @@ def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
 def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     """A tensor in the sample in place of the list."""
     path = made.slots["collated"]
-    method = made.slots.get("getitem")
-    if isinstance(method, Function):
+    method = as_kind(made.slots.get("getitem"), Function)
+    if method is not None:
         source = analysis.source_of(method.path)
         for part in nodes_in(method.node, ast.Return):
             if part.value is None:

@@ -193,8 +193,8 @@ def _overlapping(analysis: Analysis) -> Iterator[Finding]:
 
 def _indices(part: LibraryObject) -> frozenset[int]:
     """The samples of a part, none where they are not all known."""
-    items = items_of(part.argument(1, "indices"))
-    return frozenset(items) if isinstance(items, tuple) and all_are(items, int) else frozenset()
+    items = as_kind(items_of(part.argument(1, "indices")), tuple)
+    return frozenset(items) if items is not None and all_are(items, int) else frozenset()
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

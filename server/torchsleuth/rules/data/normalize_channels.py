@@ -40,8 +40,8 @@ CODE = "TS608"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        transform = fault.values[0] if fault.kind == "channels" else None
-        if not isinstance(transform, LibraryObject) or transform.site is None:
+        transform = as_kind(fault.values[0], LibraryObject) if fault.kind == "channels" else None
+        if transform is None or transform.site is None:
             continue
         channels = _channels(fault.values[1])
         text = message("data.channels", channels=channels, wanted=fault.values[2])
@@ -82,9 +82,9 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
         kinds = [one.type_name for one in made]
         for one in made[kinds.index("ToTensor") + 1 :] if "ToTensor" in kinds else ():
             means = items_of(one.argument(0, "mean")) if one.type_name == "Normalize" else None
-            node = one.site.node if one.site is not None else None
+            node = as_kind(one.site.node, ast.Call) if one.site is not None else None
             large = means and all(isinstance(mean, int | float) and mean > 2 for mean in means)
-            if one.site is not None and isinstance(node, ast.Call) and means and large:
+            if one.site is not None and node is not None and means and large:
                 source = analysis.source_of(one.site.span.path)
                 written = [_written(node, place, name) for place, name in enumerate(("mean", "std"))]
                 parts = [part for part in written if isinstance(part, ast.Tuple | ast.List)]

@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.loaders import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_dotted
 from torchsleuth.values import Function, Instance, LibraryObject, Value, is_object
 
@@ -50,8 +50,8 @@ CODE = "TS607"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call, loader, node in constructions(analysis):
-        workers = option(loader, "num_workers")
-        if not isinstance(workers, int) or workers < 1 or option(loader, "worker_init_fn") is not None:
+        workers = as_kind(option(loader, "num_workers"), int)
+        if workers is None or workers < 1 or option(loader, "worker_init_fn") is not None:
             continue
         dataset, above = below_subsets(option(loader, "dataset"))
         drawn = _drawn_from(dataset) if isinstance(dataset, Instance) else None

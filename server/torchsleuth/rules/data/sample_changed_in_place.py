@@ -96,8 +96,8 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
             if _is_memory(_element(named[changed.id].element, dataset)):
                 yield named[changed.id], statement
         elif isinstance(changed, ast.Subscript):
-            base = changed.value
-            if isinstance(base, ast.Name) and base.id in named and _is_changed(statement, changed):
+            base = as_kind(changed.value, ast.Name)
+            if base is not None and base.id in named and _is_changed(statement, changed):
                 element = _element(named[base.id].element, dataset)
                 if _is_memory(element) or (isinstance(element, DictValue) and _is_part(element, changed)):
                     yield named[base.id], statement
@@ -134,8 +134,8 @@ def _taken(node: ast.expr, receiver: str, index: str, methods: Mapping[str, ast.
         ):
             method = methods[name]
             names = [argument.arg for argument in method.args.args]
-            last = method.body[-1]
-            inner = last.value if isinstance(last, ast.Return) and len(names) == 2 else None
+            last = as_kind(method.body[-1], ast.Return)
+            inner = last.value if last is not None and len(names) == 2 else None
             found = _taken(inner, names[0], names[1], {}) if inner is not None else None
             return _Taken(node, found.element) if found is not None else None
     return None
@@ -148,8 +148,8 @@ def _changed(statement: ast.stmt) -> ast.expr | None:
     if is_assignment(statement):
         return as_kind(statement.targets[0], ast.Subscript)
     call = statement.value if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call) else None
-    function = call.func if call is not None else None
-    if isinstance(function, ast.Attribute) and is_in_place(function.attr):
+    function = as_kind(call.func, ast.Attribute) if call is not None else None
+    if function is not None and is_in_place(function.attr):
         return function.value
     return None
 

@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.loaders import (
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Span
-from torchsleuth.sifting import any_are, first_of
+from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, keyword_of, nodes_in
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
@@ -74,14 +74,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _none_for_errors(analysis: Analysis, seen: set[int]) -> Iterator[Finding]:
     """A ``__getitem__`` that returns None where something raises, for a loader that makes its batches by default."""
     for _, loader, _ in constructions(analysis):
-        dataset = below_subsets(loader.argument(0, "dataset"))[0]
+        dataset = as_kind(below_subsets(loader.argument(0, "dataset"))[0], Instance)
         batched = loader.argument(1, "batch_size", 1) is not None and "batch_sampler" not in loader.kwargs
-        if not isinstance(dataset, Instance) or not batched or loader.argument(6, "collate_fn", None) is not None:
+        if dataset is None or not batched or loader.argument(6, "collate_fn", None) is not None:
             continue
-        method = dataset.cls.slots.get("__getitem__")
-        handlers = nodes_in(method.node, ast.ExceptHandler) if isinstance(method, Function) else ()
+        method = as_kind(dataset.cls.slots.get("__getitem__"), Function)
+        handlers = nodes_in(method.node, ast.ExceptHandler) if method is not None else ()
         written = next((one for handler in handlers if (one := _none_in(handler)) is not None), None)
-        if isinstance(method, Function) and written is not None and not {id(method), id(dataset)} & seen:
+        if method is not None and written is not None and not {id(method), id(dataset)} & seen:
             seen.add(id(method))
             text = message("data.none", dataset=dataset_text(dataset))
             at = analysis.source_of(method.path).span(written)
@@ -181,9 +181,13 @@ def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
             yield Candidate(message("fix.add_argument", argument=text), (*imports, edit))
     elif isinstance(transform, LibraryObject) and transform.site is not None:
         source, made = analysis.source_of(transform.site.span.path), transform.site.call
-        listed = made.args[0] if made is not None and made.args and transform.type_name == "Compose" else None
+        listed = (
+            as_kind(made.args[0], ast.List)
+            if made is not None and made.args and transform.type_name == "Compose"
+            else None
+        )
         text = f"{source.segment(made.func).rpartition('.')[0]}.ToTensor()" if made is not None else ""
-        if isinstance(listed, ast.List) and listed.elts and not text.startswith("."):
+        if listed is not None and listed.elts and not text.startswith("."):
             edit = edits.insert_after_node(source, listed.elts[-1], f", {text}")
             yield Candidate(message("fix.insert", text=text), (edit,))
 
@@ -200,8 +204,10 @@ def _transform_of(dataset: Value) -> Value:
 
 def _takes_transform(dataset: Instance) -> bool:
     """Whether the constructor of a dataset has a parameter for a transform."""
-    made = next((part for part in dataset.cls.node.body if getattr(part, "name", "") == "__init__"), None)
-    arguments = [*made.args.args, *made.args.kwonlyargs] if isinstance(made, ast.FunctionDef) else []
+    made = as_kind(
+        next((part for part in dataset.cls.node.body if getattr(part, "name", "") == "__init__"), None), ast.FunctionDef
+    )
+    arguments = [*made.args.args, *made.args.kwonlyargs] if made is not None else []
     return any(argument.arg == "transform" for argument in arguments)
 
 

@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of, plain_name
 from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
@@ -97,13 +97,13 @@ def _without(analysis: Analysis, path: str, node: ast.Call, names: list[str]) ->
 def _not_passed(analysis: Analysis, made: LibraryCall, names: list[str]) -> Iterator[Candidate]:
     """An option that comes with the ``**options`` of a function, left out where that function is called."""
     node, frame = made.site.call, made.site.scene
-    function, call = frame.function, frame.call
+    function, call = frame.function, as_kind(frame.call, ast.Call)
     if len(names) != 1 or node is None or function is None or frame.caller is None:
         return
     rest = function.node.args.kwarg
     spread = {part.value.id for part in node.keywords if part.arg is None and isinstance(part.value, ast.Name)}
-    part = keyword_of(call, names[0]) if isinstance(call, ast.Call) else None
-    if rest is not None and rest.arg in spread and isinstance(call, ast.Call) and part is not None:
+    part = keyword_of(call, names[0]) if call is not None else None
+    if rest is not None and rest.arg in spread and call is not None and part is not None:
         source = analysis.source_of(frame.caller.path)
         text = source.segment(part)
         yield Candidate(message("fix.remove", text=text), (edits.remove_keyword(source, call, part),))

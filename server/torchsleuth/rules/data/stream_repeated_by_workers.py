@@ -33,7 +33,7 @@ from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import contains, is_dotted, is_plain_call, last_word
 from torchsleuth.values import Array, ClassValue, DictValue, Function, Instance, ListValue, Tensor, Value, is_native
@@ -47,11 +47,11 @@ _DRAWN = re.compile(r"rand|shuffle|sample|choice|uniform|normal", re.IGNORECASE)
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call, loader, node in constructions(analysis):
-        workers, dataset = option(loader, "num_workers"), option(loader, "dataset")
-        if not isinstance(workers, int) or workers < 2 or option(loader, "worker_init_fn") is not None:
+        workers, dataset = as_kind(option(loader, "num_workers"), int), as_kind(option(loader, "dataset"), Instance)
+        if workers is None or workers < 2 or option(loader, "worker_init_fn") is not None:
             continue
-        method = _iter_of(dataset) if isinstance(dataset, Instance) else None
-        if method is None or not isinstance(dataset, Instance) or not _goes_through_all(dataset, method):
+        method = _iter_of(dataset) if dataset is not None else None
+        if method is None or dataset is None or not _goes_through_all(dataset, method):
             continue
         source = analysis.source_of(method.path)
         loops = _loops(method)
@@ -66,8 +66,11 @@ def _iter_of(dataset: Instance) -> Function | None:
     bases = dataset.cls.mro() if not dataset.cls.opaque else []
     if not any(is_native(base, ITERABLE) for base in bases):
         return None
-    found = next((base.slots["__iter__"] for base in of_kind(bases, ClassValue) if "__iter__" in base.slots), None)
-    return found if isinstance(found, Function) and isinstance(found.node, ast.FunctionDef) else None
+    found = as_kind(
+        next((base.slots["__iter__"] for base in of_kind(bases, ClassValue) if "__iter__" in base.slots), None),
+        Function,
+    )
+    return found if found is not None and isinstance(found.node, ast.FunctionDef) else None
 
 
 def _loops(method: Function) -> list[ast.For]:

@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import construction_of, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, keyword_of
 from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
@@ -57,8 +58,8 @@ def _in_order(loader: LibraryObject) -> bool:
         return False
     if option(loader, "sampler") is not None or option(loader, "batch_sampler") is not None:
         return False
-    plan, sample = loader.slots.get("plan"), loader.slots.get("sample")
-    if not isinstance(plan, Plan) or plan.count is None or plan.count == 1:
+    plan, sample = as_kind(loader.slots.get("plan"), Plan), loader.slots.get("sample")
+    if plan is None or plan.count is None or plan.count == 1:
         return False
     dataset = option(loader, "dataset")
     if isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":

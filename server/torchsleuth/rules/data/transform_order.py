@@ -29,6 +29,7 @@ from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_method_call, nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -39,8 +40,8 @@ CODE = "TS606"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
-        transform = fault.values[0] if fault.kind == "transform" else None
-        if isinstance(transform, LibraryObject) and transform.site is not None:
+        transform = as_kind(fault.values[0], LibraryObject) if fault.kind == "transform" else None
+        if transform is not None and transform.site is not None:
             given = fault.values[1]
             text = message("data.transform", transform=transform.type_name, given=given_text(given))
             used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))

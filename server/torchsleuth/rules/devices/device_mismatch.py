@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.devices import (
 from torchsleuth.rules.evidence.operands import FACTORIES, append, birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
 from torchsleuth.tensors.device import CPU, Device
@@ -57,8 +57,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield _finding(analysis, conflict)
     seen: set[Span] = set()
     for call in analysis.trace.calls:
-        lengths = call.get(1, "lengths") if call.path == _PACKS else None
-        if isinstance(lengths, Tensor) and call.site.span not in seen:
+        lengths = as_kind(call.get(1, "lengths"), Tensor) if call.path == _PACKS else None
+        if lengths is not None and call.site.span not in seen:
             device = lengths.spec.device
             if device is not None and device != CPU and device.kind != "meta":
                 seen.add(call.site.span)
@@ -222,8 +222,8 @@ def _taken_from(frame: Scene, node: ast.expr) -> ast.Name | None:
     for part in nodes_in(frame.function.node, ast.Assign):
         if part.lineno < node.lineno:
             stored = names_in(*part.targets)
-            whole = part.value.value if isinstance(part.value, ast.Subscript) else part.value
-            if node.id in stored and isinstance(whole, ast.Name):
+            whole = as_kind(part.value.value if isinstance(part.value, ast.Subscript) else part.value, ast.Name)
+            if node.id in stored and whole is not None:
                 return whole
     return None
 
@@ -265,8 +265,8 @@ def _moved_module(
 
 def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[Candidate]:
     """A model that an object keeps, moved where its ``__init__`` keeps it: ``self.teacher = teacher.to(device)``."""
-    node, owner = site.node, site.scene.receiver
-    if not is_method_call(node) or not isinstance(owner, Instance):
+    node, owner = site.node, as_kind(site.scene.receiver, Instance)
+    if not is_method_call(node) or owner is None:
         return
     function, kept = site.scene.function, node.func
     first = function.node.args.args[:1] if function is not None else []

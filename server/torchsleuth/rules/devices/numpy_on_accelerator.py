@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import append, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Tensor
 
@@ -38,10 +39,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[str, int, int]] = set()
     for call in analysis.trace.calls:
         for tensor, node in _converted(call):
-            device = tensor.spec.device
+            device = as_kind(tensor.spec.device, Device)
             start = call.site.span.start
             key = (call.site.span.path, start.line, start.column)
-            if isinstance(device, Device) and device != CPU and device.kind != "meta" and key not in seen:
+            if device is not None and device != CPU and device.kind != "meta" and key not in seen:
                 seen.add(key)
                 yield _finding(analysis, call, tensor, node, device)
 
@@ -50,8 +51,8 @@ def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
     """The tensors that a call turns into arrays, with their expressions."""
     node = call.site.call
     if call.path == "Tensor.numpy" and isinstance(call.receiver, Tensor) and call.get(0, "force", False) is False:
-        function = node.func if node is not None else None
-        yield call.receiver, function.value if isinstance(function, ast.Attribute) else None
+        function = as_kind(node.func, ast.Attribute) if node is not None else None
+        yield call.receiver, function.value if function is not None else None
     elif call.path.startswith(_LIBRARIES) and node is not None:
         for index, value in enumerate(call.args):
             if isinstance(value, Tensor):

@@ -17,6 +17,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
 )
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_method_call, is_spread, names_in
 from torchsleuth.values import Tensor
@@ -57,8 +58,8 @@ def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
     if frame.function is None or frame.function.name != "forward" or dtype not in ("float64", "float16", "bfloat16"):
         return
     for argument in frame.function.node.args.args:
-        value = frame.names.get(argument.arg)
-        if isinstance(value, Tensor) and value.spec.dtype == dtype and argument.arg not in own:
+        value = as_kind(frame.names.get(argument.arg), Tensor)
+        if value is not None and value.spec.dtype == dtype and argument.arg not in own:
             yield argument.arg
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.values import Bounds, Ends, Tensor
 
 DEFAULT_IGNORED = -100
@@ -24,8 +24,8 @@ def is_entropy(operation: Operation) -> bool:
 def ignored_by(operation: Operation) -> int:
     """The number that such a loss leaves out."""
     options = operation.module.kwargs if operation.module is not None else operation.kwargs
-    value = options.get("ignore_index", DEFAULT_IGNORED)
-    return value if isinstance(value, int) else DEFAULT_IGNORED
+    value = as_kind(options.get("ignore_index", DEFAULT_IGNORED), int)
+    return value if value is not None else DEFAULT_IGNORED
 
 
 def held(tensor: Tensor) -> Bounds | Ends | None:

@@ -61,8 +61,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
     """The expression of a constructor argument as written."""
-    call = module.site.node if module.site is not None else None
-    return argument_of(call, position, name) if isinstance(call, ast.Call) else None
+    call = as_kind(module.site.node, ast.Call) if module.site is not None else None
+    return argument_of(call, position, name) if call is not None else None
 
 
 def given_argument(module: LibraryModule, position: int, name: str) -> object:
@@ -142,8 +142,8 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
     around = edits.path_to(analysis.tree(frame.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
     call = next((part for part in of_kind(reversed(around), ast.Call) if node in _given_to(part)), None)
-    loop = loops[-1] if loops else None
-    if not isinstance(node, ast.Name) or call is None or not isinstance(loop, ast.For) or call not in ast.walk(loop):
+    loop = as_kind(loops[-1], ast.For) if loops else None
+    if not isinstance(node, ast.Name) or call is None or loop is None or call not in ast.walk(loop):
         return
     stored = stored_in(loop)
     gives = next((part for part in _given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
@@ -179,8 +179,12 @@ def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> lis
     """The size of the layer that a new one takes the place of: ``model.fc.in_features``."""
     site = module.site
     call = analysis.index(site.span.path).same(site.node) if site is not None else None
-    statement = edits.enclosing_statement(analysis.tree(site.span.path), call) if site is not None and call else None
-    if site is None or not isinstance(statement, ast.Assign) or statement.value is not call:
+    statement = (
+        as_kind(edits.enclosing_statement(analysis.tree(site.span.path), call), ast.Assign)
+        if site is not None and call
+        else None
+    )
+    if site is None or statement is None or statement.value is not call:
         return []
     target, method = statement.targets[0], site.scene.function
     first = (
@@ -289,8 +293,12 @@ def _part_of(node: ast.expr, given: object, wanted: int) -> Iterator[ast.expr]:
     """The rest of a size without a number that is added to it or that it is multiplied with: ``hidden`` of
     ``2 * hidden``."""
     for part, other in ((node.left, node.right), (node.right, node.left)) if isinstance(node, ast.BinOp) else ():
-        number = other.value if isinstance(other, ast.Constant) and not isinstance(part, ast.Constant) else None
-        if not isinstance(number, int) or number < 1 or not isinstance(node, ast.BinOp):
+        number = (
+            as_kind(other.value, int)
+            if isinstance(other, ast.Constant) and not isinstance(part, ast.Constant)
+            else None
+        )
+        if number is None or number < 1 or not isinstance(node, ast.BinOp):
             continue
         made = {ast.Add: wanted + number, ast.Mult: wanted * number}
         if part is node.left:
@@ -321,8 +329,8 @@ def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> 
 def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
     """The wanted size out of what the constructor's other arguments are called: ``skip``, ``deep + skip``, ``2 * deep``.
     Their values are those at the time of the call, also in a loop."""
-    call = module.site.node if module.site is not None else None
-    if not isinstance(call, ast.Call) or isinstance(node, ast.Constant):
+    call = as_kind(module.site.node, ast.Call) if module.site is not None else None
+    if call is None or isinstance(node, ast.Constant):
         return
     named: dict[str, int] = {}
     for part, value in zip(call.args, module.args):
@@ -459,8 +467,8 @@ def names_for(frame: Scene, wanted: int, before: ast.AST | None = None) -> Itera
             for field, held in value.slots.items():
                 if is_number(held) and held == wanted:
                     fields.append(f"{argument.arg}.{field}")
-    body = frame.function.node.body
-    if before is not None and isinstance(body, list):
+    body = as_kind(frame.function.node.body, list)
+    if before is not None and body is not None:
         yield from _variables(frame, body, wanted, getattr(before, "lineno", 0))
     yield from fields
 
@@ -518,8 +526,8 @@ def written_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
 def _kept(node: ast.Attribute, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where the value of ``self.size`` was written: what ``__init__`` assigns to it, once; where that is a parameter of
     it, or a field of one, the argument of the call that made the object."""
-    found, owner = kept_in_init(node, frame), frame.receiver
-    if found is None or not isinstance(owner, Instance):
+    found, owner = kept_in_init(node, frame), as_kind(frame.receiver, Instance)
+    if found is None or owner is None:
         return None
     method, value = found
     return (value, frame) if isinstance(value, _LITERALS) else _given(method, value, owner)
@@ -527,8 +535,8 @@ def _kept(node: ast.Attribute, frame: Scene) -> tuple[ast.expr, Scene] | None:
 
 def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, ast.expr] | None:
     """The ``__init__`` that assigns to ``self.size``, and what, if that is the only place of the class that does."""
-    owner, function = frame.receiver, frame.function
-    if not isinstance(owner, Instance) or not isinstance(node.value, ast.Name) or function is None:
+    owner, function = as_kind(frame.receiver, Instance), frame.function
+    if owner is None or not isinstance(node.value, ast.Name) or function is None:
         return None
     first = function.node.args.args[:1]
     if not first or first[0].arg != node.value.id or owner.cls.path != frame.path or owner.site is None:
@@ -557,9 +565,9 @@ def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
 def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Scene] | None:
     """The argument of the call that made an object for a parameter of its constructor, or for a field of one."""
     names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
-    name = value.value if isinstance(value, ast.Attribute) else value
+    name = as_kind(value.value if isinstance(value, ast.Attribute) else value, ast.Name)
     site = owner.site
-    if not isinstance(name, ast.Name) or name.id not in names or site is None or site.call is None:
+    if name is None or name.id not in names or site is None or site.call is None:
         return None
     written = argument_of(site.call, names.index(name.id) - 1, name.id) or _spread(site.call, name.id, site.scene)
     if isinstance(value, ast.Attribute):
@@ -650,8 +658,8 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
         return _default(node.attr, frame)
     if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
         return None
-    call = owner.site.node if owner.site is not None else None
-    if isinstance(call, ast.Call) and owner.site is not None and owner.site.scene.path == frame.path:
+    call = as_kind(owner.site.node, ast.Call) if owner.site is not None else None
+    if call is not None and owner.site is not None and owner.site.scene.path == frame.path:
         for keyword in call.keywords:
             if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):
                 return keyword.value

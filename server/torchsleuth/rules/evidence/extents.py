@@ -20,6 +20,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, plain_name
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
@@ -118,8 +119,8 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     if len(places) != 1:
         return
     axis = places[0]
-    longer, wanted = used.shape[axis], other.shape[axis]
-    if not isinstance(longer, int) or not isinstance(wanted, int) or longer != wanted + 1 or wanted < 2:
+    longer, wanted = as_kind(used.shape[axis], int), as_kind(other.shape[axis], int)
+    if longer is None or wanted is None or longer != wanted + 1 or wanted < 2:
         return
     frame = used.site.scene
     for kept in (*(["1:"] if _is_shifted(frame, axis) else []), ":-1"):
@@ -155,8 +156,8 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
     """The value that is assigned to a part of a tensor, without its last element, where it has just one too many: the cosines of an
     odd number of features, of which there is one less than of the sines."""
     given, target = operands(operation), operation.site.node
-    statement = edits.enclosing_statement(analysis.tree(operation.site.span.path), target)
-    if operation.target != "operator.setitem" or len(given) != 2 or not isinstance(statement, ast.Assign):
+    statement = as_kind(edits.enclosing_statement(analysis.tree(operation.site.span.path), target), ast.Assign)
+    if operation.target != "operator.setitem" or len(given) != 2 or statement is None:
         return
     (part, value), frame = (used.shape for used in given), operation.site.scene
     places = [axis for axis, (short, long) in enumerate(zip(part, value)) if short != long]

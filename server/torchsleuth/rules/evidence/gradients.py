@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax.forms import is_name, last_word, loads
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site, Tensor, Value, is_unknown
@@ -106,8 +106,8 @@ def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
     """Each ``x.grad`` and each hook with the nodes around it, from the inside to the outside."""
     nodes = index(tree)
     for name in nodes.of_type(ast.Attribute):
-        around = nodes.parents[name]
-        called = isinstance(around, ast.Call) and around.func is name
+        around = as_kind(nodes.parents[name], ast.Call)
+        called = around is not None and around.func is name
         if name.attr in _HOOKS or (name.attr == "grad" and not called):
             yield nodes.trail(name)[::-1]
     for constant in nodes.of_type(ast.Constant):

@@ -13,7 +13,7 @@ from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
 from torchsleuth.rules.rule import Analysis, Candidate, related
 from torchsleuth.schema import Edit, Position, Related
-from torchsleuth.sifting import all_are, first_of, of_kind
+from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_assignment,
@@ -96,8 +96,8 @@ def cut_text(analysis: Analysis, cut: Cut) -> str:
     if cut.kind == "no_grad":
         return "the block without gradients" if cut.mode else "code that runs without gradients"
     if cut.kind == "frozen":
-        statement = statement_of(analysis, cut.site)
-        if isinstance(statement, ast.Assign):
+        statement = as_kind(statement_of(analysis, cut.site), ast.Assign)
+        if statement is not None:
             return f"`{analysis.source_of(cut.site.span.path).segment(statement)}`"
     return f"`{text_of(analysis, cut.site)}`"
 
@@ -316,9 +316,9 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
         return
     dim = (*found[0].args[1:], found[0].kwargs.get("dim"))[0]
     operand = call.func.value if found[0].target.startswith("Tensor.") else call.args[0]
-    within, statement = analysis.index(site.span.path), statement_of(analysis, site)
+    within, statement = analysis.index(site.span.path), as_kind(statement_of(analysis, site), ast.Assign)
     uses: list[ast.AST] = [call]
-    if isinstance(statement, ast.Assign) and statement.value is call and isinstance(statement.targets[0], ast.Name):
+    if statement is not None and statement.value is call and isinstance(statement.targets[0], ast.Name):
         scope = first_of(reversed(within.trail(call)), ast.FunctionDef, ast.Module)
         names = list(nodes_in(scope, ast.Name)) if scope is not None else []
         uses = [part for part in names if part.id == statement.targets[0].id and part is not statement.targets[0]]
@@ -340,17 +340,17 @@ def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[ast.Call, ast.expr] | None:
     """``(x == c).float()`` around `x`, with `c`, where that is a number."""
     parents = analysis.index(source.path).parents
-    compared = parents.get(use)
-    if not isinstance(compared, ast.Compare) or len(compared.ops) != 1 or not isinstance(compared.ops[0], ast.Eq):
+    compared = as_kind(parents.get(use), ast.Compare)
+    if compared is None or len(compared.ops) != 1 or not isinstance(compared.ops[0], ast.Eq):
         return None
     number = compared.comparators[0] if compared.left is use else compared.left
     method = parents.get(compared)
-    whole = parents.get(method) if is_attribute(method, "float") else None
+    whole = as_kind(parents.get(method), ast.Call) if is_attribute(method, "float") else None
     span = source.span(compared)
     found = [operation for operation in analysis.trace.operations if operation.site.span == span]
     numbers = [part for operation in found for part in operation.args if not isinstance(part, Tensor)]
     plain = bool(found) and len(numbers) == len(found) and all_are(numbers, int)
-    return (whole, number) if isinstance(whole, ast.Call) and plain else None
+    return (whole, number) if whole is not None and plain else None
 
 
 def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
@@ -360,8 +360,8 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     # The result is bound after the look-up: what counts are the names at the return, where the frame has ended.
     source, frame = analysis.source_of(site.span.path), site.frame
     function = frame.function.node if frame.function is not None else None
-    last = function.body[-1] if isinstance(function, ast.FunctionDef) else None
-    if not isinstance(last, ast.Return) or chosen is None or not given:
+    last = as_kind(function.body[-1], ast.Return) if isinstance(function, ast.FunctionDef) else None
+    if last is None or chosen is None or not given:
         return
     distances = given[0].origin if isinstance(given[0], Tensor) else None
     points = {name: held for name, held in frame.names.items() if isinstance(held, Tensor) and isinstance(name, str)}
@@ -387,10 +387,10 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     spec, dims = operations[0].specs[0], (*operations[0].args[1:], operations[0].kwargs.get("dim"))
     if call.func.attr != "argmax" or spec.device != CPU or spec.shape is None or not isinstance(dims[0], int):
         return
-    dim, size = dims[0], spec.shape[dims[0]]
+    dim, size = dims[0], as_kind(spec.shape[dims[0]], int)
     plain = isinstance(operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
     inner = source.segment(operand) if plain else f"({source.segment(operand)})"
-    if isinstance(size, int) and dim % len(spec.shape) == len(spec.shape) - 1:
+    if size is not None and dim % len(spec.shape) == len(spec.shape) - 1:
         text = f"({inner}.softmax(dim={dim}) * {torch}.arange({size})).sum(dim={dim})"
         yield Candidate(message("fix.soft_argmax"), (edits.replace(source, call, text),), safe=False)
 
@@ -435,8 +435,12 @@ def _owners(target: ast.expr) -> Iterator[str]:
 
 def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate]:
     """The last statement of a block without gradients behind it, or the first one in front of it."""
-    source, block, statement = analysis.source_of(mode.span.path), mode.node, statement_of(analysis, site)
-    if not isinstance(block, ast.With) or site.span.path != mode.span.path or len(block.body) < 2 or statement is None:
+    source, block, statement = (
+        analysis.source_of(mode.span.path),
+        as_kind(mode.node, ast.With),
+        statement_of(analysis, site),
+    )
+    if block is None or site.span.path != mode.span.path or len(block.body) < 2 or statement is None:
         return
     first, last = block.body[0], block.body[-1]
     lines = [(part.lineno, part.end_lineno) for part in (first, last)]
@@ -476,8 +480,8 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """``torch.set_grad_enabled(True)`` at the end of the function that ``torch.set_grad_enabled(False)`` stands in."""
     source, statement = analysis.source_of(mode.span.path), statement_of(analysis, mode)
     trail = edits.path_to(analysis.tree(mode.span.path), statement) if statement is not None else []
-    block = trail[-2] if len(trail) > 1 else None
-    if not isinstance(block, ast.FunctionDef) or mode.call is None:
+    block = as_kind(trail[-2], ast.FunctionDef) if len(trail) > 1 else None
+    if block is None or mode.call is None:
         return
     text = f"{source.segment(mode.call.func)}(True)"
     last = block.body[-1]

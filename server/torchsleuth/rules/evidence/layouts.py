@@ -7,6 +7,7 @@ import ast
 from torchsleuth.interp.batch import follow
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import as_kind
 from torchsleuth.values import LibraryModule, Tensor
 
 _RANKS = {"1d": 3, "2d": 4, "3d": 5}
@@ -64,15 +65,15 @@ def _followed(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> int
 
 def takes_last_of_second(operation: Operation, tensor: Tensor) -> bool:
     """``out[:, -1]``: the last one along dimension 1, for each one along dimension 0."""
-    node = operation.site.node
-    if not operation.target.endswith("getitem") or not isinstance(node, ast.Subscript) or len(operation.args) != 2:
+    node = as_kind(operation.site.node, ast.Subscript)
+    if not operation.target.endswith("getitem") or node is None or len(operation.args) != 2:
         return False
     if operation.args[0] is not tensor or not isinstance(node.slice, ast.Tuple) or not 2 <= len(node.slice.elts) <= 3:
         return False
-    key = operation.args[1]
+    key = as_kind(operation.args[1], tuple)
     first, second, *rest = node.slice.elts
     return (
-        isinstance(key, tuple)
+        key is not None
         and key[1:2] == (-1,)
         and not isinstance(second, ast.Slice)
         and all(isinstance(part, ast.Slice) and _is_whole(part) for part in (first, *rest))

@@ -22,8 +22,8 @@ def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObje
     """Every construction of a DataLoader, once for each place."""
     seen: set[Span] = set()
     for call in analysis.calls.get(LOADER, ()):
-        made, node = call.result, call.site.call
-        if isinstance(made, LibraryObject) and node is not None:
+        made, node = as_kind(call.result, LibraryObject), call.site.call
+        if made is not None and node is not None:
             if call.site.span not in seen:
                 seen.add(call.site.span)
                 yield call, made, node

@@ -94,8 +94,8 @@ def _is_assigned(node: ast.AST) -> TypeGuard[ast.Name]:
 
 def is_used(analysis: Analysis, event: Event) -> bool:
     """Whether something is done with the result of a call: not where it is a statement of its own, or only printed."""
-    statement = statement_of(analysis, event.site)
-    if not isinstance(statement, ast.Expr):
+    statement = as_kind(statement_of(analysis, event.site), ast.Expr)
+    if statement is None:
         return True
     call = statement.value.func if isinstance(statement.value, ast.Call) else None
     return is_attribute(call, *_COLLECTING)
@@ -336,8 +336,8 @@ def blocks_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:
 def own_blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The lists of statements of one node."""
     for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list):
+        block = as_kind(getattr(node, name, None), list)
+        if block is not None:
             yield block
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_name, is_unary, nodes_in, targets_of
 from torchsleuth.tensors import dims
@@ -121,8 +121,8 @@ class Masks:
         shape = ones.spec.shape
         if ones.identity in self._written or shape is None or len(shape) < 2:
             return None
-        diagonal = operation.kwargs.get("diagonal", operation.args[1] if len(operation.args) > 1 else 0)
-        if not isinstance(diagonal, int) or diagonal not in (-1, 0, 1) or dims.equal(shape[-1], shape[-2]) is not True:
+        diagonal = as_kind(operation.kwargs.get("diagonal", operation.args[1] if len(operation.args) > 1 else 0), int)
+        if diagonal is None or diagonal not in (-1, 0, 1) or dims.equal(shape[-1], shape[-2]) is not True:
             return None
         return _order(origin, name == "triu", diagonal)
 
@@ -150,8 +150,8 @@ class Masks:
         if ids.spec.dtype not in ("int64", "int32") or isinstance(value, bool):
             return False
         rows = self._embedded.get(self._root(ids))
-        node = origin.site.node
-        sides = [node.left, *node.comparators] if isinstance(node, ast.Compare) else []
+        node = as_kind(origin.site.node, ast.Compare)
+        sides = [node.left, *node.comparators] if node is not None else []
         named = any(_PAD.search(ast.unparse(side)) for side in sides[1:] or sides)
         if rows is None:
             return named
@@ -199,8 +199,8 @@ class Masks:
         statement, function = self._statement(origin)
         if not is_assignment(statement) or name == "full":
             return None
-        target = statement.targets[0]
-        if not isinstance(target, ast.Name):
+        target = as_kind(statement.targets[0], ast.Name)
+        if target is None:
             return None
         writes = list(_writes(function, target.id))
         kept = {_written_part(write, name.startswith("zeros"), function) for write in writes}
@@ -301,9 +301,9 @@ def _written_part(write: ast.stmt, empty: bool, function: ast.AST) -> bool | Non
     """Whether ``mask[i, :n] = 1`` leaves what is to be kept True; `empty`: the mask is zero elsewhere."""
     if not isinstance(write, ast.Assign) or not isinstance(write.targets[0], ast.Subscript):
         return None
-    key, value = write.targets[0].slice, write.value
-    last = key.elts[-1] if isinstance(key, ast.Tuple) and key.elts else key
-    if not isinstance(value, ast.Constant) or not isinstance(last, ast.Slice) or bool(value.value) is not empty:
+    key, value = write.targets[0].slice, as_kind(write.value, ast.Constant)
+    last = as_kind(key.elts[-1] if isinstance(key, ast.Tuple) and key.elts else key, ast.Slice)
+    if value is None or last is None or bool(value.value) is not empty:
         return None
     bounds = [end for end in (last.lower, last.upper) if end is not None]
     if last.step is not None or len(bounds) != 1 or not _is_length(bounds[0], function):

@@ -13,7 +13,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, own_blocks, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.sifting import any_are, first_of, of_kind
+from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, names_in, nodes_in, stores
 from torchsleuth.values import Instance, LibraryModule, Site, Value
@@ -93,13 +93,16 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
 def _switched(module: LibraryModule) -> bool:
     name = module.type_name
     if name in _STACKS:
-        layer = module.kwargs.get("encoder_layer", module.kwargs.get("decoder_layer", (*module.args, None)[0]))
-        return isinstance(layer, LibraryModule) and _switched(layer)
+        layer = as_kind(
+            module.kwargs.get("encoder_layer", module.kwargs.get("decoder_layer", (*module.args, None)[0])),
+            LibraryModule,
+        )
+        return layer is not None and _switched(layer)
     if name in _DROPOUT_INSIDE:
         position, default = _DROPOUT_INSIDE[name]
         given = module.args[position] if position < len(module.args) else default
-        rate = module.kwargs.get("dropout", given)
-        return isinstance(rate, int | float) and rate > 0
+        rate = as_kind(module.kwargs.get("dropout", given), int, float)
+        return rate is not None and rate > 0
     if name not in _SWITCHED:
         return False
     if "Norm" in name:

@@ -94,8 +94,11 @@ def _tensors(value: Value, node: ast.expr | None, depth: int = 4) -> Iterator[tu
     if isinstance(value, Tensor):
         yield value, node
         return
-    items = value.items if isinstance(value, ListValue) else value.elements if isinstance(value, DictValue) else value
-    if not isinstance(items, tuple) or depth == 0:
+    items = as_kind(
+        value.items if isinstance(value, ListValue) else value.elements if isinstance(value, DictValue) else value,
+        tuple,
+    )
+    if items is None or depth == 0:
         return
     nodes = node.elts if is_display(node) and len(node.elts) == len(items) else [None] * len(items)
     for item, part in zip(items, nodes):
@@ -149,8 +152,8 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
     source = source_at(analysis, used.site)
     names = names_in(node) if node is not None else set()
     for name in sorted(names):
-        value = frame.names.get(name)
-        if not isinstance(value, Tensor) or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
+        value = as_kind(frame.names.get(name), Tensor)
+        if value is None or value.spec.shape is None or not same_shape(value.spec.shape, used.shape):
             continue
         stores = [part for part in ast.walk(scope) if is_name(part, name) and not loads(part)]
         found = [
@@ -495,8 +498,8 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
             owner = node.args[0]
     elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
         owner, axis = node.value.value, node.slice
-    place = literal(axis)
-    if not isinstance(owner, ast.Name) or not isinstance(place, int):
+    place = as_kind(literal(axis), int)
+    if not isinstance(owner, ast.Name) or place is None:
         return None, 0
     return owner, place
 
@@ -504,8 +507,8 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
 def _shape_in(frame: Scene, owner: ast.Name | None, near: Mapping[str, Shape]) -> Shape:
     if owner is not None and owner.id in near:
         return near[owner.id]
-    value = frame.names.get(owner.id) if owner is not None else None
-    return value.spec.shape or () if isinstance(value, Tensor) else ()
+    value = as_kind(frame.names.get(owner.id), Tensor) if owner is not None else None
+    return value.spec.shape or () if value is not None else ()
 
 
 def _axis_of(shape: Shape, wanted: Size) -> int | None:
@@ -556,10 +559,10 @@ def attribute_module(site: Site, node: ast.expr | None) -> LibraryModule | None:
     """The layer that an expression ``self.name(…)`` calls."""
     if not is_method_call(node):
         return None
-    receiver = site.scene.receiver
-    owner = node.func.value
+    receiver = as_kind(site.scene.receiver, Instance)
+    owner = as_kind(node.func.value, ast.Name)
     first = site.scene.function.node.args.args[:1] if site.scene.function is not None else []
-    if not isinstance(receiver, Instance) or not isinstance(owner, ast.Name) or not first or owner.id != first[0].arg:
+    if receiver is None or owner is None or not first or owner.id != first[0].arg:
         return None
     found = receiver.slots.get(node.func.attr)
     return as_kind(found, LibraryModule)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import Operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, nodes_in
 
 
 def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -> Iterator[Candidate]:
     """``x = x.permute(0, 2, 3, 1)`` in front of a use, where the function has the permutation back behind it."""
-    function, node = used.site.scene.function, used.node
-    if function is None or not isinstance(node, ast.Name):
+    function, node = used.site.scene.function, as_kind(used.node, ast.Name)
+    if function is None or node is None:
         return
     back = tuple(order.index(axis) for axis in range(len(order)))
     behind = (part for part in nodes_in(function.node, ast.Call) if part.lineno > node.lineno)

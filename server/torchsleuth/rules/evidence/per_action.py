@@ -6,6 +6,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.evidence.operands import Operand, operands
 from torchsleuth.rules.evidence.squares import ELEMENTWISE, LOSSES, MEETINGS, WHOLE, Uses
 from torchsleuth.rules.rule import Analysis
+from torchsleuth.sifting import as_kind
 from torchsleuth.synthesis.shapes import same_shape
 from torchsleuth.values import Tensor
 
@@ -34,8 +35,8 @@ def unsummed(analysis: Analysis, uses: Uses, operation: Operation) -> tuple[Oper
 
 def _are_apart(wide: Operand, column: Operand) -> bool:
     """(…, A) against (…, 1)"""
-    size = wide.shape[-1] if wide.shape else 1
-    if len(wide.shape) < 2 or not isinstance(size, int) or size < 2 or len(column.shape) != len(wide.shape):
+    size = as_kind(wide.shape[-1] if wide.shape else 1, int)
+    if len(wide.shape) < 2 or size is None or size < 2 or len(column.shape) != len(wide.shape):
         return False
     return column.shape[-1] == 1 and same_shape(wide.shape[:-1], column.shape[:-1])
 

@@ -10,7 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
 from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.sifting import any_are, first_of
+from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
@@ -33,8 +33,8 @@ def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
             edit = edits.insert_after_node(source, argument, suffix)
             yield Candidate(message("fix.append", expression=short(source.segment(argument)), suffix=suffix), (edit,))
         for statement in _assignments(operation):
-            target, made = statement.targets[0], statement.value
-            if not isinstance(target, ast.Name) or not isinstance(argument, ast.Name) or target.id != argument.id:
+            target, made = as_kind(statement.targets[0], ast.Name), statement.value
+            if target is None or not isinstance(argument, ast.Name) or target.id != argument.id:
                 continue
             if type(value) is not tuple or len(value) != 2:
                 title = message("fix.append", expression=short(source.segment(made)), suffix=suffix)
@@ -65,16 +65,16 @@ def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Can
     operation = failure.operation
     source, path = source_at(analysis, operation.site), operation.site.span.path
     for statement in _assignments(operation):
-        target, span = statement.targets[0], source.span(statement.value)
-        if not isinstance(target, ast.Tuple) or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
+        target, span = as_kind(statement.targets[0], ast.Tuple), source.span(statement.value)
+        if target is None or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
             continue
         name = target.elts[1]
-        value = operation.site.scene.names.get(name.id)
+        value = as_kind(operation.site.scene.names.get(name.id), tuple)
         made = (
             other for other in analysis.trace.operations if other.site.span == span and other.site.span.path == path
         )
         states = any(other.module is not None and other.module.type_name == "LSTM" for other in made)
-        if states and isinstance(value, tuple) and len(value) == 2:
+        if states and value is not None and len(value) == 2:
             new = f"({name.id}, _)"
             yield Candidate(message("fix.replace", old=name.id, new=new), (edits.replace(source, name, new),))
 
@@ -87,9 +87,9 @@ def pair_in_sequence(analysis: Analysis, failure: OperatorFailure) -> tuple[Sour
     if place is None or operation.written or place[2] == 0:
         return None
     source, elements, index = place
-    before = elements[index - 1]
-    recurrent = isinstance(before, ast.Call) and ast.unparse(before.func).endswith(_RECURRENT)
-    return (source, before) if recurrent and isinstance(before, ast.Call) else None
+    before = as_kind(elements[index - 1], ast.Call)
+    recurrent = before is not None and ast.unparse(before.func).endswith(_RECURRENT)
+    return (source, before) if recurrent and before is not None else None
 
 
 def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -119,8 +119,8 @@ def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
 def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     """``torch.cat([h[-2], h[-1]], dim=-1)`` for the last state of a recurrent layer that runs in both directions."""
     for _, operation in lineage(analysis, tensor):
-        node, torch = operation.site.node, package_name(operation.site, "torch")
-        if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript):
+        node, torch = as_kind(operation.site.node, ast.Subscript), package_name(operation.site, "torch")
+        if operation.target != "operator.getitem" or node is None:
             continue
         state = operation.args[0] if operation.args[1:] in ((-1,), (0,)) else None
         made = origin_of(state)

@@ -9,6 +9,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument
 from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, nodes_in
 from torchsleuth.values import Tensor, Value
@@ -65,8 +66,8 @@ def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     rows, width = (argument_node(layer, *one) for one in ((0, "num_embeddings"), (1, "embedding_dim")))
     source, tree = analysis.source_of(made.span.path), analysis.tree(made.span.path)
     statement = edits.enclosing_statement(tree, made.node)
-    target = statement.targets[0] if is_assignment(statement) else None
-    if rows is None or width is None or not isinstance(target, ast.Attribute) or made.call is None:
+    target = as_kind(statement.targets[0], ast.Attribute) if is_assignment(statement) else None
+    if rows is None or width is None or target is None or made.call is None:
         return
     owner, kind = source.segment(target.value), source.segment(made.call.func)
     if not kind.endswith("Embedding") or source.segment(call.func) != source.segment(target) or statement is None:

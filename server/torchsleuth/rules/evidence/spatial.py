@@ -20,6 +20,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.synthesis.shapes import same
@@ -55,9 +56,9 @@ def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     for _, operation in lineage(analysis, tensor):
         layer = after.module if after is not None else None
         if layer is not None and after is not None and operation.target.endswith("functional.pad"):
-            call, amounts = operation.site.call, operation.args[1] if len(operation.args) > 1 else None
+            call, amounts = operation.site.call, as_kind(operation.args[1], tuple) if len(operation.args) > 1 else None
             given = call.args[1] if call is not None and len(call.args) > 1 else None
-            front = isinstance(amounts, tuple) and len(amounts) == 2 and amounts[1] == 0
+            front = amounts is not None and len(amounts) == 2 and amounts[1] == 0
             if front and is_display(given) and len(given.elts) == 2:
                 yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
         after = operation if operation.module is not None and operation.module.type_name == "Conv1d" else None
@@ -145,10 +146,10 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
     short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int)}
     site = layer.site
     given = "output_padding" in layer.kwargs or len(layer.args) > 5
-    stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+    stride = as_kind(layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1), int)
     if (
         len(short) == 1
-        and isinstance(stride, int)
+        and stride is not None
         and 0 < (missing := short.pop()) < stride
         and not given
         and site is not None

@@ -18,7 +18,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text
 from torchsleuth.rules.evidence.operands import appended, lineage, package_name, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Related, Span
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_spread, loads
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Parameters, Tensor, Value, is_unknown, items_of
@@ -50,8 +50,8 @@ def not_positive(analysis: Analysis) -> Iterator[Finding]:
         if wanted is None or call.guarded or call.get(len(call.args), "validate_args") is False:
             continue
         for name, position in wanted.items():
-            value = call.get(position, name)
-            found = _finding(analysis, call, name, value) if isinstance(value, Tensor) else None
+            value = as_kind(call.get(position, name), Tensor)
+            found = _finding(analysis, call, name, value) if value is not None else None
             if found is not None and (call.site.span, name) not in seen:
                 seen.add((call.site.span, name))
                 yield found
@@ -163,8 +163,8 @@ def _has_bias(analysis: Analysis, layer: Operation | None) -> bool:
         return False
     module = layer.module
     for call in (call for calls in analysis.calls.values() for call in calls if _fills(call)):
-        given = call.args[0] if call.path.startswith("torch.nn.init.") and call.args else call.receiver
-        mine = isinstance(given, Tensor) and given.owner is module and given.member == "bias"
+        given = as_kind(call.args[0] if call.path.startswith("torch.nn.init.") and call.args else call.receiver, Tensor)
+        mine = given is not None and given.owner is module and given.member == "bias"
         if mine and not call.path.endswith("zero_") and not call.path.endswith("zeros_") and call.get(1, "val") != 0:
             return True
     return False
@@ -252,8 +252,8 @@ def _sets_data(analysis: Analysis, path: str) -> bool:
     """Whether a file has an assignment to ``x.data``, or to a part of it."""
     index = analysis.index(path)
     for node in index.of_type(ast.Attribute):
-        around = index.parents.get(node)
-        place = around if isinstance(around, ast.Subscript) else node
+        around = as_kind(index.parents.get(node), ast.Subscript)
+        place = around if around is not None else node
         if node.attr == "data" and not loads(place):
             return True
     return False

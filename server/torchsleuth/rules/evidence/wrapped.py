@@ -12,7 +12,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -81,8 +81,8 @@ def _state(given: Value) -> LibraryObject | None:
     """The call of state_dict() that a dict comes from as it is, through a file, too."""
     if isinstance(given, DictValue):
         state = given.slots.get("state")
-        entries = state.slots.get("entries") if isinstance(state, LibraryObject) else None
-        same = given.items is not None and not isinstance(entries, DictValue)
+        entries = as_kind(state.slots.get("entries"), DictValue) if isinstance(state, LibraryObject) else None
+        same = given.items is not None and entries is None
         given = state if same else None
     return given if is_object(given, STATE) else None
 
@@ -147,8 +147,8 @@ def _is_returned(analysis: Analysis, wrap: LibraryCall, statement: ast.stmt) -> 
     targets = _targets(analysis, wrap, statement) if isinstance(statement, ast.Assign) else []
     if function is None or len(targets) != 1 or _stores(analysis, path, targets[0], statement):
         return False
-    last = getattr(function, "body", [None])[-1]
-    return isinstance(last, ast.Return) and last.value is not None and ast.unparse(last.value) == targets[0]
+    last = as_kind(getattr(function, "body", [None])[-1], ast.Return)
+    return last is not None and last.value is not None and ast.unparse(last.value) == targets[0]
 
 
 def _is_made_by(analysis: Analysis, wrap: LibraryCall, site: Site, name: str | None) -> bool:

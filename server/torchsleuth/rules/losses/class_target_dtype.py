@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary
 from torchsleuth.tensors import dims
@@ -126,9 +126,9 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
 
 
 def _holds_classes(node: ast.expr, frame: Scene) -> bool:
-    inner = node.value if isinstance(node, ast.Subscript) else node
-    held = frame.names.get(inner.id) if isinstance(inner, ast.Name) else None
-    return isinstance(held, Tensor) and held.spec.dtype == "int64" and held.spec.rank == 1
+    inner = as_kind(node.value if isinstance(node, ast.Subscript) else node, ast.Name)
+    held = as_kind(frame.names.get(inner.id), Tensor) if inner is not None else None
+    return held is not None and held.spec.dtype == "int64" and held.spec.rank == 1
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_binary, literal
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -106,8 +106,12 @@ def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> 
 def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
     """The weights of the classes that a loss of class indices was built with, if they have another floating dtype."""
     module, target = operation.module, operand(operation, 1, "target")
-    weight = given_argument(module, 0, "weight") if module is not None and module.slots["dtype"] is None else None
-    if target is None or target.spec.dtype != "int64" or not isinstance(weight, Tensor):
+    weight = (
+        as_kind(given_argument(module, 0, "weight"), Tensor)
+        if module is not None and module.slots["dtype"] is None
+        else None
+    )
+    if target is None or target.spec.dtype != "int64" or weight is None:
         return None
     dtypes = weight.spec.dtype, scores.spec.dtype
     return weight if None not in dtypes and dtypes[0] != dtypes[1] and set(dtypes) <= _FLOATING else None
@@ -185,8 +189,8 @@ def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Opera
 def _asked(analysis: Analysis, operation: Operation) -> str:
     """The tensor that is to require gradients: what `requires_grad_()` is called on, or what is made so."""
     node = operation.site.node
-    owner = node.func if isinstance(node, ast.Call) else node
-    if isinstance(owner, ast.Attribute) and owner.attr.startswith("requires_grad"):
+    owner = as_kind(node.func if isinstance(node, ast.Call) else node, ast.Attribute)
+    if owner is not None and owner.attr.startswith("requires_grad"):
         node = owner.value
     return f"`{short(analysis.source_of(operation.site.span.path).segment(node))}`"
 

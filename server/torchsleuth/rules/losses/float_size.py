@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
@@ -131,8 +131,8 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
                 yield call.site, name, value, node
         if call.path == "torch.utils.data.random_split":
             lengths = call.get(1, "lengths")
-            items = lengths.items or () if isinstance(lengths, ListValue) else lengths
-            if isinstance(items, tuple) and any(item > 1 for item in of_kind(items, float)):
+            items = as_kind(lengths.items or () if isinstance(lengths, ListValue) else lengths, tuple)
+            if items is not None and any(item > 1 for item in of_kind(items, float)):
                 node = _argument(call, 1, "lengths")
                 found = next(index for index, item in enumerate(items) if isinstance(item, float) and item > 1)
                 parts = node.elts if is_display(node) else []
@@ -286,8 +286,8 @@ def _divisions(analysis: Analysis, site: Site, node: ast.expr | None) -> Iterato
 
 def _of_attribute(frame: Scene, node: ast.expr) -> Iterator[tuple[str, ast.BinOp]]:
     """The divisions of a property, or of what the methods of a class assign to an attribute: ``cfg.head_dim``."""
-    owner = held(node.value, frame) if isinstance(node, ast.Attribute) else None
-    for base in owner.cls.mro() if isinstance(owner, Instance) else ():
+    owner = as_kind(held(node.value, frame), Instance) if isinstance(node, ast.Attribute) else None
+    for base in owner.cls.mro() if owner is not None else ():
         for method in of_kind(base.node.body if isinstance(base, ClassValue) else (), ast.FunctionDef):
             if not isinstance(node, ast.Attribute):
                 continue

@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.operands import Operand, operands, source_at
 from torchsleuth.rules.evidence.squares import Uses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 
 CODE = "TS320"
@@ -82,8 +83,8 @@ def _is_averaged(uses: Uses, operation: Operation) -> bool:
 
 def _kept(analysis: Analysis, operation: Operation, labels: Operand, number: int) -> Iterator[Candidate]:
     """The comparisons of the other labels alone."""
-    source, node = source_at(analysis, operation.site), operation.site.node
-    if isinstance(node, ast.Compare) and labels.node is not None:
+    source, node = source_at(analysis, operation.site), as_kind(operation.site.node, ast.Compare)
+    if node is not None and labels.node is not None:
         whole = source.segment(node)
         new = f"({whole})[{source.segment(labels.node)} != {number}]"
         yield Candidate(message("fix.replace", old=whole, new=new), (edits.replace(source, node, new),))

@@ -117,15 +117,15 @@ def _lookup(operation: Operation) -> Lookup | None:
     if is_entropy(operation):
         used, prediction = operand(operation, 1, "target"), operand(operation, 0, "input")
         shape = prediction.spec.shape if prediction is not None else None
-        size = (shape[1] if len(shape) > 1 else shape[0]) if shape else None
-        if used is None or not isinstance(size, int) or used.spec.dtype not in ("int64", "uint8"):
+        size = (as_kind(shape[1] if len(shape) > 1 else shape[0], int)) if shape else None
+        if used is None or size is None or used.spec.dtype not in ("int64", "uint8"):
             return None
         return Lookup(used, size, "classes", operation.module, ignored_by(operation))
     name = operation.target.rpartition(".")[2]
     if name == "one_hot":
         used = operand(operation, 0, "tensor", "input")
-        count = operation.kwargs.get("num_classes", operation.args[1] if len(operation.args) > 1 else -1)
-        return Lookup(used, count, "one_hot") if used is not None and isinstance(count, int) and count > 0 else None
+        count = as_kind(operation.kwargs.get("num_classes", operation.args[1] if len(operation.args) > 1 else -1), int)
+        return Lookup(used, count, "one_hot") if used is not None and count is not None and count > 0 else None
     if name in ("gather", "index_select", "take_along_dim"):
         return _picked(operation)
     if name == "getitem" and len(operation.args) == 2:
@@ -153,8 +153,8 @@ def _picked(operation: Operation) -> Lookup | None:
     shape = table.spec.shape if table is not None else None
     if index is None or not shape or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
         return None
-    size = shape[dim]
-    return Lookup(index, size, "table") if isinstance(size, int) else None
+    size = as_kind(shape[dim], int)
+    return Lookup(index, size, "table") if size is not None else None
 
 
 def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Finding:
@@ -270,10 +270,14 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
     numbers = numbers if born.name == "randint" else numbers[:2]
     end = numbers[-1] if 0 < len(numbers) < 3 else None
     layer = lookup.layer
-    written = argument_node(layer, 0, "num_embeddings") if layer is not None and lookup.kind == "table" else None
+    written = (
+        as_kind(argument_node(layer, 0, "num_embeddings"), ast.Name)
+        if layer is not None and lookup.kind == "table"
+        else None
+    )
     if end is not None and isinstance(end, ast.Constant | ast.Name):
         new = str(lookup.size)
-        if isinstance(written, ast.Name) and written.id in born.site.scene.names:
+        if written is not None and written.id in born.site.scene.names:
             new = written.id
         yield replaced(analysis, born.site, end, new)
 
@@ -296,14 +300,14 @@ def _fixed(analysis: Analysis, operation: Operation, error: str, places: tuple[R
 
 def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Candidate]:
     """The last position in place of one that is not there; or fewer positions asked for."""
-    node = operation.site.node
+    node = as_kind(operation.site.node, ast.Subscript)
     found = _OUT.search(error)
     if found is not None and int(found[1]) >= int(found[2]):
         excess = int(found[1]) - int(found[2]) + 1
         yield from _shorter(analysis, operation.site.scene, excess)
-        if isinstance(node, ast.Subscript) and not isinstance(node.slice, ast.Tuple):
+        if node is not None and not isinstance(node.slice, ast.Tuple):
             yield from _not_beyond(analysis, operation.site, node, excess)
-    if isinstance(node, ast.Subscript):
+    if node is not None:
         parts = parts_of_tuple(node.slice)
         for part in parts:
             if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
@@ -312,8 +316,8 @@ def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Cand
 
 def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidate]:
     """A ``__len__`` without the positions for which ``__getitem__`` goes over the end."""
-    owner, function = frame.receiver, frame.function
-    if not isinstance(owner, Instance) or function is None or function.name != "__getitem__":
+    owner, function = as_kind(frame.receiver, Instance), frame.function
+    if owner is None or function is None or function.name != "__getitem__":
         return
     source = analysis.source_of(owner.cls.path)
     methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__len__"]

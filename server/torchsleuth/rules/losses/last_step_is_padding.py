@@ -27,7 +27,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operands import Operand, operands, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, called, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import PaddedSteps
@@ -38,8 +38,8 @@ CODE = "TS329"
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen = set()
     for operation in analysis.trace.operations:
-        node = operation.site.node
-        if operation.target != "operator.getitem" or not isinstance(node, ast.Subscript) or operation.site.span in seen:
+        node = as_kind(operation.site.node, ast.Subscript)
+        if operation.target != "operator.getitem" or node is None or operation.site.span in seen:
             continue
         for steps in of_kind(operation.tensors[0].tags, PaddedSteps) if operation.tensors else ():
             table = operands(operation)[0]
@@ -78,14 +78,14 @@ def _by_lengths(analysis: Analysis, table: Operand, node: ast.Subscript, steps: 
 def _lengths(scope: ast.AST) -> str | None:
     """The name of the lengths that pad_packed_sequence gives, or of those that were packed."""
     for made in nodes_in(scope, ast.Assign):
-        target = made.targets[0]
-        if called(made.value) == "pad_packed_sequence" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
-            second = target.elts[1]
-            if isinstance(second, ast.Name) and not second.id.startswith("_"):
+        target = as_kind(made.targets[0], ast.Tuple)
+        if called(made.value) == "pad_packed_sequence" and target is not None and len(target.elts) == 2:
+            second = as_kind(target.elts[1], ast.Name)
+            if second is not None and not second.id.startswith("_"):
                 return second.id
     for call in nodes_in(scope, ast.Call):
-        given = argument_of(call, 1, "lengths") if called(call) == "pack_padded_sequence" else None
-        if isinstance(given, ast.Name):
+        given = as_kind(argument_of(call, 1, "lengths"), ast.Name) if called(call) == "pack_padded_sequence" else None
+        if given is not None:
             return given.id
     return None
 

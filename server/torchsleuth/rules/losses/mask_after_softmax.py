@@ -34,6 +34,7 @@ from torchsleuth.rules.evidence.masks import Masks
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import targets_of
 from torchsleuth.values import Tensor
@@ -123,9 +124,9 @@ def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Findi
 
 def _normalised(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
     """The weights divided by what is left of their sum."""
-    statement, path = statement_of(analysis, masked.site), masked.site.span.path
-    targets = targets_of(statement) if isinstance(statement, ast.Assign) else []
-    if isinstance(statement, ast.Assign) and len(targets) == 1 and isinstance(targets[0], ast.Name):
+    statement, path = as_kind(statement_of(analysis, masked.site), ast.Assign), masked.site.span.path
+    targets = targets_of(statement) if statement is not None else []
+    if statement is not None and len(targets) == 1 and isinstance(targets[0], ast.Name):
         if statement.value is analysis.index(path).same(masked.site.node) and is_simple(statement, analysis, path):
             name = targets[0].id
             line = f"{name} = {name} / {name}.sum(dim=-1, keepdim=True).clamp(min=1e-6)"

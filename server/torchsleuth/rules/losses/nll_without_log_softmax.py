@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text, ope
 from torchsleuth.rules.evidence.operands import operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
@@ -60,8 +61,8 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
     """The target of the divergence: probabilities, or, with `log_target`, their logarithm."""
     target = operand(operation, 1, "target")
     options = operation.kwargs if operation.module is None else operation.module.kwargs
-    log = options.get("log_target", False)
-    if target is None or not isinstance(log, bool):
+    log = as_kind(options.get("log_target", False), bool)
+    if target is None or log is None:
         return
     name, text = short_name(operation), target.described("the target")
     fixes: list[Candidate] = []

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -139,9 +139,11 @@ def _length_axis(module: LibraryModule | None) -> int | None:
     layer = module.argument(0, "encoder_layer") if module.type_name == "TransformerEncoder" else layer
     place = _BATCH_FIRST.get(layer.type_name) if isinstance(layer, LibraryModule) else None
     first = (
-        layer.argument(place, "batch_first", False) if place is not None and isinstance(layer, LibraryModule) else None
+        as_kind(layer.argument(place, "batch_first", False), bool)
+        if place is not None and isinstance(layer, LibraryModule)
+        else None
     )
-    return int(first) if isinstance(first, bool) else None
+    return int(first) if first is not None else None
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -33,6 +33,7 @@ from torchsleuth.rules.evidence.operands import Operand, operand, operands, repl
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import LibraryModule, Tensor
 
@@ -125,8 +126,8 @@ def _sums_over_last(product: Operation) -> bool:
     """Whether the last dimension of the first operand is what a product sums over."""
     if short_name(product) != "einsum":
         return True
-    equation = product.args[0] if product.args else None
-    terms, arrow, result = equation.replace(" ", "").partition("->") if isinstance(equation, str) else ("", "", "")
+    equation = as_kind(product.args[0], str) if product.args else None
+    terms, arrow, result = equation.replace(" ", "").partition("->") if equation is not None else ("", "", "")
     first, *others = terms.split(",")
     return bool(arrow and first) and first[-1] not in result and all(first[-1] in other for other in others)
 

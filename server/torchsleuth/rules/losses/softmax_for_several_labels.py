@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text, ope
 from torchsleuth.rules.evidence.operands import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Bounds, Tensor
@@ -51,8 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _are_several(target: Tensor) -> bool:
     """Whether each of several labels of a sample is drawn on its own."""
-    around, shape = held(target), target.spec.shape
-    if not isinstance(around, Bounds) or (around.low, around.high, around.anywhere) != (0, 1, True):
+    around, shape = as_kind(held(target), Bounds), target.spec.shape
+    if around is None or (around.low, around.high, around.anywhere) != (0, 1, True):
         return False
     if not shape or len(shape) < 2 or not isinstance(shape[1], int) or shape[1] < 2:
         return False

@@ -119,8 +119,8 @@ _RESHAPES = ("view", "reshape", "unflatten", "flatten")
 
 def _is_batch_of_product(product: Operation) -> bool:
     """Whether the first dimension of the first operand of an einsum is in the other operand and in the result, too."""
-    equation = product.args[0] if product.args else None
-    terms, _, result = equation.replace(" ", "").partition("->") if isinstance(equation, str) else ("", "", "")
+    equation = as_kind(product.args[0], str) if product.args else None
+    terms, _, result = equation.replace(" ", "").partition("->") if equation is not None else ("", "", "")
     first, *others = terms.split(",")
     return bool(first) and first[0] in result and all(first[0] in other for other in others)
 
@@ -223,8 +223,8 @@ def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> 
 
 def _chosen(use: Operation) -> LibraryObject | None:
     """The distribution over classes that an operation samples from."""
-    chosen = use.args[0] if use.args else None
-    return chosen if isinstance(chosen, LibraryObject) and chosen.type_name in _CHOICES else None
+    chosen = as_kind(use.args[0], LibraryObject) if use.args else None
+    return chosen if chosen is not None and chosen.type_name in _CHOICES else None
 
 
 def _picked(use: Operation, name: str) -> Value:

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.iterations import in_every_step
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 
 CODE = "TS704"
@@ -43,8 +44,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _fixes(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     path = call.site.span.path
-    statement = statement_of(analysis, call.site)
-    if isinstance(statement, ast.Expr) and statement.lineno == statement.end_lineno:
+    statement = as_kind(statement_of(analysis, call.site), ast.Expr)
+    if statement is not None and statement.lineno == statement.end_lineno:
         if is_simple(statement, analysis, path):
             edit = edits.remove_line(analysis.source_of(path), statement.lineno)
             yield Candidate(message("fix.remove", text=ast.unparse(statement)), (edit,))

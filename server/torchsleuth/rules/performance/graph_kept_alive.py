@@ -95,8 +95,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _may_be_another(kept: _Kept) -> bool:
     """Whether it is one of several elements, of which the same function reads one: that may be what training goes back from."""
-    into = kept.into
-    if kept.holder is None or not isinstance(into, ast.Subscript) or isinstance(into.slice, ast.Constant):
+    into = as_kind(kept.into, ast.Subscript)
+    if kept.holder is None or into is None or isinstance(into.slice, ast.Constant):
         return False
     held = ast.unparse(into.value)
     reads = (part for part in nodes_in(kept.frame.scope, ast.Subscript) if loads(part))
@@ -154,8 +154,8 @@ def _sums(analysis: Analysis) -> Iterator[_Kept]:
             if holder is None or term is None or holder in term.members:
                 continue
             into = as_kind(parts[mine], ast.Name, ast.Attribute, ast.Subscript)
-            tensor = operation.args[other]
-            if not isinstance(tensor, Tensor):
+            tensor = as_kind(operation.args[other], Tensor)
+            if tensor is None:
                 continue
             yield _Kept(operation.site.span, operation.site.scene, tensor, term, parts[other], into, point, holder)
             break
@@ -167,10 +167,10 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
     for call in analysis.calls.get("list.append", ()):
         if not call.loops or not call.certain or len(call.args) != 1:
             continue
-        node, grown = call.site.node, call.receiver
+        node, grown = call.site.node, as_kind(call.receiver, ListValue)
         if not is_method_call(node):
             continue
-        if not isinstance(grown, ListValue) or grown.identity in analysis.trace.emptied:
+        if grown is None or grown.identity in analysis.trace.emptied:
             continue
         key = (node, grown.identity)
         last, before[key] = before.get(key), call

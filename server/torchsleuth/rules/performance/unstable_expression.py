@@ -29,6 +29,7 @@ from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import is_exact, operand, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import is_attribute, is_binary, is_literal, stores
 from torchsleuth.syntax.names import Use
 from torchsleuth.values import Tensor
@@ -161,8 +162,8 @@ def _of_variables(analysis: Analysis, reported: set[Span], applied: dict[ast.Cal
     for operation in analysis.trace.operations:
         if operation.target not in ("torch.log", "Tensor.log") or operation.site.span in reported:
             continue
-        value = operation.args[0] if operation.args else operation.kwargs.get("input")
-        if not isinstance(value, Tensor):
+        value = as_kind(operation.args[0] if operation.args else operation.kwargs.get("input"), Tensor)
+        if value is None:
             continue
         kinds = sorted(value.tags & _LOGARITHMS.keys())
         if kinds and operation.site.span.path == analysis.source.path:
@@ -178,8 +179,8 @@ def _from_scores(
     origin, index = value.origin, analysis.index(analysis.source.path)
     if origin is None or origin.site.scene != operation.site.scene:
         return
-    made, node = index.same(origin.site.node), index.same(operation.site.node)
-    if not isinstance(made, ast.Call) or not isinstance(node, ast.Call) or made.lineno >= node.lineno:
+    made, node = as_kind(index.same(origin.site.node), ast.Call), as_kind(index.same(operation.site.node), ast.Call)
+    if made is None or node is None or made.lineno >= node.lineno:
         return
     inner = applied.get(made)
     if inner is None or inner.name not in _LOGARITHMS or not isinstance(inner.of, ast.Name):

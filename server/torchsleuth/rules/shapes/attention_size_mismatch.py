@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_plain_call, nodes_in
 from torchsleuth.synthesis.shapes import same
@@ -132,8 +132,8 @@ def _batches(module: LibraryModule, given: list[Operand]) -> tuple[Operand, Oper
 
 def _inner_batch_first(module: LibraryModule) -> object:
     """`batch_first` of the layer that a stack of them was built with."""
-    layer = module.args[0] if module.args else None
-    return layer.kwargs.get("batch_first") if isinstance(layer, LibraryModule) else None
+    layer = as_kind(module.args[0], LibraryModule) if module.args else None
+    return layer.kwargs.get("batch_first") if layer is not None else None
 
 
 def _of_batches(
@@ -165,17 +165,12 @@ def _width(
 ) -> Finding:
     """Embeddings of another width than the layer was built for, or batches of two sizes."""
     name = _NAMES.get(module.type_name, _WIDTH)[0]
-    built = given_argument(module, 0, name)
+    built = as_kind(given_argument(module, 0, name), int)
     odd = next(
-        (used for used in given if used.shape and not same(used.shape[-1], built if isinstance(built, int) else -1)),
+        (used for used in given if used.shape and not same(used.shape[-1], built if built is not None else -1)),
         None,
     )
-    if (
-        not isinstance(built, int)
-        or odd is None
-        or "mask" in failure.failure.message
-        or "batch" in failure.failure.message
-    ):
+    if built is None or odd is None or "mask" in failure.failure.message or "batch" in failure.failure.message:
         return Finding(plain.at, plain.message, plain.related, _turned(analysis, failure, module, given))
     text = message(
         "attention.width",
@@ -204,10 +199,10 @@ def _turned(
 
 def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str, built: int) -> Iterator[Candidate]:
     """The input, or the layer, given the width of the other."""
-    got = odd.shape[-1]
+    got = as_kind(odd.shape[-1], int)
     if len(odd.shape) == 3 and same(odd.shape[1], built):
         yield from suffixed(analysis, odd, ".transpose(1, 2)")
-    if isinstance(got, int):
+    if got is not None:
         yield from change_argument(analysis, module, 0, name, got)
     for layer in layers_behind(analysis, odd.tensor, "Linear", "Embedding", "Conv"):
         other = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")

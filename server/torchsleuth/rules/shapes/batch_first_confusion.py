@@ -156,11 +156,11 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
     """Sequences that are packed along the wrong dimension."""
     seen: set[object] = set()
     for call in analysis.calls.get(_PACKING, ()):
-        padded, first = call.get(0, "input"), call.get(2, "batch_first", False)
-        if not isinstance(padded, Tensor):
+        padded, first = as_kind(call.get(0, "input"), Tensor), as_kind(call.get(2, "batch_first", False), bool)
+        if padded is None:
             continue
         shape, axis = padded.spec.shape, batch_of(padded)
-        if shape is None or axis is None or not isinstance(first, bool) or axis == (0 if first else 1) or axis > 1:
+        if shape is None or axis is None or first is None or axis == (0 if first else 1) or axis > 1:
             continue
         if call.site.span in seen or 1 in shape[:2] or call.site.call is None:
             continue
@@ -285,8 +285,8 @@ def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         if origin is None or origin.operator.endswith("pad_sequence"):
             break
         origin = origin.sources[0].origin if origin.sources else None
-    call = origin.site.node if origin is not None else None
-    if origin is None or not isinstance(call, ast.Call) or not origin.operator.endswith("pad_sequence"):
+    call = as_kind(origin.site.node, ast.Call) if origin is not None else None
+    if origin is None or call is None or not origin.operator.endswith("pad_sequence"):
         return
     source = source_at(analysis, origin.site)
     written = keyword_of(call, "batch_first")

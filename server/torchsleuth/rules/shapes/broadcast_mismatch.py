@@ -55,6 +55,7 @@ from torchsleuth.rules.evidence.spatial import padded, resampled, strided
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
@@ -267,8 +268,8 @@ def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
         if layer is None or layer.site is None or not _is_identity(layer) or len(used.shape) != len(other.shape):
             continue
         axis = 1 if len(used.shape) > 2 else -1
-        inside, outside = used.shape[axis], other.shape[axis]
-        if not isinstance(inside, int) or not isinstance(outside, int):
+        inside, outside = as_kind(used.shape[axis], int), as_kind(other.shape[axis], int)
+        if inside is None or outside is None:
             continue
         frame = layer.site.scene
         names = [next(names_for(frame, size), str(size)) for size in (inside, outside)]

@@ -40,6 +40,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
@@ -74,10 +75,11 @@ def _dim(operation: Operation) -> int:
     name = operation.target.rpartition(".")[2]
     if name in _DIMENSION:
         return _DIMENSION[name]
-    value = operation.kwargs.get(
-        "dim", operation.kwargs.get("axis", operation.args[1] if len(operation.args) > 1 else 0)
+    value = as_kind(
+        operation.kwargs.get("dim", operation.kwargs.get("axis", operation.args[1] if len(operation.args) > 1 else 0)),
+        int,
     )
-    return value if isinstance(value, int) else 0
+    return value if value is not None else 0
 
 
 def _agree(left: Shape, right: Shape, dim: int) -> bool:

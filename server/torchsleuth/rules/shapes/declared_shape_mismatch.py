@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
@@ -96,8 +96,8 @@ def _of_bodies(analysis: Analysis) -> Iterator[Finding]:
         )
         yield Finding(meeting.site.span, text)
     for parts in analysis.trace.parts_differ:
-        node = parts.site.node
-        value = node.value if isinstance(node, ast.Return) else None
+        node = as_kind(parts.site.node, ast.Return)
+        value = node.value if node is not None else None
         at = parts.site.frame.source.span(value) if value is not None else parts.site.span
         if isinstance(parts.declared, Declared):
             yield Finding(at, message("declared.tuple", count=parts.count or 0))
@@ -206,8 +206,8 @@ def _at_call(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -
 
 def _passed_as(sighting: DeclaredSighting, parameter: ast.arg) -> ast.expr | None:
     """The argument that a call gives a parameter."""
-    call, function = sighting.call and sighting.call.node, sighting.site.frame.function
-    if not isinstance(call, ast.Call) or function is None:
+    call, function = as_kind(sighting.call and sighting.call.node, ast.Call), sighting.site.frame.function
+    if call is None or function is None:
         return None
     for keyword in call.keywords:
         if keyword.arg == parameter.arg:
@@ -260,8 +260,8 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
     sizes = [part.size for part in declared.dims]
     if 0 in sizes or not sizes:
         return False
-    first = sizes[0]
-    if isinstance(first, str) and (first.lower() in _BATCH or first in known):
+    first = as_kind(sizes[0], str)
+    if first is not None and (first.lower() in _BATCH or first in known):
         return True
     if aligned is None:
         return all_are(sizes, int) and dims.product(of_kind(sizes, int)) == dims.product(shape)
@@ -320,8 +320,11 @@ def _value_text(source: SourceText, node: ast.AST) -> str:
             return f"`{short(source.segment(node.value))}`"
         case ast.FunctionDef() | ast.AsyncFunctionDef():
             return message("declared.result", name=f"`{node.name}`")
-    shown = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "value", None))
-    return f"`{short(source.segment(shown))}`" if isinstance(shown, ast.AST) else message("declared.value")
+    shown = as_kind(
+        node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", getattr(node, "value", None)),
+        ast.AST,
+    )
+    return f"`{short(source.segment(shown))}`" if shown is not None else message("declared.value")
 
 
 def _corrected(source: SourceText, sighting: DeclaredSighting, wrong: list[int]) -> Iterator[Candidate]:
@@ -338,8 +341,8 @@ def _corrected(source: SourceText, sighting: DeclaredSighting, wrong: list[int])
     elif source.text[declared.start : declared.start + 1] in "\"'":
         return  # torchtyping has more between its brackets than sizes
     else:
-        first = declared.dims[0].size if declared.dims else None
-        if isinstance(first, str) and first not in dict(sighting.sizes) and texts:
+        first = as_kind(declared.dims[0].size, str) if declared.dims else None
+        if first is not None and first not in dict(sighting.sizes) and texts:
             texts[0] = first
         comma = "," if len(texts) == 1 and declared.kind == "comment" else ""
         changes = [_edit(source, declared.start, declared.end, declared.separator.join(texts) + comma)]

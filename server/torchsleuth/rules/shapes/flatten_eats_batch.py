@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 
@@ -108,8 +109,8 @@ def _candidates(analysis: Analysis, layer: Operation, flatten: Operation, given:
     source = source_at(analysis, flatten.site)
     edit = edits.replace(source, node, f"{written(source, given.node)}.flatten(1)")
     yield Candidate(message("fix.flatten"), (edit,))
-    features = dims.product(given.shape[1:])
-    if isinstance(features, int):
+    features = as_kind(dims.product(given.shape[1:]), int)
+    if features is not None:
         for made in change_argument(analysis, layer.module, 0, "in_features", features):
             yield Candidate(f"{message('fix.flatten')}; {made.title}", (edit, *made.edits))
 

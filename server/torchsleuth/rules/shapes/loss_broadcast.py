@@ -45,6 +45,7 @@ from torchsleuth.rules.evidence.squares import COMPARISONS, MEETINGS, Uses, is_a
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_literal, is_name, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
@@ -146,8 +147,8 @@ def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Ca
     """A line behind the last statement that computes the variable: corrections of a transformed action belong to the sum."""
     path, source = made.site.span.path, analysis.source_of(made.site.span.path)
     first = statement_of(analysis, made.site)
-    target = first.targets[0] if is_assignment(first) else None
-    if first is None or not isinstance(target, ast.Name):
+    target = as_kind(first.targets[0], ast.Name) if is_assignment(first) else None
+    if first is None or target is None:
         return
     for block in blocks_of(analysis.tree(path)):
         if first in block:

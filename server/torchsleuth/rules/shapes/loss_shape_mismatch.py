@@ -51,6 +51,7 @@ from torchsleuth.rules.losses.mse_on_class_indices import holds_integers
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis import losses
@@ -224,8 +225,8 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
 
 def _parts_beside(target: Operand) -> dict[str, Value]:
     """Parts of the object or dict that a target is taken from."""
-    node = target.node.value if isinstance(target.node, ast.Attribute | ast.Subscript) else None
-    owner = target.site.scene.names.get(node.id) if isinstance(node, ast.Name) else None
+    node = as_kind(target.node.value, ast.Name) if isinstance(target.node, ast.Attribute | ast.Subscript) else None
+    owner = target.site.scene.names.get(node.id) if node is not None else None
     held = owner.slots if isinstance(owner, Instance) else owner.items if isinstance(owner, DictValue) else None
     return {name: value for name, value in (held or {}).items() if isinstance(name, str) and name.isidentifier()}
 
@@ -236,12 +237,12 @@ def _several_labels(
     """Several labels of 0 or 1 for each sample, flattened for a loss that takes one class: a loss of each for itself."""
     flattening = _flattening(analysis, target)
     before = operand(flattening, 0, "input") if flattening is not None else None
-    module, call = operation.module, flattening.site.node if flattening is not None else None
+    module, call = operation.module, as_kind(flattening.site.node, ast.Call) if flattening is not None else None
     fits = before is not None and len(before.shape) > 1 and same_shape(before.shape, prediction.shape)
     if not fits or before is None or before.node is None or module is None or module.type_name != "CrossEntropyLoss":
         return
     made = renamed(analysis, module.site, "BCEWithLogitsLoss") if module.site is not None else None
-    if made is None or not isinstance(call, ast.Call) or module.args or module.kwargs:
+    if made is None or call is None or module.args or module.kwargs:
         return
     source = source_at(analysis, target.site)
     new = f"{written(source, before.node)}.float()"
@@ -298,8 +299,8 @@ def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[C
         source = source_at(analysis, operation.site)
         flat = edits.replace(source, operation.site.node, f"{source.segment(found.node)}.flatten(1)")
         yield Candidate(message("fix.flatten"), (flat,))
-        features = dims.product(before[1:])
-        if following is not None and isinstance(features, int):
+        features = as_kind(dims.product(before[1:]), int)
+        if following is not None and features is not None:
             for made in change_argument(analysis, following, 0, "in_features", features):
                 yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
         return
@@ -317,11 +318,11 @@ def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
         or not holds_integers(analysis, target)
     ):
         return
-    integers, scores = target.spec.dtype == "int64", prediction.node
+    integers, scores = target.spec.dtype == "int64", as_kind(prediction.node, ast.Name)
     if is_method_call(node, "float"):
         node, integers = node.func.value, True
     labels = written(source_at(analysis, target.site), node) + ("" if integers else ".long()")
-    size = f"{scores.id}.size(1)" if isinstance(scores, ast.Name) else dims.text(prediction.shape[1])
+    size = f"{scores.id}.size(1)" if scores is not None else dims.text(prediction.shape[1])
     text = f"{functional}.one_hot({labels}, {size}).float()"
     yield replaced(analysis, target.site, target.node or node, text, safe=False)
 
@@ -333,8 +334,8 @@ def _one_output(analysis: Analysis, prediction: Operand, target: Operand) -> Ite
     single = len(target.shape) == 1 and same(target.shape[0], prediction.shape[0])
     wide = len(target.shape) == 2 and same(target.shape[0], prediction.shape[0])
     for layer in layers_behind(analysis, prediction.tensor, "Linear"):
-        wanted = 1 if single else target.shape[1] if wide else None
-        if isinstance(wanted, int):
+        wanted = as_kind(1 if single else target.shape[1] if wide else None, int)
+        if wanted is not None:
             for made in change_argument(analysis, layer, 1, "out_features", wanted):
                 squeeze = (append(source_at(analysis, prediction.site), prediction.node, ".squeeze(1)"),)
                 yield Candidate(made.title, made.edits + (squeeze if single else ()), safe=False)
@@ -345,12 +346,13 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
     """A weight for another number of classes than the prediction has."""
     operation = failure.operation
     module = operation.module
-    given = (
+    given = as_kind(
         module.kwargs.get("weight", module.args[0] if module.args else None)
         if module is not None
-        else operation.kwargs.get("weight")
+        else operation.kwargs.get("weight"),
+        Tensor,
     )
-    if not isinstance(given, Tensor) or not given.spec.shape or len(prediction.shape) < 2:
+    if given is None or not given.spec.shape or len(prediction.shape) < 2:
         return plain
     classes, weights = prediction.shape[1], given.spec.shape[0]
     text = message(

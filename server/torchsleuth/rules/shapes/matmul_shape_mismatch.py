@@ -53,7 +53,7 @@ from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.evidence.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
@@ -91,8 +91,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, used: Operand) -> Finding:
-    replacement = layer.slots["attributes"].get("weight")
-    if isinstance(replacement, Tensor):
+    replacement = as_kind(layer.slots["attributes"].get("weight"), Tensor)
+    if replacement is not None:
         return _other_weight(analysis, failure, layer, used, replacement)
     got, wanted = used.shape[-1], given_argument(layer, 0, "in_features")
     text = message(
@@ -161,11 +161,9 @@ def _for_linear(
         yield from _previous_layer(analysis, used.tensor, wanted)
     yield from state_unpacked(analysis, failure)
     if len(shape) == 4:
-        features = dims.product(shape[1:])
+        features = as_kind(dims.product(shape[1:]), int)
         for flat in _flattened(analysis, layer, used):
-            for made in (
-                change_argument(analysis, layer, 0, "in_features", features) if isinstance(features, int) else ()
-            ):
+            for made in change_argument(analysis, layer, 0, "in_features", features) if features is not None else ():
                 yield Candidate(f"{flat.title}; {made.title}", (*flat.edits, *made.edits))
 
 
@@ -195,8 +193,8 @@ def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[C
         item for _, item in lineage(analysis, tensor) if item.target.rpartition(".")[2] in ("chunk", "tensor_split")
     ]
     whole = operand(parts[0], 0, "input") if parts else None
-    count = parts[0].args[1] if whole is not None and len(parts[0].args) > 1 else None
-    if whole is not None and whole.shape and isinstance(count, int) and not same(whole.shape[-1], count * wanted):
+    count = as_kind(parts[0].args[1], int) if whole is not None and len(parts[0].args) > 1 else None
+    if whole is not None and whole.shape and count is not None and not same(whole.shape[-1], count * wanted):
         for layer in islice(layers_behind(analysis, whole.tensor, "Linear"), 1):
             yield from islice(change_argument(analysis, layer, 1, "out_features", count * wanted), 2)
 
@@ -234,8 +232,8 @@ def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iter
             source, node, _flat_text(operation, written(source, given.node), source.segment(node.func))
         )
         yield Candidate(message("fix.flatten"), (edit,))
-        features = dims.product(given.shape[1:])
-        if isinstance(features, int):
+        features = as_kind(dims.product(given.shape[1:]), int)
+        if features is not None:
             for made in change_argument(analysis, layer, 0, "in_features", features):
                 yield Candidate(f"{message('fix.flatten')}; {made.title}", (edit, *made.edits))
         return
@@ -256,11 +254,11 @@ def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator
 
 def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
     """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
-    site, built = layer.site, given_argument(layer, 0, "embed_dim")
+    site, built = layer.site, as_kind(given_argument(layer, 0, "embed_dim"), int)
     widths = [used.shape[-1] for used in given[1:3]]
     if site is None or site.call is None or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
         return
-    if not same(given[0].shape[-1], built if isinstance(built, int) else -1):
+    if not same(given[0].shape[-1], built if built is not None else -1):
         return
     if isinstance(widths[0], int) and isinstance(widths[1], int):
         names = [next(names_for(site.scene, width), str(width)) for width in of_kind(widths, int)]
@@ -326,8 +324,8 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
 
 def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
     """The message about an equation that names more or fewer dimensions than an operand has."""
-    equation = operation.args[0] if operation.args else None
-    terms = equation.replace(" ", "").partition("->")[0].split(",") if isinstance(equation, str) else []
+    equation = as_kind(operation.args[0], str) if operation.args else None
+    terms = equation.replace(" ", "").partition("->")[0].split(",") if equation is not None else []
     for term, used in zip(terms, given):
         if len(terms) == len(given) and term.isalpha() and len(term) != len(used.shape):
             operand = used.described("the operand")
@@ -338,8 +336,8 @@ def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
 def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
     """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
     node = operation.site.call
-    equation = operation.args[0] if operation.args else None
-    if not isinstance(equation, str) or node is None or not isinstance(node.args[0], ast.Constant):
+    equation = as_kind(operation.args[0], str) if operation.args else None
+    if equation is None or node is None or not isinstance(node.args[0], ast.Constant):
         return
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     terms = inputs.split(",")

@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display
 from torchsleuth.synthesis.shapes import Shape, same
@@ -117,21 +117,21 @@ def _candidates(
     analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand, argument: tuple[str, int, int]
 ) -> Iterator[Candidate]:
     name, position, axis = argument
-    features = used.shape[axis] if axis < len(used.shape) else None
-    built = given_argument(module, position, name)
-    if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1 if axis == -1 else 2], built):
+    features = as_kind(used.shape[axis], int) if axis < len(used.shape) else None
+    built = as_kind(given_argument(module, position, name), int)
+    if len(used.shape) == 3 and built is not None and same(used.shape[1 if axis == -1 else 2], built):
         yield from permuted_before(analysis, used, (0, 2, 1))
         if axis == -1:
             yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
         yield from _turned(analysis, failure, used)
     rank = len(used.shape)
-    elsewhere = rank > 2 and isinstance(built, int) and same(used.shape[1 if axis == -1 else -1], built)
+    elsewhere = rank > 2 and built is not None and same(used.shape[1 if axis == -1 else -1], built)
     if rank > 3 and elsewhere:
         last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
         yield from permuted_before(analysis, used, last if axis == -1 else first)
         yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
     node = argument_node(module, position, name)
-    if isinstance(features, int):
+    if features is not None:
         written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
         if is_display(node) and module.site is not None:
             yield from _each_size(analysis, module, node, used.shape)
@@ -142,7 +142,7 @@ def _candidates(
             yield Candidate(made.title, made.edits, safe=not elsewhere)
     for layer in layers_behind(analysis, used.tensor, "Conv", "Linear"):
         other = "out_features" if layer.type_name == "Linear" else "out_channels"
-        if isinstance(built, int):
+        if built is not None:
             for made in change_argument(analysis, layer, 1, other, built):
                 yield Candidate(made.title, made.edits, safe=False)
         break
@@ -188,8 +188,11 @@ def _turned(
 
 def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
     """num_groups that does not divide num_channels."""
-    groups, channels = given_argument(module, 0, "num_groups"), given_argument(module, 1, "num_channels")
-    if not isinstance(groups, int) or not isinstance(channels, int) or channels < 1:
+    groups, channels = (
+        as_kind(given_argument(module, 0, "num_groups"), int),
+        as_kind(given_argument(module, 1, "num_channels"), int),
+    )
+    if groups is None or channels is None or channels < 1:
         return plain
     divisors = sorted((n for n in range(1, channels + 1) if channels % n == 0), key=lambda n: abs(n - groups))
     if not isinstance(argument_node(module, 0, "num_groups"), ast.Constant):

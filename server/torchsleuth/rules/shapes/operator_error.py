@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import any_are
+from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.synthesis.shapes import channels_last, same
@@ -194,8 +194,8 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
         site = given.site
     else:
         site = made if made is not None and made.span == operation.site.span and operation.tensors else None
-    node = site.node if site is not None else None
-    if not isinstance(node, ast.Call) or site is None:
+    node = as_kind(site.node, ast.Call) if site is not None else None
+    if node is None or site is None:
         return
     source, name = analysis.source_of(site.span.path), ast.unparse(node.func)
     title = message("fix.replace", old=name, new=f"{name}()")
@@ -213,9 +213,9 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
 
 def _made_of_tensors(failure: OperatorFailure) -> LibraryModule | None:
     """``nn.ReLU(x)`` where its result is wanted: a module that was given a tensor for an option."""
-    given = failure.operation.args[0] if failure.operation.args else None
-    fits = isinstance(given, LibraryModule) and any_are(given.args, Tensor)
-    return given if fits and isinstance(given, LibraryModule) else None
+    given = as_kind(failure.operation.args[0], LibraryModule) if failure.operation.args else None
+    fits = given is not None and any_are(given.args, Tensor)
+    return given if fits and given is not None else None
 
 
 def _is_made(failure: OperatorFailure) -> bool:
@@ -232,8 +232,8 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
         return
     made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
     unfold = next(made, None)
-    call = unfold.site.node if unfold is not None else None
-    if not isinstance(call, ast.Call) or unfold is None or unfold.site.scene != fold.site.scene:
+    call = as_kind(unfold.site.node, ast.Call) if unfold is not None else None
+    if call is None or unfold is None or unfold.site.scene != fold.site.scene:
         return
     source = source_at(analysis, fold.site)
     for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.operands import Operand, lineage, operands, repl
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display
 from torchsleuth.values import LibraryModule
@@ -47,14 +47,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         module = failure.operation.module
         kernel = (
-            given_argument(module, 2 if module.type_name.startswith("Conv") else 0, "kernel_size") if module else None
+            as_kind(given_argument(module, 2 if module.type_name.startswith("Conv") else 0, "kernel_size"), int, tuple)
+            if module
+            else None
         )
         text = message(
             "output.small",
             tensor=expression_text(given[0].node, "the input"),
             shape=shape_text(given[0].spec),
             layer=layer_text(module) if module is not None else operator_text(failure.operation),
-            kernel=kernel if isinstance(kernel, int | tuple) else "its kernel",
+            kernel=kernel if kernel is not None else "its kernel",
         )
         candidates = _candidates(analysis, failure, given[0])
         yield Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)

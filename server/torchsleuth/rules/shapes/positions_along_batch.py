@@ -31,6 +31,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, operands
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.synthesis.shapes import same
@@ -53,11 +54,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _cut(table: Operand) -> ast.Subscript | None:
     """``table[:n]`` as it is written, if its length is computed, and it comes from no batch."""
-    origin, node = table.tensor.origin, table.node
-    if origin is None or not origin.operator.endswith("getitem") or not isinstance(node, ast.Subscript):
+    origin, node = table.tensor.origin, as_kind(table.node, ast.Subscript)
+    if origin is None or not origin.operator.endswith("getitem") or node is None:
         return None
-    part = _rows(node)
-    computed = isinstance(part, ast.Slice) and part.lower is None and part.upper is not None and part.step is None
+    part = as_kind(_rows(node), ast.Slice)
+    computed = part is not None and part.lower is None and part.upper is not None and part.step is None
     return node if computed and batch_of(table.tensor) is None and len(origin.sources) == 1 else None
 
 
@@ -78,8 +79,8 @@ def _is_along_samples(used: Operand, table: Operand) -> bool:
 def _along_steps(analysis: Analysis, operation: Operation, cut: ast.Subscript) -> Iterator[Candidate]:
     """``table[: x.size(1)].transpose(0, 1)``"""
     source = analysis.source_of(operation.site.span.path)
-    rows = _rows(cut)
-    upper = rows.upper if isinstance(rows, ast.Slice) else None
+    rows = as_kind(_rows(cut), ast.Slice)
+    upper = rows.upper if rows is not None else None
     place: ast.expr | None = None
     if is_method_call(upper, "size") and upper.args:
         place = upper.args[0]

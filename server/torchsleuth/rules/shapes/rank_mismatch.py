@@ -44,6 +44,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, is_spread, last_sizes
 from torchsleuth.synthesis.shapes import same, squeezed
@@ -244,8 +245,8 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
             yield replaced(analysis, site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
     missing = int(found[0][0]) + 2 - len(used.shape)
-    channels = given_argument(layer, 0, "in_channels")
-    if missing > 1 and len(used.shape) == 2 and isinstance(channels, int) and same(used.shape[1], channels):
+    channels = as_kind(given_argument(layer, 0, "in_channels"), int)
+    if missing > 1 and len(used.shape) == 2 and channels is not None and same(used.shape[1], channels):
         # Vectors as maps of one point, such as the noise of a generator.
         yield from made_wider(analysis, used, missing)
         yield from suffixed(analysis, used, f"[:, :{', None' * missing}]", safe=False)
@@ -254,8 +255,8 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
 def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
     """Rows of 784 numbers for a Conv2d of one channel: pictures of 28 x 28."""
     operation, layer = failure.operation, failure.operation.module
-    channels = given_argument(layer, 0, "in_channels") if layer is not None else None
-    if layer is None or layer.type_name != "Conv2d" or not isinstance(channels, int) or channels < 1:
+    channels = as_kind(given_argument(layer, 0, "in_channels"), int) if layer is not None else None
+    if layer is None or layer.type_name != "Conv2d" or channels is None or channels < 1:
         return
     size = used.shape[1] if len(used.shape) == 2 else None
     side = math.isqrt(size // channels) if isinstance(size, int) else 0

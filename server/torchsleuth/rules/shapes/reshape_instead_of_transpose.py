@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_display, is_method_call, is_spread, nodes_in, targets_of
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
@@ -187,8 +187,8 @@ def _finding(
         axis=axis[0],
         place=axis[1],
     )
-    tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
-    places = origin_trail(tensor, name) if isinstance(tensor, Tensor) else []
+    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input"), Tensor)
+    places = origin_trail(tensor, name) if tensor is not None else []
     places += call_trail(call.site.scene, limit=1)
     return Finding(call.site.span, text, tuple(places), _candidates(analysis, call, node, old, new, axis))
 
@@ -196,8 +196,8 @@ def _finding(
 def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
     """The two dimensions that a view, or flatten, has merged into the first one of the tensor that is cut here; None where
     something in between may have put it in another order."""
-    tensor = call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input")
-    if not isinstance(tensor, Tensor):
+    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input"), Tensor)
+    if tensor is None:
         return None
     for made, operation in lineage(analysis, tensor):
         given, shape = operand(operation, 0, "input"), made.spec.shape

@@ -33,7 +33,7 @@ from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.syntax.text import SourceText
@@ -113,8 +113,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
 def _flattened(analysis: Analysis, operation: Operation, flat: Edit, width: object) -> Iterator[Candidate]:
     """``x.flatten(1)``, and the layer behind it that takes what this gives."""
     yield Candidate(message("fix.flatten"), (flat,))
-    features = dims.product((operation.specs[0].shape or ())[1:])
-    if isinstance(features, int):
+    features = as_kind(dims.product((operation.specs[0].shape or ())[1:]), int)
+    if features is not None:
         for layer in _layers_for(operation, width):
             for made in change_argument(analysis, layer, 0, "in_features", features):
                 yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
@@ -125,10 +125,10 @@ def _one_changed(
 ) -> Iterator[Candidate]:
     """One of the sizes as the others leave it."""
     spec, source = failure.operation.specs[0], analysis.source_of(failure.operation.site.span.path)
-    uneven, total = any(_divisors(value, spec.shape) for value in values), spec.numel()
+    uneven, total = any(_divisors(value, spec.shape) for value in values), as_kind(spec.numel(), int)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
-        if values[index] == -1 or not isinstance(total, int) or not all_are(rest, int):
+        if values[index] == -1 or total is None or not all_are(rest, int):
             continue
         product = math.prod(value for value in rest if value != -1)
         if product and total % product == 0 and -1 not in rest:
@@ -154,14 +154,14 @@ def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator
         if len(before) < 2 or not same(before[0], batch) or not after or same(after[0], batch):
             return
         sizes = _sizes(operation.target, node)[1] if node is not None else []
-        values, features = _values(operation.args, len(sizes)), dims.product(before[1:])
-        if not values or values[0] != -1 or not isinstance(features, int):
+        values, features = _values(operation.args, len(sizes)), as_kind(dims.product(before[1:]), int)
+        if not values or values[0] != -1 or features is None:
             return
         source = analysis.source_of(operation.site.span.path)
         yield from _equal_sides(source, sizes, values, before)
         for index in range(1, len(sizes)):
-            rest = dims.product([value for place, value in enumerate(values) if place not in (0, index)])  # type: ignore[misc]
-            if isinstance(rest, int) and rest > 0 and features % rest == 0 and features // rest != values[index]:
+            rest = as_kind(dims.product([value for place, value in enumerate(values) if place not in (0, index)]), int)  # type: ignore[misc]
+            if rest is not None and rest > 0 and features % rest == 0 and features // rest != values[index]:
                 yield replaced(analysis, operation.site, sizes[index], str(features // rest))
         return
 
@@ -188,12 +188,12 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     values = given.args if layer is not None else given.args[1:]
     keyword = "unflattened_size" if layer is not None else "sizes"
     names = dict(zip(("dim", keyword), values)) | given.kwargs
-    dim, sizes = names.get("dim"), names.get(keyword)
+    dim, sizes = as_kind(names.get("dim"), int), as_kind(names.get(keyword), tuple)
     site = (layer.site if layer is not None else operation.site) or operation.site
-    if not shape or not isinstance(dim, int) or not isinstance(sizes, tuple) or not -len(shape) <= dim < len(shape):
+    if not shape or dim is None or sizes is None or not -len(shape) <= dim < len(shape):
         return
-    width, held = shape[dim], dims.product(sizes)
-    if isinstance(held, int) and held > 0:
+    width, held = shape[dim], as_kind(dims.product(sizes), int)
+    if held is not None and held > 0:
         for before in layers_behind(analysis, operation.tensors[0], "Linear"):
             yield from change_argument(analysis, before, 1, "out_features", held)
             break
@@ -208,8 +208,8 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     source = analysis.source_of(site.span.path)
     yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
     for index, node in enumerate(written.elts):
-        rest = dims.product((*sizes[:index], *sizes[index + 1 :]))
-        if isinstance(width, int) and isinstance(rest, int) and rest > 0 and width % rest == 0:
+        rest = as_kind(dims.product((*sizes[:index], *sizes[index + 1 :])), int)
+        if isinstance(width, int) and rest is not None and rest > 0 and width % rest == 0:
             yield replaced(analysis, site.scene.site(node), node, str(width // rest), safe=False)
 
 
@@ -226,8 +226,8 @@ def _wide_enough(analysis: Analysis, operation: Operation, values: list[object])
         return
     wanted = math.prod(of_kind(values[1:], int))
     for layer in layers_behind(analysis, operation.tensors[0], "Linear"):
-        made = given_argument(layer, 1, "out_features")
-        if wanted > 0 and isinstance(made, int) and same(shape[1], made):
+        made = as_kind(given_argument(layer, 1, "out_features"), int)
+        if wanted > 0 and made is not None and same(shape[1], made):
             yield from change_argument(analysis, layer, 1, "out_features", wanted)
         return
 
@@ -236,14 +236,14 @@ def _shares(
     source: SourceText, sizes: list[ast.expr], values: list[object], total: dims.Size | None
 ) -> Iterator[Candidate]:
     """A size divided by another one of the same call, the last one first: ``c // heads`` for ``view(b, t, heads, c)``."""
-    held = dims.product(of_kind(values, int))
+    held = as_kind(dims.product(of_kind(values, int)), int)
     for index in range(len(sizes) - 1, -1, -1):
         for other, value in enumerate(values):
             named = all(is_reference(sizes[place]) for place in (index, other))
-            own = values[index]
-            if not named or other == index or not isinstance(own, int) or not isinstance(value, int) or value < 2:
+            own = as_kind(values[index], int)
+            if not named or other == index or own is None or not isinstance(value, int) or value < 2:
                 continue
-            if isinstance(held, int) and isinstance(total, int) and held == total * value and own % value == 0:
+            if held is not None and isinstance(total, int) and held == total * value and own % value == 0:
                 old, new = source.segment(sizes[index]), source.segment(sizes[other])
                 edit = edits.replace(source, sizes[index], f"{old} // {new}")
                 yield Candidate(message("fix.size", old=old, new=f"{old} // {new}"), (edit,))
@@ -251,8 +251,8 @@ def _shares(
 
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
     """The linear layers of the module around an operation that were made for the width it reshapes to."""
-    owner = operation.site.scene.receiver
-    for held in owner.slots.values() if isinstance(owner, Instance) and isinstance(width, int) else ():
+    owner = as_kind(operation.site.scene.receiver, Instance)
+    for held in owner.slots.values() if owner is not None and isinstance(width, int) else ():
         for part in of_kind(parts_of(held), LibraryModule):
             if part.type_name == "Linear":
                 if given_argument(part, 0, "in_features") == width:
@@ -289,11 +289,11 @@ def _equal_sides(
     sides = [index for index, value in enumerate(values) if isinstance(value, int) and value > 1]
     if len(sides) < 2 or values[sides[-1]] != values[sides[-2]] or not shape or 0 in sides:
         return
-    features, held = dims.product(shape[1:]), 1
+    features, held = as_kind(dims.product(shape[1:]), int), 1
     for index in range(1, len(values)):
         value = values[index]
         held *= value if isinstance(value, int) and index not in sides[-2:] else 1
-    if not isinstance(features, int) or held < 1 or features % held:
+    if features is None or held < 1 or features % held:
         return
     side = math.isqrt(features // held)
     if side * side == features // held:

@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.describe import expression_text, layer_text, sha
 from torchsleuth.rules.evidence.operands import Operand, fitted, layers_behind, operands, resized, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.synthesis.shapes import Shape, same, same_shape, squeezed
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -49,34 +50,34 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand) -> Finding:
-    built, got = given_argument(module, 0, "input_size"), used.shape[-1]
+    built, got = as_kind(given_argument(module, 0, "input_size"), int), used.shape[-1]
     text = message(
         "rnn.input",
         tensor=expression_text(used.node, "the input"),
         shape=shape_text(used.spec),
         got=dims.text(got),
         layer=layer_text(module),
-        built=built if isinstance(built, int) else "another size",
+        built=built if built is not None else "another size",
     )
     if len(used.shape) > 3:
         text = message("rnn.rank", tensor=used.described("the input"), layer=layer_text(module))
-    places = trail(analysis, failure, "input_size", built if isinstance(built, int) else "?")
+    places = trail(analysis, failure, "input_size", built if built is not None else "?")
     return Finding(failure.operation.site.span, text, places, _for_input(analysis, module, used))
 
 
 def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iterator[Candidate]:
-    built, got = given_argument(module, 0, "input_size"), used.shape[-1]
+    built, got = as_kind(given_argument(module, 0, "input_size"), int), used.shape[-1]
     if len(used.shape) > 3:
         yield from fitted(analysis, used, lambda shape: same(shape[-1], got), squeezed)
         yield from suffixed(analysis, used, ".flatten(2)", safe=False)
         yield from suffixed(analysis, used, ".flatten(0, 1)", safe=False)
     elif isinstance(got, int):
-        if len(used.shape) == 3 and isinstance(built, int) and same(used.shape[1], built):
+        if len(used.shape) == 3 and built is not None and same(used.shape[1], built):
             yield from suffixed(analysis, used, ".transpose(1, 2)")
         yield from change_argument(analysis, module, 0, "input_size", got)
         for layer in layers_behind(analysis, used.tensor, "Linear", "Embedding", "Conv1d"):
             name = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
-            if isinstance(built, int):
+            if built is not None:
                 for made in change_argument(analysis, layer, 1, name, built):
                     yield Candidate(made.title, made.edits, safe=False)
             break
@@ -128,12 +129,12 @@ def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> S
     found = _HIDDEN.search(failure.failure.message)
     if found is not None and all(part.strip().isdigit() for part in found[2].split(",")):
         return tuple(int(part) for part in found[2].split(","))
-    hidden = given_argument(module, 1, "hidden_size")
-    width = hidden if isinstance(hidden, int) else 1
+    hidden = as_kind(given_argument(module, 1, "hidden_size"), int)
+    width = hidden if hidden is not None else 1
     if module.type_name.endswith("Cell"):
         return (used.shape[0], width)
-    layers = given_argument(module, 2, "num_layers")
-    count = (layers if isinstance(layers, int) else 1) * (2 if module.kwargs.get("bidirectional") is True else 1)
+    layers = as_kind(given_argument(module, 2, "num_layers"), int)
+    count = (layers if layers is not None else 1) * (2 if module.kwargs.get("bidirectional") is True else 1)
     batch = used.shape[0 if module.kwargs.get("batch_first") is True else 1] if len(used.shape) == 3 else 1
     return (count, batch, width)
 

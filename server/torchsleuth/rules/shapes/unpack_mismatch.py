@@ -28,6 +28,7 @@ from torchsleuth.rules.evidence.describe import call_trail, origin_trail, shape_
 from torchsleuth.rules.evidence.operands import appended, batched_by_callers, replaced, short, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_name, loads
 from torchsleuth.tensors import dims
@@ -183,8 +184,8 @@ def _candidates(
 
 def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Iterator[Candidate]:
     """``for i, (x, y) in enumerate(loader)`` where only the names for it are there, grouped or not."""
-    loop = _statement(analysis, found, target)
-    if not isinstance(loop, ast.For) or not isinstance(loop.target, ast.Tuple) or isinstance(loop.iter, ast.Constant):
+    loop = as_kind(_statement(analysis, found, target), ast.For)
+    if loop is None or not isinstance(loop.target, ast.Tuple) or isinstance(loop.iter, ast.Constant):
         return
     source, names = (
         source_at(analysis, found.site),

@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, keyword_of
 
@@ -31,8 +32,12 @@ CODE = "TS556"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.calls_at_places("torch.nn.LeakyReLU"):
-        written = argument_of(call.site.call, 0, "negative_slope") if call.site.call is not None else None
-        if not isinstance(written, ast.Constant) or written.value != 1 or isinstance(written.value, str):
+        written = (
+            as_kind(argument_of(call.site.call, 0, "negative_slope"), ast.Constant)
+            if call.site.call is not None
+            else None
+        )
+        if written is None or written.value != 1 or isinstance(written.value, str):
             continue
         source = analysis.source_of(call.site.span.path)
         flag = (

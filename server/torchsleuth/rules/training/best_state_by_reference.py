@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import any_are, first_of, of_kind
+from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_assignment,
@@ -236,8 +236,8 @@ def _refers(place: _Place, on_cpu: bool) -> bool:
 
 def _position(place: _Place) -> int | None:
     """Which part of the returned tuple the expression is in."""
-    value = place.statement.value if isinstance(place.statement, ast.Return) else None
-    parts = value.elts if isinstance(value, ast.Tuple) else []
+    value = as_kind(place.statement.value, ast.Tuple) if isinstance(place.statement, ast.Return) else None
+    parts = value.elts if value is not None else []
     inside = {place.node, *place.wrappers}
     return next((index for index, part in enumerate(parts) if part in inside), None)
 
@@ -301,8 +301,8 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
         return None
     targets = targets_of(statement)
-    target, value = targets[0], statement.value
-    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+    target, value = targets[0], as_kind(statement.value, ast.Tuple)
+    if isinstance(target, ast.Tuple) and value is not None and len(target.elts) == len(value.elts):
         pairs = [
             one for one, part in zip(target.elts, value.elts) if any(node is place.node for node in ast.walk(part))
         ]
@@ -312,8 +312,8 @@ def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | 
 
 def _ends(analysis: Analysis, place: _Place, frame: Scene) -> bool:
     """Whether the loop is left right after the state was taken, there or in the function that called this one."""
-    around = place.blocks[0]
-    block = around.body if isinstance(around, ast.If) else []
+    around = as_kind(place.blocks[0], ast.If)
+    block = around.body if around is not None else []
     if not block or not isinstance(block[-1], ast.Break | ast.Return):
         return False
     if any_are(place.blocks, ast.For, ast.While):
@@ -425,8 +425,8 @@ def _bare(loop: ast.AST) -> Iterator[ast.expr]:
 def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
     source, tree = analysis.source_of(path), analysis.tree(path)
     place = _place(analysis, path, node)
-    around = place.wrappers[0] if place is not None and place.wrappers else None
-    if isinstance(around, ast.Call) and ast.unparse(around.func) == "copy.copy":
+    around = as_kind(place.wrappers[0], ast.Call) if place is not None and place.wrappers else None
+    if around is not None and ast.unparse(around.func) == "copy.copy":
         return Candidate(message("fix.copy"), (edits.replace(source, around.func, "copy.deepcopy"),))
     imports = [part for part in analysis.index(path).of_type(ast.ImportFrom) if part.module == "copy"]
     plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)

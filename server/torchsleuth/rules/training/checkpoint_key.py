@@ -31,7 +31,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import DictValue, is_object
@@ -51,8 +51,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             ", …" if len(names) > _SHOWN and not near else ""
         )
         kind = "state.key" if held.from_file else "state.key.module" if "state" in held.slots else "state.key.dict"
-        node, source = misuse.site.node, analysis.source_of(misuse.site.span.path)
-        owner = " ".join(source.segment(node.value).split()) if isinstance(node, ast.Subscript) else "this"
+        node, source = as_kind(misuse.site.node, ast.Subscript), analysis.source_of(misuse.site.span.path)
+        owner = " ".join(source.segment(node.value).split()) if node is not None else "this"
         text = message(kind, owner=owner, key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
     yield from _of_modules(analysis)
@@ -81,8 +81,8 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
     if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name):
         return
     source = analysis.source_of(call.site.span.path)
-    held = call.site.scene.names.get(given.value.id)
-    names = of_kind(held.items or () if isinstance(held, DictValue) else (), str)
+    held = as_kind(call.site.scene.names.get(given.value.id), DictValue)
+    names = of_kind(held.items or () if held is not None else (), str)
     for name in names:
         if "opt" in name.lower():
             yield Candidate(
@@ -92,14 +92,14 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
 
 
 def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterator[Candidate]:
-    node, (held, key) = misuse.site.node, misuse.value
+    node, (held, key) = as_kind(misuse.site.node, ast.Subscript), misuse.value
     items = held.items or {}
-    if not isinstance(node, ast.Subscript) or not isinstance(node.slice, ast.Constant):
+    if node is None or not isinstance(node.slice, ast.Constant):
         return
     source = analysis.source_of(misuse.site.span.path)
     same = analysis.index(misuse.site.span.path).same(node)
-    around = analysis.index(misuse.site.span.path).parents.get(same) if same is not None else None
-    function = around.func if isinstance(around, ast.Call) else None
+    around = as_kind(analysis.index(misuse.site.span.path).parents.get(same), ast.Call) if same is not None else None
+    function = around.func if around is not None else None
     loads = is_attribute(function, "load_state_dict")
     names = of_kind(items, str)
     alike = {one: difflib.SequenceMatcher(None, one.lower(), key.lower()).ratio() for one in names}

@@ -32,6 +32,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Value
 
@@ -153,8 +154,8 @@ def _moved(
     analysis: Analysis, clip: Event, target: Event, insert: edits.InsertLine, title: str
 ) -> tuple[Candidate, ...]:
     path = clip.site.span.path
-    moved, beside = statement_of(analysis, clip.site), statement_of(analysis, target.site)
-    if not isinstance(moved, ast.Expr) or beside is None or target.site.span.path != path:
+    moved, beside = as_kind(statement_of(analysis, clip.site), ast.Expr), statement_of(analysis, target.site)
+    if moved is None or beside is None or target.site.span.path != path:
         return ()
     if clip.site.scene.function is not target.site.scene.function:
         return ()

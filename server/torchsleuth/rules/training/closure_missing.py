@@ -33,6 +33,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import plain_name
 from torchsleuth.values import LibraryObject, Site
@@ -42,8 +43,8 @@ CODE = "TS526"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
-        node, subject = misuse.site.call, misuse.value
-        if isinstance(subject, LibraryObject) and subject.type_name == "LBFGS":
+        node, subject = misuse.site.call, as_kind(misuse.value, LibraryObject)
+        if subject is not None and subject.type_name == "LBFGS":
             name = receiver_text(analysis, misuse.site) or "the optimizer"
             text = message("step.closure", optimizer=f"`{name}`")
             fixes = tuple(_enclosed(analysis, misuse.site, node)) if node is not None else ()
@@ -90,9 +91,9 @@ def _needed(block: list[ast.stmt], begin: int, kinds: dict[int, str]) -> bool:
 
 
 def _receiver(statement: ast.stmt) -> str | None:
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    function = call.func if isinstance(call, ast.Call) else None
-    held = function.value if isinstance(function, ast.Attribute) else None
+    call = as_kind(statement.value, ast.Call) if isinstance(statement, ast.Expr) else None
+    function = as_kind(call.func, ast.Attribute) if call is not None else None
+    held = function.value if function is not None else None
     return plain_name(held)
 
 

@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -93,8 +93,10 @@ class _Pass:
 
     def loader_of(self, number: ast.expr) -> ast.expr | None:
         """The loader in ``len(loader.dataset)``, if it is the one that the loop goes over."""
-        given = number.args[0] if isinstance(number, ast.Call) and len(number.args) == 1 else None
-        if not isinstance(number, ast.Call) or _name(number.func) != "len" or not isinstance(given, ast.Attribute):
+        given = (
+            as_kind(number.args[0], ast.Attribute) if isinstance(number, ast.Call) and len(number.args) == 1 else None
+        )
+        if not isinstance(number, ast.Call) or _name(number.func) != "len" or given is None:
             return None
         here = {ast.dump(node) for node in nodes_in(self.loop.iter, ast.expr)}
         return given.value if given.attr == "dataset" and ast.dump(given.value) in here else None
@@ -161,8 +163,8 @@ def _pass(analysis: Analysis, point: LoopPoint) -> _Pass | None:
 
 def _makes_batches(loader: LibraryObject | None) -> bool:
     """Whether a loader makes batches of several samples. Without automatic batches, a sample may be one."""
-    size = loader.argument(1, "batch_size", 1) if loader is not None else None
-    return isinstance(size, int) and size > 1
+    size = as_kind(loader.argument(1, "batch_size", 1), int) if loader is not None else None
+    return size is not None and size > 1
 
 
 def _name(node: ast.expr) -> str | None:
@@ -177,8 +179,11 @@ def _is_mean(operation: Operation) -> bool:
     shape = operation.specs[0].shape
     if not shape or not isinstance(shape[0], int) or shape[0] < 2:
         return False
-    made = operation.site.node if operation.module is None else operation.module.site and operation.module.site.node
-    given = made.keywords if isinstance(made, ast.Call) else None
+    made = as_kind(
+        operation.site.node if operation.module is None else operation.module.site and operation.module.site.node,
+        ast.Call,
+    )
+    given = made.keywords if made is not None else None
     return given is not None and all(_keeps_mean(keyword) for keyword in given)
 
 
@@ -212,15 +217,15 @@ def _is_never_reset(over: _Pass, total: ast.expr) -> bool:
     """Whether only the constructor of the class sets an attribute."""
     if not is_dotted(total):
         return False
-    owner = over.index.parents.get(over.function)
+    owner = as_kind(over.index.parents.get(over.function), ast.ClassDef)
     given = over.function.args.args
-    if not isinstance(owner, ast.ClassDef) or not given or given[0].arg != total.value.id:
+    if owner is None or not given or given[0].arg != total.value.id:
         return False
     setters: list[str] = []
     for node in over.index.nodes:
         stored = is_attribute(node, total.attr) and stores(node)
-        parent = over.index.parents.get(node)
-        if stored and not (isinstance(parent, ast.AugAssign) and isinstance(parent.op, ast.Add)):
+        parent = as_kind(over.index.parents.get(node), ast.AugAssign)
+        if stored and not (parent is not None and isinstance(parent.op, ast.Add)):
             around = next((part for part in reversed(over.index.trail(node)) if isinstance(part, _Function)), None)
             setters.append(around.name if around is not None else "")
     named = any(node.value == total.attr for node in of_kind(over.index.nodes, ast.Constant))

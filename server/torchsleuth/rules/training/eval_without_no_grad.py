@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loops import (
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related, Severity
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site
@@ -139,8 +140,8 @@ def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: 
         yield Candidate(message("fix.no_grad"), (*imports, *changes))
     site = caller_of(event.site)
     while site is not None:
-        around = statement_of(analysis, site)
-        if isinstance(around, ast.Expr | ast.Assign | ast.Return) and is_simple(around, analysis, site.span.path):
+        around = as_kind(statement_of(analysis, site), ast.Expr, ast.Assign, ast.Return)
+        if around is not None and is_simple(around, analysis, site.span.path):
             manager, imports = named(analysis, site, "torch.no_grad")
             changes = edits.wrap(analysis.source_of(site.span.path), around, f"with {manager}():")
             yield Candidate(message("fix.no_grad"), (*imports, *changes))

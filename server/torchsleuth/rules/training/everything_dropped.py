@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 
@@ -33,8 +34,8 @@ _LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Fe
 def find(analysis: Analysis) -> Iterator[Finding]:
     for name in _LAYERS:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
-            written = argument_of(call.site.call, 0, "p") if call.site.call is not None else None
-            if isinstance(written, ast.Constant) and written.value == 1 and written.value is not True:
+            written = as_kind(argument_of(call.site.call, 0, "p"), ast.Constant) if call.site.call is not None else None
+            if written is not None and written.value == 1 and written.value is not True:
                 source = analysis.source_of(call.site.span.path)
                 title = message("fix.replace", old=source.segment(written), new="0.0")
                 none = Candidate(title, (edits.replace(source, written, "0.0"),), safe=False)

@@ -35,6 +35,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 
 CODE = "TS541"
@@ -109,8 +110,8 @@ def _removed(analysis: Analysis, thaw: Switch) -> Iterator[Candidate]:
     source, statement = analysis.source_of(path), statement_of(analysis, thaw.site)
     if statement is None:
         return
-    around = analysis.index(path).parents.get(statement)
-    if isinstance(around, ast.For) and around.body == [statement] and not around.orelse:
+    around = as_kind(analysis.index(path).parents.get(statement), ast.For)
+    if around is not None and around.body == [statement] and not around.orelse:
         if around.lineno + 1 == statement.lineno == statement.end_lineno:
             changes = (edits.remove_line(source, around.lineno), edits.remove_line(source, statement.lineno))
             text = source.segment(statement)

@@ -27,7 +27,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, contains, is_spread, names_in, nodes_in
 from torchsleuth.values import Site
@@ -126,8 +126,8 @@ def _always_on(
     if call.path != _ATTENTION:
         return None
     given = argument_of(node, None, "dropout_p")
-    rate = call.kwargs.get("dropout_p")
-    if given is None or not isinstance(rate, int | float) or rate == 0 or "training" in source.segment(given):
+    rate = as_kind(call.kwargs.get("dropout_p"), int, float)
+    if given is None or rate is None or rate == 0 or "training" in source.segment(given):
         return None
     if not isinstance(given, ast.Constant | ast.Attribute) or receiver is None:
         return None

@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loops import (
     uncalled,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
 from torchsleuth.values import LibraryObject
@@ -124,9 +125,9 @@ def _twice(analysis: Analysis, step: Event, first: Event) -> Finding:
     path = step.site.span.path
     source = analysis.source_of(path)
     places = (related(analysis.source_of(first.site.span.path), first.site.node, message("scaler.twice.first")),)
-    statement = statement_of(analysis, step.site)
+    statement = as_kind(statement_of(analysis, step.site), ast.Expr)
     candidates: tuple[Candidate, ...] = ()
-    if isinstance(statement, ast.Expr) and is_alone(statement, analysis, path):
+    if statement is not None and is_alone(statement, analysis, path):
         title = message("fix.remove", text=source.segment(statement))
         candidates = (Candidate(title, (edits.remove_line(source, statement.lineno),)),)
     text = message("scaler.twice", optimizer=f"`{receiver_text(analysis, step.site)}`", line=first.site.span.start.line)
@@ -140,8 +141,8 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
             continue
         if is_off(step.subject) or any(event.kind == "scale" and event.tensor is None for event in events):
             continue
-        optimizer = events[step.index + 1].subject
-        if not isinstance(optimizer, LibraryObject):
+        optimizer = as_kind(events[step.index + 1].subject, LibraryObject)
+        if optimizer is None:
             continue
         passes = [event for event in events[: step.index] if event.kind == "backward" and same_iteration(step, event)]
         backward = next((event for event in reversed(passes) if feeds(event, optimizer) is True), None)
@@ -200,9 +201,9 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         last = steps[-1]
         path = update.site.span.path
         source = analysis.source_of(path)
-        moved, beside = statement_of(analysis, update.site), statement_of(analysis, last.site)
+        moved, beside = as_kind(statement_of(analysis, update.site), ast.Expr), statement_of(analysis, last.site)
         candidates: tuple[Candidate, ...] = ()
-        if isinstance(moved, ast.Expr) and beside is not None and last.site.span.path == path:
+        if moved is not None and beside is not None and last.site.span.path == path:
             if is_alone(moved, analysis, path) and is_simple(beside, analysis, path):
                 text = source.segment(moved)
                 changes = (edits.remove_line(source, moved.lineno), edits.insert_line_after(source, beside, text))

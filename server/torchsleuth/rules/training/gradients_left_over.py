@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.loops import loop_statement, within
 from torchsleuth.rules.evidence.schedules import every_kth, iterations
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_function_call, is_literal, is_name
 from torchsleuth.tensors.dims import is_number
@@ -46,8 +46,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     for step in analysis.events("step"):
         decided = every_kth(analysis, step) if len(step.loops) > 1 else None
-        loop = loop_statement(analysis, step.loops[-1]) if decided is not None else None
-        if decided is None or not isinstance(loop, ast.For):
+        loop = as_kind(loop_statement(analysis, step.loops[-1]), ast.For) if decided is not None else None
+        if decided is None or loop is None:
             continue
         condition, site = decided
         source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
@@ -68,8 +68,8 @@ def _counts(test: ast.expr, condition: ast.expr, loop: ast.For) -> bool:
     match test:
         case ast.Compare(left=ast.BinOp(left=counter, op=ast.Mod(), right=right), ops=[ast.Eq()], comparators=[other]):
             counter = counter.left if is_binary(counter, ast.Add) else counter
-            number = loop.target.elts[0] if isinstance(loop.target, ast.Tuple) else None
-            if not isinstance(number, ast.Name) or not is_function_call(loop.iter, "enumerate"):
+            number = as_kind(loop.target.elts[0], ast.Name) if isinstance(loop.target, ast.Tuple) else None
+            if number is None or not is_function_call(loop.iter, "enumerate"):
                 return False
             zero = is_literal(other, 0) or isinstance(other, ast.BinOp)
             return right is condition and zero and is_name(counter, number.id)
@@ -89,8 +89,8 @@ def _is_cleared(analysis: Analysis, step: Event) -> bool:
 
 def _stepping_last(analysis: Analysis, path: str, test: ast.expr, loop: ast.For) -> Iterator[Candidate]:
     """A step behind the last batch, too."""
-    source, call = analysis.source_of(path), loop.iter
-    if isinstance(call, ast.Call) and len(call.args) == 1 and not call.keywords and isinstance(loop.target, ast.Tuple):
+    source, call = analysis.source_of(path), as_kind(loop.iter, ast.Call)
+    if call is not None and len(call.args) == 1 and not call.keywords and isinstance(loop.target, ast.Tuple):
         text = f"{source.segment(test)} or {source.segment(loop.target.elts[0])} + 1 == len({source.segment(call.args[0])})"
         title = message("fix.replace", old=source.segment(test), new=text)
         yield Candidate(title, (edits.replace(source, test, text),), safe=False)

@@ -26,7 +26,7 @@ from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject
@@ -43,8 +43,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for call in calls:
             index = analysis.index(call.site.span.path)
             node = index.same(call.site.node) if isinstance(call.site.node, ast.Call) else None
-            owner = call.receiver
-            if node is None or not isinstance(owner, LibraryObject) or not is_optimizer(owner):
+            owner = as_kind(call.receiver, LibraryObject)
+            if node is None or owner is None or not is_optimizer(owner):
                 continue
             if not isinstance(node.func, ast.Attribute):
                 continue
@@ -65,9 +65,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _changes(state: ast.Call, trail: list[ast.AST], function: ast.AST) -> Iterator[tuple[ast.expr, ast.AST]]:
     """The groups of a state_dict as they are written, with the assignments to what is in them."""
-    holder = trail[-2] if len(trail) > 1 else None
+    holder = as_kind(trail[-2], ast.Assign) if len(trail) > 1 else None
     mentions: list[ast.expr] = [state]
-    if isinstance(holder, ast.Assign) and isinstance(holder.targets[0], ast.Name):
+    if holder is not None and isinstance(holder.targets[0], ast.Name):
         name = holder.targets[0].id
         mentions = [one for one in nodes_in(function, ast.Name) if is_name(one, name) and loads(one)]
     written = [

@@ -26,7 +26,7 @@ from torchsleuth.interp.library.hierarchy import descendants, named_children
 from torchsleuth.interp.trace import AttributeSet, PartSet
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import ClassValue, Instance, LibraryModule, Value, is_module
@@ -38,8 +38,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     called = {id(operation.module) for operation in analysis.trace.operations}
     sets: list[AttributeSet | PartSet] = [*analysis.trace.attributes, *analysis.trace.parts_set]
     for item in sets:
-        node = item.site.node
-        if not isinstance(node, ast.Attribute) or not _is_head(item.value) or not _is_new(item):
+        node = as_kind(item.site.node, ast.Attribute)
+        if node is None or not _is_head(item.value) or not _is_new(item):
             continue
         own = [part for part in descendants(item.value) if id(part) in called]
         # The parts of a model of another package are called as one.

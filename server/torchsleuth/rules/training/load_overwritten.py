@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule, LibraryObject, Site, Tensor, Value
 
@@ -59,8 +59,8 @@ def _optimizers(analysis: Analysis) -> Iterator[Finding]:
     calls, trace = analysis.trace.calls, analysis.trace
     reported: set[Span] = set()
     for position, load in enumerate(calls):
-        loaded = load.receiver
-        if not load.path.endswith(".load_state_dict") or not isinstance(loaded, LibraryObject):
+        loaded = as_kind(load.receiver, LibraryObject)
+        if not load.path.endswith(".load_state_dict") or loaded is None:
             continue
         plain = is_optimizer(loaded) and load.certain and not load.guarded and not load.loops
         if not plain or load.site.span in reported or loaded.identity in trace.escaped:
@@ -79,8 +79,8 @@ def _optimizers(analysis: Analysis) -> Iterator[Finding]:
 
 def _takes_over(analysis: Analysis, call: LibraryCall, loaded: LibraryObject) -> bool:
     """Whether a call makes an optimizer that steps in the place of another, and is given no state itself."""
-    made = call.result
-    if not isinstance(made, LibraryObject) or made.path != loaded.path or call.path != made.path or not call.certain:
+    made = as_kind(call.result, LibraryObject)
+    if made is None or made.path != loaded.path or call.path != made.path or not call.certain:
         return False
     own, others = ({part.identity for part in trained_parts(one)} for one in (made, loaded))
     given = any(one.receiver is made and one.path.endswith(".load_state_dict") for one in analysis.trace.calls)
@@ -108,14 +108,14 @@ def _initialised(
     for call in calls:
         if any(event.kind == "forward" for event in analysis.trace.events[load.after : call.after]):
             break
-        given = call.args[0] if call.args else None
+        given = as_kind(call.args[0], Tensor) if call.args else None
         if (
             call.path == _LOAD
             and isinstance(call.receiver, LibraryModule | Instance)
             and call.receiver.identity in whole
         ):
             return None
-        if call.path.startswith(_INIT) and call.certain and isinstance(given, Tensor) and given.owner is not None:
+        if call.path.startswith(_INIT) and call.certain and given is not None and given.owner is not None:
             left.discard(given.owner.identity)
             last = last or (None if left else call)
     return last

@@ -41,6 +41,7 @@ from torchsleuth.rules.evidence.loops import (
     unseen,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, stores
 from torchsleuth.values import LibraryObject, Tensor
@@ -185,8 +186,8 @@ def _inserted(analysis: Analysis, forward: Event, step: Event, loss: str | None)
 def _of_scaled(analysis: Analysis, forward: Event, step: Event) -> Iterator[Candidate]:
     """``scaler.scale(loss)`` as a statement of its own, and ``scaler.scale(loss).backward``."""
     for event in analysis.trace.events[forward.index : step.index]:
-        statement = statement_of(analysis, event.site) if event.kind == "scale" else None
-        value = statement.value if isinstance(statement, ast.Expr) else None
+        statement = as_kind(statement_of(analysis, event.site), ast.Expr) if event.kind == "scale" else None
+        value = statement.value if statement is not None else None
         source = analysis.source_of(event.site.span.path)
         if is_attribute(value, "backward"):
             text = f"{source.segment(value)}"

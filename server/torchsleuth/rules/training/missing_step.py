@@ -43,7 +43,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, is_unknown
@@ -134,8 +134,8 @@ def _inserted(analysis: Analysis, backward: Event, name: str | None) -> Iterator
     if clearing is not None and is_simple(clearing, analysis, path):
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_before(source, clearing, text),))
         return
-    statement = statement_of(analysis, done[-1].site)
-    if isinstance(statement, ast.Expr | ast.Assign) and is_simple(statement, analysis, path):
+    statement = as_kind(statement_of(analysis, done[-1].site), ast.Expr, ast.Assign)
+    if statement is not None and is_simple(statement, analysis, path):
         yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, statement, text),))
 
 

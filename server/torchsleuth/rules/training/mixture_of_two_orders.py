@@ -37,7 +37,7 @@ from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import lineage, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import targets_of
 from torchsleuth.tensors import dims
@@ -106,9 +106,12 @@ def _is_mixed(analysis: Analysis, one: _Picked) -> bool:
                 made = next(iter(lineage(analysis, moved)), None) if moved is not None else None
                 if plain is one.tensor and made is not None and made[1] is one.operation:
                     return True
-    statement, node = statement_of(analysis, one.operation.site), one.operation.site.node
-    pasted = targets_of(statement) if isinstance(statement, ast.Assign) and isinstance(node, ast.Subscript) else []
-    return isinstance(node, ast.Subscript) and any(
+    statement, node = (
+        as_kind(statement_of(analysis, one.operation.site), ast.Assign),
+        as_kind(one.operation.site.node, ast.Subscript),
+    )
+    pasted = targets_of(statement) if statement is not None and node is not None else []
+    return node is not None and any(
         ast.dump(target.value) == ast.dump(node.value) for target in of_kind(pasted, ast.Subscript)
     )
 

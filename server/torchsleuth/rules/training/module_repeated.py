@@ -25,6 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Instance, LibraryModule
 
@@ -33,9 +34,9 @@ CODE = "TS532"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.REPEATED):
-        module, node = misuse.value, misuse.site.node
+        module, node = misuse.value, as_kind(misuse.site.node, ast.BinOp)
         name = module.cls.name if isinstance(module, Instance) else getattr(module, "type_name", "module")
-        if isinstance(module, Instance | LibraryModule) and isinstance(node, ast.BinOp):
+        if isinstance(module, Instance | LibraryModule) and node is not None:
             yield Finding(
                 misuse.site.span,
                 message("module.repeated", module=name),

@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import all_are, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import DictValue, Instance, ListValue, Parameters, Site, Tensor, Value, is_module
 
@@ -82,8 +82,8 @@ def _trains(item: Value) -> bool:
 
 def _own(item: Value, owner: Instance) -> bool:
     """Whether it was made by the module itself; one that was handed in is often hidden on purpose."""
-    site = item.origin.site if isinstance(item, Tensor) and item.origin else getattr(item, "site", None)
-    frame = site.scene if isinstance(site, Site) else None
+    site = as_kind(item.origin.site if isinstance(item, Tensor) and item.origin else getattr(item, "site", None), Site)
+    frame = site.scene if site is not None else None
     while frame is not None:
         if frame.receiver is owner:
             return True

@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, is_name, is_spread, nodes_in
 from torchsleuth.values import Function, LibraryObject, items_of
@@ -102,8 +103,8 @@ def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -
 def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
     """Momentum and weight decay in each other's place, by their numbers."""
     one, other = argument_of(node, 2, "momentum"), argument_of(node, 4, "weight_decay")
-    momentum, decay = call.get(2, "momentum"), call.get(4, "weight_decay")
-    if one is None or other is None or not isinstance(momentum, float) or not isinstance(decay, float):
+    momentum, decay = as_kind(call.get(2, "momentum"), float), as_kind(call.get(4, "weight_decay"), float)
+    if one is None or other is None or momentum is None or decay is None:
         return
     if 0 < momentum <= 0.01 and 0.5 <= decay < 1:
         source = analysis.source_of(call.site.span.path)
@@ -141,8 +142,8 @@ def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Ite
 
 def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
     """The function of a LambdaLR, which gives the factor of the learning rate."""
-    given = call.get(1, "lr_lambda")
-    if not isinstance(given, Function) or len(given.node.args.args) != 1:
+    given = as_kind(call.get(1, "lr_lambda"), Function)
+    if given is None or len(given.node.args.args) != 1:
         return
     step, source = given.node.args.args[0].arg, analysis.source_of(given.path)
     results = _results(given.node)
@@ -169,8 +170,8 @@ def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> l
 
 def _rate(call: LibraryCall) -> ast.expr | None:
     """How the learning rate of a schedule's optimizer is written, unless it is one."""
-    optimizer = call.get(0, "optimizer")
-    if not isinstance(optimizer, LibraryObject) or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
+    optimizer = as_kind(call.get(0, "optimizer"), LibraryObject)
+    if optimizer is None or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
         return None
     made = optimizer.site.call
     return argument_of(made, 1, "lr") if made is not None else None
@@ -245,9 +246,9 @@ def _counting(
 ) -> Iterator[Candidate]:
     """Two whole numbers that are exchanged, or one step."""
     mine, gamma = written[parameter], written.get("gamma")
-    factor = call.get(2, "gamma")
+    factor = as_kind(call.get(2, "gamma"), int, float)
     source = analysis.source_of(call.site.span.path)
-    if gamma is not None and isinstance(factor, int | float) and factor > 1:
+    if gamma is not None and factor is not None and factor > 1:
         one, two = source.segment(mine), source.segment(gamma)
         title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
         yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, gamma, one)))

@@ -35,7 +35,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject
 
@@ -61,8 +61,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _is_stateful(optimizer: LibraryObject) -> bool:
-    momentum = optimizer.argument(2, "momentum", 0)
-    moving = optimizer.type_name == "SGD" and isinstance(momentum, int | float) and momentum > 0
+    momentum = as_kind(optimizer.argument(2, "momentum", 0), int, float)
+    moving = optimizer.type_name == "SGD" and momentum is not None and momentum > 0
     return optimizer.type_name in _STATEFUL or moving
 
 
@@ -92,8 +92,8 @@ def _starts_over(call: LibraryCall, point: LoopPoint) -> bool:
 
 
 def _finding(analysis: Analysis, call: LibraryCall) -> Finding:
-    optimizer, point = call.result, call.loops[-1]
-    assert isinstance(optimizer, LibraryObject)
+    optimizer, point = as_kind(call.result, LibraryObject), call.loops[-1]
+    assert optimizer is not None
     source = analysis.source_of(point.span.path)
     loop = loop_statement(analysis, point)
     head = loop.iter if isinstance(loop, ast.For) else loop.test if isinstance(loop, ast.While) else None
@@ -105,8 +105,8 @@ def _finding(analysis: Analysis, call: LibraryCall) -> Finding:
 
 def _repairs(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """The statement above the outermost loop around it that nothing forbids, or a nearer one."""
-    path, statement = call.site.span.path, statement_of(analysis, call.site)
-    if not isinstance(statement, ast.Assign) or not is_alone(statement, analysis, path):
+    path, statement = call.site.span.path, as_kind(statement_of(analysis, call.site), ast.Assign)
+    if statement is None or not is_alone(statement, analysis, path):
         return
     source = analysis.source_of(path)
     text = source.segment(statement)

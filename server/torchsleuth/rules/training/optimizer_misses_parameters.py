@@ -50,7 +50,7 @@ from torchsleuth.rules.evidence.loops import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, loads, nodes_in, stores, targets_of
 from torchsleuth.syntax.text import SourceText
@@ -184,9 +184,9 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
     places = (related(analysis.source_of(made.span.path), made.node, message("optimizer.forgotten.place")),)
     shown = f"`{name}`" if name else _called(item.whole)
     text = message("optimizer.other", what=shown, line=item.backward.site.span.start.line)
-    given = _given_node(analysis, optimizer)
+    given = as_kind(_given_node(analysis, optimizer), ast.Call)
     candidates: list[Candidate] = []
-    if name and isinstance(given, ast.Call) and item.whole.identity < optimizer.identity and is_module(item.whole):
+    if name and given is not None and item.whole.identity < optimizer.identity and is_module(item.whole):
         source = analysis.source_of(optimizer.site.span.path)
         old, new = source.segment(given), f"{name}.parameters()"
         candidates.append(Candidate(message("fix.replace", old=old, new=new), (edits.replace(source, given, new),)))
@@ -275,15 +275,19 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
 def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
     """A layer that forward makes, made by ``__init__`` with the size that it has there; one that forward keeps under a
     name of its own, or calls at once, becomes an attribute."""
-    statement, owner, function = statement_of(analysis, made), made.scene.receiver, made.scene.function
-    if statement is None or not isinstance(layer, LibraryModule) or not isinstance(owner, Instance):
+    statement, owner, function = (
+        statement_of(analysis, made),
+        as_kind(made.scene.receiver, Instance),
+        made.scene.function,
+    )
+    if statement is None or not isinstance(layer, LibraryModule) or owner is None:
         return
-    call = analysis.index(made.span.path).same(made.node)
+    call = as_kind(analysis.index(made.span.path).same(made.node), ast.Call)
     methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__init__"]
     if function is None or function.name == "__init__" or owner.cls.path != made.scene.path or not methods:
         return
     text = _as_written_once(analysis, made, layer, methods[0])
-    if text is None or not isinstance(call, ast.Call) or not isinstance(methods[0].body[-1], ast.stmt):
+    if text is None or call is None or not isinstance(methods[0].body[-1], ast.stmt):
         return
     source, first = analysis.source_of(owner.cls.path), methods[0].args.args[0].arg
     target = statement.targets[0] if isinstance(statement, ast.Assign) and statement.value is call else None
@@ -406,9 +410,9 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
 
 def _head(analysis: Analysis, item: _Missed) -> Finding | None:
     """A last layer that is left out, where the layers before it are given one by one."""
-    optimizer, part = item.optimizer, item.part
+    optimizer, part = item.optimizer, as_kind(item.part, LibraryModule)
     node = item.backward.node
-    if node is None or not isinstance(part, LibraryModule) or not isinstance(item.whole, Instance):
+    if node is None or part is None or not isinstance(item.whole, Instance):
         return None
     if not trained_by(optimizer, item.whole) or not _is_fresh(analysis, part) or len(analysis.trace.optimizers) > 1:
         return None
@@ -423,7 +427,8 @@ def _head(analysis: Analysis, item: _Missed) -> Finding | None:
     made = _made_at(part)
     if made is None or any(item.whole is module for module in _given_modules(optimizer)):
         return None
-    name = f"{whole}.{part.name}" if whole and part.name and item.whole.slots.get(part.name) is part else None
+    own_name = part.name and item.whole.slots.get(part.name) is item.part
+    name = f"{whole}.{part.name}" if whole and own_name else None
     source = analysis.source_of(made.span.path)
     places = (related(source, made.node, message("optimizer.forgotten.place")),)
     shown = f"`{name}`" if name else _called(part)
@@ -462,8 +467,8 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor, trained: Iterabl
         return False
     given = {id(one) for one in trained}
     for call in analysis.calls.get("Tensor.copy_", ()):
-        copied = call.args[0] if call.args else None
-        replaces = isinstance(copied, Tensor) and id(copied.owner or copied) in given
+        copied = as_kind(call.args[0], Tensor) if call.args else None
+        replaces = copied is not None and id(copied.owner or copied) in given
         if isinstance(call.receiver, Tensor) and call.receiver.owner is part and not replaces:
             return False
     for call in (call for path in _LOADING for call in analysis.calls.get(path, ())):
@@ -477,8 +482,8 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
     """Whether something writes the weights of a layer of this name, as for a fixed filter: ``blur.weight.data.fill_(1)``.
     `replaces`: it may have those of the layer that it replaces."""
     made = _made_at(part)
-    statement = statement_of(analysis, made) if made is not None else None
-    if made is None or not isinstance(statement, ast.Assign):
+    statement = as_kind(statement_of(analysis, made), ast.Assign) if made is not None else None
+    if made is None or statement is None:
         return False
     weight = f"{ast.unparse(statement.targets[0]).rpartition('.')[2]}.weight"
     for node in analysis.index(made.span.path).nodes:
@@ -555,8 +560,8 @@ def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Cand
 def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None:
     """The argument by which the parameters were given."""
     site = optimizer.site
-    call = analysis.index(site.span.path).same(site.node) if site is not None else None
-    if not isinstance(call, ast.Call):
+    call = as_kind(analysis.index(site.span.path).same(site.node), ast.Call) if site is not None else None
+    if call is None:
         return None
     keyword = argument_of(call, None, "params")
     return call.args[0] if call.args else keyword
@@ -564,8 +569,8 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
 
 def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
     assert optimizer.site is not None
-    source, value = analysis.source_of(optimizer.site.span.path), optimizer.argument(0, "params")
-    elements = value.elements or () if isinstance(value, ListValue) else ()
+    source, value = analysis.source_of(optimizer.site.span.path), as_kind(optimizer.argument(0, "params"), ListValue)
+    elements = value.elements or () if value is not None else ()
     lone, grouped = isinstance(what, Tensor), any_are(elements, DictValue)
     if isinstance(given, ast.List) and given.elts:
         more = f"[{name}]" if lone else f"{name}.parameters()"
@@ -578,7 +583,7 @@ def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: 
     more = f"[{name}]" if lone else f"list({name}.parameters())"
     if grouped:
         more = f'[{{"params": {more}}}]'
-    is_list = isinstance(value, ListValue) and value.type_name == "list"
+    is_list = value is not None and value.type_name == "list"
     return edits.replace(source, given, f"{text if is_list else f'list({text})'} + {more}")
 
 

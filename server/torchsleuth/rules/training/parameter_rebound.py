@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_definition, is_function_call, is_name, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
@@ -73,11 +73,13 @@ def _taken_over(analysis: Analysis, path: str, loop: ast.For) -> Iterator[tuple[
         return
     targets = {part.id: part for part in nodes_in(loop.target, ast.Name)}
     for statement in loop.body:
-        made = statement.targets[0] if is_assignment(statement) else None
-        if not isinstance(statement, ast.Assign) or not isinstance(made, ast.Name) or made.id not in targets:
+        made = as_kind(statement.targets[0], ast.Name) if is_assignment(statement) else None
+        if not isinstance(statement, ast.Assign) or made is None or made.id not in targets:
             continue
-        given = statement.value.value if isinstance(statement.value, ast.Attribute) else statement.value
-        other = isinstance(given, ast.Name) and given.id in targets and given.id != made.id
+        given = as_kind(
+            statement.value.value if isinstance(statement.value, ast.Attribute) else statement.value, ast.Name
+        )
+        other = given is not None and given.id in targets and given.id != made.id
         if other and _is_tensor(analysis, path, targets[made.id]) and not _is_read(analysis, path, statement, made.id):
             yield made.id, statement
 

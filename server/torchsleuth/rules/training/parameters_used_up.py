@@ -31,6 +31,7 @@ from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Severity
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import ListValue, Parameters
 
@@ -39,8 +40,8 @@ CODE = "TS529"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.EXHAUSTED):
-        value, first = misuse.value, misuse.first
-        if first is None or not isinstance(value, Parameters | ListValue) or _is_plain(value):
+        value, first = as_kind(misuse.value, Parameters, ListValue), misuse.first
+        if first is None or value is None or _is_plain(value):
             continue
         places = [related(analysis.source_of(first.span.path), first.node, message("parameters.spent.first"))]
         if value.made is not None:

@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import reads_gradients
 from torchsleuth.rules.evidence.graphs import uncut
 from torchsleuth.rules.rule import Analysis, Finding, Rule, related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
 from torchsleuth.values.graph import Cut, node_of
 
@@ -105,8 +105,8 @@ def _near(points: tuple[LoopPoint, ...], loops: set[int], passes: list[Event]) -
 
 
 def _finding(analysis: Analysis, optimizer: LibraryObject, part: LibraryModule, cut: Cut) -> Finding:
-    whole = _whole(analysis, part)
-    name = whole.name if isinstance(whole, LibraryModule | Instance) and whole.name else part.type_name
+    whole = as_kind(_whole(analysis, part), LibraryModule, Instance)
+    name = whole.name if whole is not None and whole.name else part.type_name
     at = cut.mode if cut.mode is not None else cut.site
     node = at.node.items[0].context_expr if isinstance(at.node, ast.With) else at.node
     span = analysis.source_of(at.span.path).span(node) if isinstance(at.node, ast.With) else cut.site.span

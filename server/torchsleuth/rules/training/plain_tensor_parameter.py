@@ -28,6 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, keyword_of, nodes_in
 from torchsleuth.values import Tensor
@@ -51,13 +52,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _fault(item: AttributeSet) -> str | None:
-    value = item.value
-    if not isinstance(value, Tensor) or value.parameter or value.spec.requires_grad is not True:
+    value = as_kind(item.value, Tensor)
+    if value is None or value.parameter or value.spec.requires_grad is not True:
         return None
     if value.slots.get("leaf"):
         return "parameter.plain"
-    node = value.slots["node"]
-    if not isinstance(node, GraphNode) or node.inputs or node.module is not None or len(node.leaves) != 1:
+    node = as_kind(value.slots["node"], GraphNode)
+    if node is None or node.inputs or node.module is not None or len(node.leaves) != 1:
         return None
     leaf = node.leaves[0]
     if not leaf.parameter or any(part is leaf for part in parts_of(item.owner)):

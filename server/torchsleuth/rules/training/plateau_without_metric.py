@@ -25,6 +25,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in, stores
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
@@ -36,8 +37,8 @@ _MAX = 3
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
-        node, subject = misuse.site.call, misuse.value
-        if isinstance(subject, LibraryObject) and subject.type_name == "ReduceLROnPlateau":
+        node, subject = misuse.site.call, as_kind(misuse.value, LibraryObject)
+        if subject is not None and subject.type_name == "ReduceLROnPlateau":
             name = receiver_text(analysis, misuse.site) or "the scheduler"
             text = message("scheduler.metric", scheduler=f"`{name}`")
             fixes = tuple(_told(analysis, misuse.site, node)) if node is not None else ()

@@ -29,7 +29,7 @@ from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.sifting import any_are
+from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in
 
@@ -44,10 +44,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if point.span in seen or not isinstance(point.node, ast.For):
                 continue
             seen.add(point.span)
-            loop = loop_statement(analysis, point)
-            if isinstance(loop, ast.For) and _breaks(loop, point):
+            loop = as_kind(loop_statement(analysis, point), ast.For)
+            if loop is not None and _breaks(loop, point):
                 yield _of_break(analysis, point, loop)
-            if isinstance(loop, ast.For) and _ends_too_early(loop, point):
+            if loop is not None and _ends_too_early(loop, point):
                 source = analysis.source_of(point.span.path)
                 place = related(source, loop.iter, message("loop.return.loop"))
                 found = tuple(_moved(analysis, point, loop))
@@ -72,9 +72,9 @@ def _of_break(analysis: Analysis, point: LoopPoint, loop: ast.For) -> Finding:
 
 def _ends_too_early(loop: ast.For, point: LoopPoint) -> bool:
     """Whether the body always returns in its first iteration, and what it returns is added up in it."""
-    last = loop.body[-1]
+    last = as_kind(loop.body[-1], ast.Return)
     plan = point.loader.slots.get("plan") if point.loader is not None else None
-    if not isinstance(last, ast.Return) or last.value is None or 1 in (point.count, getattr(plan, "count", None)):
+    if last is None or last.value is None or 1 in (point.count, getattr(plan, "count", None)):
         return False
     inside = [part for statement in loop.body for part in ast.walk(statement)]
     if any_are(inside, ast.Continue, ast.Break, ast.Yield):

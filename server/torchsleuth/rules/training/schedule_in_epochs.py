@@ -49,6 +49,7 @@ from torchsleuth.rules.evidence.schedules import (
     with_batches,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
 from torchsleuth.values import LibraryObject, Site, is_int, items_of
@@ -70,12 +71,12 @@ _COUNTED = ("range", "zip", "islice", "product")
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[object] = set()
     for event in analysis.events("scheduler_step"):
-        scheduler = event.subject
-        if event.site.span in seen or not event.certain or not isinstance(scheduler, LibraryObject):
+        scheduler = as_kind(event.subject, LibraryObject)
+        if event.site.span in seen or not event.certain or scheduler is None:
             continue
-        call = scheduler.site.node if scheduler.site is not None else None
+        call = as_kind(scheduler.site.node, ast.Call) if scheduler.site is not None else None
         points = loops_since(event, scheduler) if scheduler.site is not None else []
-        if scheduler.site is None or not isinstance(call, ast.Call) or not points:
+        if scheduler.site is None or call is None or not points:
             continue
         if len(points) == 1:
             finding = _in_batches(analysis, event, scheduler, points[0])
@@ -100,18 +101,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:
     """A schedule made for each batch of each epoch, and stepped once an epoch."""
     place = {"OneCycleLR": (2, "total_steps"), "CosineAnnealingLR": (1, "T_max")}.get(scheduler.type_name)
-    optimizer, taken = scheduler.argument(0, "optimizer"), iterations(epochs)
+    optimizer, taken = scheduler.argument(0, "optimizer"), as_kind(iterations(epochs), int)
     steps = [one for one in analysis.events("step") if one.subject is optimizer and one.certain]
     inner = {
         one.loops[1].span: one for one in steps if len(one.loops) == 2 and one.loops[0].execution == epochs.execution
     }
-    if place is None or not isinstance(taken, int) or taken < 2 or len(inner) != 1 or scheduler.site is None:
+    if place is None or taken is None or taken < 2 or len(inner) != 1 or scheduler.site is None:
         return None
     step = next(iter(inner.values()))
-    batches, made = iterations(step.loops[1]), scheduler.argument(*place)
+    batches, made = as_kind(iterations(step.loops[1]), int), scheduler.argument(*place)
     if made is None and scheduler.type_name == "OneCycleLR":
         made = product([scheduler.argument(3, "epochs"), scheduler.argument(4, "steps_per_epoch")])
-    if not isinstance(batches, int) or batches < 2 or made != taken * batches:
+    if batches is None or batches < 2 or made != taken * batches:
         return None
     if not _counts_batches(analysis, scheduler.site, place[1]):
         return None
@@ -147,12 +148,12 @@ def _each_batch(
         source = analysis.source_of(path)
         if behind is not None and is_simple(behind, analysis, path):
             title = message("fix.move_after", text=source.segment(early), line=behind.end_lineno)
-            around = analysis.index(path).parents.get(early)
-            guarded = isinstance(around, ast.If) and around.body == [early] and not around.orelse
-            moved = around if guarded and isinstance(around, ast.If) else early
+            around = as_kind(analysis.index(path).parents.get(early), ast.If)
+            guarded = around is not None and around.body == [early] and not around.orelse
+            moved = around if guarded and around is not None else early
             yield Candidate(title, edits.relocate(source, [moved], behind))
-    call = scheduler.site.node if scheduler.site is not None else None
-    given = {word.arg: word.value for word in call.keywords} if isinstance(call, ast.Call) else {}
+    call = as_kind(scheduler.site.node, ast.Call) if scheduler.site is not None else None
+    given = {word.arg: word.value for word in call.keywords} if call is not None else {}
     source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source
     if "steps_per_epoch" in given:
         value = given["steps_per_epoch"]
@@ -169,12 +170,12 @@ def _each_batch(
 
 def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     """The message about the learning rate, where it is known to be wrong."""
-    epochs, batches = product([iterations(point) for point in points[:-1]]), iterations(points[-1])
-    if isinstance(epochs, int) and _is_over_batches(points[-1]):
+    epochs, batches = as_kind(product([iterations(point) for point in points[:-1]]), int), iterations(points[-1])
+    if epochs is not None and _is_over_batches(points[-1]):
         marks = _milestones(scheduler, epochs, batches)
         if marks is not None:
             return marks
-    if not isinstance(epochs, int) or not isinstance(batches, int) or batches < 2:
+    if epochs is None or not isinstance(batches, int) or batches < 2:
         return None
     name, taken = scheduler.type_name, epochs * batches
     if name == "CosineAnnealingLR":
@@ -234,8 +235,8 @@ def _is_over_batches(point: LoopPoint) -> bool:
 
 def _left_out(epochs: LoopPoint) -> int:
     """How many epochs are not gone through: ``range(1, epochs)`` is one short."""
-    over = epochs.node.iter if isinstance(epochs.node, ast.For) else None
-    if isinstance(over, ast.Call) and ast.unparse(over.func) == "range" and len(over.args) == 2:
+    over = as_kind(epochs.node.iter, ast.Call) if isinstance(epochs.node, ast.For) else None
+    if over is not None and ast.unparse(over.func) == "range" and len(over.args) == 2:
         first = over.args[0]
         return int(literal(first) == 1)
     return 0
@@ -244,14 +245,14 @@ def _left_out(epochs: LoopPoint) -> int:
 def _left(scheduler: LibraryObject, steps: int) -> float | None:
     """The factor that a multiplying schedule leaves of the learning rate after so many steps."""
     name = scheduler.type_name
-    gamma = scheduler.argument(1 if name == "ExponentialLR" else 2, "gamma", 0.1)
-    if not isinstance(gamma, float) or not 0 < gamma < 1:
+    gamma = as_kind(scheduler.argument(1 if name == "ExponentialLR" else 2, "gamma", 0.1), float)
+    if gamma is None or not 0 < gamma < 1:
         return None
     if name == "ExponentialLR":
         return float(gamma**steps)
     if name == "StepLR":
-        size = scheduler.argument(1, "step_size")
-        return float(gamma ** (steps // size)) if isinstance(size, int) and size > 0 else None
+        size = as_kind(scheduler.argument(1, "step_size"), int)
+        return float(gamma ** (steps // size)) if size is not None and size > 0 else None
     return None
 
 

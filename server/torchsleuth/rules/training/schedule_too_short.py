@@ -38,6 +38,7 @@ from torchsleuth.rules.evidence.schedules import (
     with_batches,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -49,8 +50,8 @@ CODE = "TS527"
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[object] = set()
     for event in analysis.events("scheduler_step"):
-        scheduler = event.subject
-        if event.site.span in seen or not event.certain or not isinstance(scheduler, LibraryObject):
+        scheduler = as_kind(event.subject, LibraryObject)
+        if event.site.span in seen or not event.certain or scheduler is None:
             continue
         if scheduler.type_name != "OneCycleLR" or scheduler.site is None or scheduler.site.call is None:
             continue

@@ -38,6 +38,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 
@@ -87,8 +88,8 @@ def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]
     """The statement moved behind the one of the same block in which the optimizer steps; or behind the step itself, in
     another function that has the scheduler under the same name."""
     path = early.site.span.path
-    statement = statement_of(analysis, early.site)
-    if step.site.span.path != path or not isinstance(statement, ast.Expr) or not is_alone(statement, analysis, path):
+    statement = as_kind(statement_of(analysis, early.site), ast.Expr)
+    if step.site.span.path != path or statement is None or not is_alone(statement, analysis, path):
         return
     source = analysis.source_of(path)
     text = source.segment(statement)

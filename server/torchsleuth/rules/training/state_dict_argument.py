@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_reference, nodes_in, stores
 from torchsleuth.values import DictValue, LibraryObject, is_module, is_unknown
@@ -48,8 +49,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     analysis, call, analysis.source_of(call.site.span.path).segment(node.func.value), changed
                 )
                 continue
-        statement = statement_of(analysis, call.site)
-        alone = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call)
+        statement = as_kind(statement_of(analysis, call.site), ast.Expr)
+        alone = statement is not None and isinstance(statement.value, ast.Call)
         if not alone or call.site.span in reported or not is_module(call.receiver):
             continue
         if is_method_call(node) and (_holds_weights(call, node) or _is_kept(analysis, call, node)):
@@ -70,9 +71,11 @@ def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     around = index.parents.get(made) if made is not None else None
     if isinstance(around, ast.Subscript) and stores(around):
         return around
-    called = index.parents.get(around) if around is not None and is_attribute(around, "update") else None
-    alone = isinstance(called, ast.Call) and called.func is around and isinstance(index.parents.get(called), ast.Expr)
-    return called if alone and isinstance(called, ast.Call) else None
+    called = (
+        as_kind(index.parents.get(around), ast.Call) if around is not None and is_attribute(around, "update") else None
+    )
+    alone = called is not None and called.func is around and isinstance(index.parents.get(called), ast.Expr)
+    return called if alone and called is not None else None
 
 
 def _forgotten(analysis: Analysis, call: LibraryCall, name: str, changed: ast.expr) -> Finding:
@@ -89,12 +92,12 @@ def _holds_weights(call: LibraryCall, node: ast.Call) -> bool:
     """Whether the one argument of a call is a dict of weights, and not an empty one that is to be filled."""
     if len(call.args) != 1 or len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
         return False
-    given, written = call.args[0], node.args[0]
+    given, written = call.args[0], as_kind(node.args[0], ast.Call)
     if isinstance(given, DictValue):
         return given.from_file or bool(given.entries)
     if isinstance(given, LibraryObject):
         return given.path == STATE
-    loaded = isinstance(written, ast.Call) and ast.unparse(written.func).rpartition(".")[2].startswith("load")
+    loaded = written is not None and ast.unparse(written.func).rpartition(".")[2].startswith("load")
     return is_unknown(given) and loaded
 
 

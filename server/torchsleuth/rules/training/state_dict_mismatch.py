@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.operators import generic
 from torchsleuth.rules.evidence.wrapped import of_wrapped
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.synthesis.names import renamed, renaming
@@ -137,12 +137,12 @@ def _renamed(analysis: Analysis, fault: StateFault, state: ast.expr) -> Iterator
 def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     """The module with other arguments that it is made with elsewhere: best those of the module whose state it gets."""
     site = fault.module.site if isinstance(fault.module, Instance | LibraryModule) else None
-    own = site.node if site is not None else None
-    if site is None or not isinstance(own, ast.Call):
+    own = as_kind(site.node, ast.Call) if site is not None else None
+    if site is None or own is None:
         return
     source = analysis.source_of(site.span.path)
-    other = _source(fault.given)
-    best = other.site.node if isinstance(other, Instance | LibraryModule) and other.site is not None else None
+    other = as_kind(_source(fault.given), Instance, LibraryModule)
+    best = other.site.node if other is not None and other.site is not None else None
     alike = [best, *analysis.index(site.span.path).of_type(ast.Call)]
     texts = [ast.unparse(one) for one in of_kind(alike, ast.Call) if ast.dump(one.func) == ast.dump(own.func)]
     for text in list(dict.fromkeys(texts))[:_TRIED]:

@@ -27,6 +27,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
@@ -54,11 +55,9 @@ def _repairs(analysis: Analysis, misuse: Misuse[object]) -> Iterator[Candidate]:
 
 
 def _is_target(statement: ast.Assign, node: ast.AST) -> bool:
-    target = statement.targets[0]
+    target = as_kind(statement.targets[0], ast.Attribute)
     at = (getattr(node, "lineno", 0), getattr(node, "col_offset", -1))
-    return (
-        len(statement.targets) == 1 and isinstance(target, ast.Attribute) and (target.lineno, target.col_offset) == at
-    )
+    return len(statement.targets) == 1 and target is not None and (target.lineno, target.col_offset) == at
 
 
 RULE = Rule(FAULTS[CODE], find)

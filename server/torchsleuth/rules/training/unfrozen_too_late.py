@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import optimizers_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
@@ -75,9 +75,9 @@ def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
 
 def _too_late(analysis: Analysis, call: LibraryCall, thaw: Switch) -> bool:
     """Whether parameters that were frozen when an optimizer was made are unfrozen after it, and given to none."""
-    optimizer, began = call.result, call.site.scene.moment
+    optimizer, began = as_kind(call.result, LibraryObject), call.site.scene.moment
     switches, moment = analysis.trace.switches, thaw.site.scene.moment
-    if not thaw.value or moment <= began or not isinstance(optimizer, LibraryObject):
+    if not thaw.value or moment <= began or optimizer is None:
         return False
     below = {id(part) for part in descendants(thaw.module)}
     frozen = [one for one in switches if not one.value and one.site.scene.moment < began and id(one.module) in below]

@@ -40,6 +40,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject, Value
 
@@ -127,8 +128,8 @@ def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event
 def _moved(analysis: Analysis, one: Event, other: Event) -> Iterator[Candidate]:
     """A statement put behind another one."""
     path = one.site.span.path
-    early, late = statement_of(analysis, one.site), statement_of(analysis, other.site)
-    if not isinstance(early, ast.Expr) or late is None or other.site.span.path != path or early is late:
+    early, late = as_kind(statement_of(analysis, one.site), ast.Expr), statement_of(analysis, other.site)
+    if early is None or late is None or other.site.span.path != path or early is late:
         return
     source = analysis.source_of(path)
     if is_alone(early, analysis, path) and is_simple(late, analysis, path):
