@@ -12,6 +12,7 @@ from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.library import records
 from torchsleuth.interp.outcomes import Call, Part
 from torchsleuth.interp.written import WrittenContracts
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -126,7 +127,7 @@ class Documents(WrittenContracts):
             return Part("value", text=repr(value))
         if isinstance(value, Scalar):
             return Part("value", text=value.type)
-        return Part("unknown", cause=value if isinstance(value, Unknown) else None)
+        return Part("unknown", cause=as_kind(value, Unknown))
 
     def _record(self, value: Instance) -> Part:
         """The fields of a dataclass that are not None."""

@@ -11,7 +11,8 @@ from torchsleuth.interp.documents import Documents
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.outcomes import Learned, Running
 from torchsleuth.interp.trace import Operation
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
+from torchsleuth.syntax.forms import is_binary
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.requirements import Condition, required
@@ -121,9 +122,9 @@ class NeededSizes(Documents):
         return value
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
-        given = call.args[0] if self.inference is not None and call.args else None
-        stated = stated_size(module) if isinstance(given, Tensor) else None
-        if stated is not None and isinstance(given, Tensor):
+        given = as_kind(call.args[0], Tensor) if self.inference is not None and call.args else None
+        stated = stated_size(module) if given is not None else None
+        if stated is not None and given is not None:
             axis, size = stated
             shape = self.resolved_spec(given.spec).shape
             if shape is not None and -len(shape) <= axis < len(shape) and is_int(size):
@@ -163,9 +164,9 @@ class NeededSizes(Documents):
             return None
         if any(one.shape is None or len(one.shape) != 3 for one in given) or not set(module.kwargs) <= _ATTENDING[name]:
             return None
-        first = module.kwargs.get("batch_first", False)
+        first = as_kind(module.kwargs.get("batch_first", False), bool)
         shapes = [one.shape for one in given if one.shape is not None]
-        if not is_int(size) or not isinstance(first, bool) or len(module.args) > 2 + (name != "MultiheadAttention"):
+        if not is_int(size) or first is None or len(module.args) > 2 + (name != "MultiheadAttention"):
             return None
         batch, length = (0, 1) if first else (1, 0)
         for shape in shapes:
@@ -203,7 +204,7 @@ class NeededSizes(Documents):
             return None
         before = [self.resolved(size) for size in shape]
         after = [self.resolved(size) for size in parts]
-        if self.uncertain or not any(isinstance(size, Dim) for size in (*before, *after)):
+        if self.uncertain or not any_are((*before, *after), Dim):
             return None
         for size in list(after):
             if size in before:
@@ -214,7 +215,7 @@ class NeededSizes(Documents):
             return operation.specs[0].with_(shape=tuple(map(self.resolved, parts)), strides=None)
         after.remove(-1)
         whole, known = dims.product(before), dims.product(after)
-        if known == 0 or any(isinstance(size, int) and size < 0 for size in after):
+        if known == 0 or any(size < 0 for size in of_kind(after, int)):
             return None
         remainder = dims.modulo(whole, known)
         self.inference.learned.append(Learned("==", remainder, 0, operation.site))
@@ -233,10 +234,10 @@ class NeededSizes(Documents):
 def _counted_up(value: object) -> Size | None:
     """How many numbers ``torch.arange(count)`` made, of which a tensor is another view."""
     while isinstance(value, Tensor) and value.origin is not None:
-        node = value.origin.site.node
+        node = value.origin.site.call
         if value.origin.operator == "torch.arange":
             plain = (
-                isinstance(node, ast.Call)
+                node is not None
                 and len(node.args) == 1
                 and {"end", "step"}.isdisjoint(keyword.arg for keyword in node.keywords)
             )
@@ -261,7 +262,7 @@ _ATTENDING = {
 
 
 def _is_plain(module: LibraryModule) -> bool:
-    return not any(isinstance(value, Dim) for value in (*module.args, *module.kwargs.values()))
+    return not any_are((*module.args, *module.kwargs.values()), Dim)
 
 
 def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:
@@ -277,7 +278,7 @@ def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, a
                 name = _COMPARISONS.get(type(operator))
                 if name is not None:
                     yield (name if holds else _OPPOSITES[name]), left, right
-        case _ if not holds and isinstance(test, ast.BinOp) and isinstance(test.op, ast.Mod):
+        case _ if not holds and is_binary(test, ast.Mod):
             yield "==", test, ast.copy_location(ast.Constant(0), test)
 
 

@@ -18,9 +18,9 @@ from torchsleuth.interp.plans import Configuration, Plan, Setting
 from torchsleuth.interp.switches import switches
 from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted
+from torchsleuth.syntax.forms import is_dotted, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -75,8 +75,8 @@ class Planning(NeededSizes):
         """The classes of a document with a constructor of their own, and its functions."""
         found: list[tuple[ClassValue | None, Function]] = []
         for cls in self.classes:
-            made = cls.slots.get("__init__") if cls.path == path else None
-            found += [(cls, made)] if isinstance(made, Function) else []
+            made = as_kind(cls.slots.get("__init__"), Function) if cls.path == path else None
+            found += [(cls, made)] if made is not None else []
         for function in self.functions:
             if function.path == path and isinstance(function.node, ast.FunctionDef) and function.owner is None:
                 found += [] if function.closure else [(None, function)]
@@ -111,8 +111,8 @@ class Planning(NeededSizes):
         plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
         self._plan_sequences(plan)
         if owner is not None:
-            made = self.class_attribute(owner, "__init__")
-            if isinstance(made, Function):
+            made = as_kind(self.class_attribute(owner, "__init__"), Function)
+            if made is not None:
                 plan.floats = passed.numbers(owner, made, self.oracle.signature)
                 self._plan_settings(plan, made, 1)
                 self._plan_given(plan, made)
@@ -281,16 +281,16 @@ class Planning(NeededSizes):
         for part in annotation.strip("'\"").removeprefix("Optional[").removesuffix("]").split("|"):
             text = part.strip(" '\"")
             if text.isidentifier():
-                found = function.globals.get(text)
-                if isinstance(found, ClassValue):
+                found = as_kind(function.globals.get(text), ClassValue)
+                if found is not None:
                     return found
         return None
 
     def _integers_of(self, cls: ClassValue, path: str) -> Iterator[str]:
         """The integers that whoever makes a configuration chooses, as far as the file reads them."""
         read = self._read_in(path)
-        made = self.class_attribute(cls, "__init__")
-        if isinstance(made, Function):
+        made = as_kind(self.class_attribute(cls, "__init__"), Function)
+        if made is not None:
             for argument, has_default in parameters_of(made, 1):
                 default = default_of(made, argument) if has_default else None
                 if argument.arg in read and is_int(default) and not _NO_SIZES.fullmatch(argument.arg):
@@ -304,8 +304,8 @@ class Planning(NeededSizes):
                     yield one
 
     def _field_default(self, cls: ClassValue, name: str) -> Value:
-        made = self.class_attribute(cls, "__init__")
-        if isinstance(made, Function):
+        made = as_kind(self.class_attribute(cls, "__init__"), Function)
+        if made is not None:
             given = {argument.arg: argument for argument, has_default in parameters_of(made, 1) if has_default}
             return default_of(made, given[name])
         return records.fields(cls)[name].slots.get(name)
@@ -346,7 +346,7 @@ def _uses(function: ast.AST) -> _Uses:
             attributes.add(node.value.id)
         elif isinstance(node, ast.Call):
             parts = [node.func]
-            if isinstance(node.func, ast.Name) and node.func.id in _OF_SEVERAL:
+            if plain_name(node.func) in _OF_SEVERAL:
                 parts += node.args
         elif isinstance(node, ast.Subscript | ast.Starred):
             parts = [node.value]
