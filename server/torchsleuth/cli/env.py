@@ -123,11 +123,12 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _print(found: Json) -> None:
     for key, value in found.items():
         label = key.replace("_", " ")
-        if isinstance(value, dict):
-            line(f"{label}:")
-            for name, version in value.items():
-                line(f"  {name} {version}")
-        elif isinstance(value, list):
-            line(f"{label}: {'; '.join(map(str, value)) or 'none'}")
-        else:
-            line(f"{label}: {'none' if value is None else {True: 'yes', False: 'no'}.get(value, value)}")
+        match value:
+            case dict():
+                line(f"{label}:")
+                for name, version in value.items():
+                    line(f"  {name} {version}")
+            case list():
+                line(f"{label}: {'; '.join(map(str, value)) or 'none'}")
+            case _:
+                line(f"{label}: {'none' if value is None else {True: 'yes', False: 'no'}.get(value, value)}")

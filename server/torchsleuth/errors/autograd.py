@@ -240,14 +240,15 @@ def _blocks_without_gradients(case: Case) -> list[Related]:
     tree, source = case.frame.tree, case.frame.source
     used = names_in(case.frame.enclosing)
     for node in ast.walk(tree):
-        if isinstance(node, ast.With):
-            stored = stored_in(node)
-            returns = contains(node, ast.Return)
-            places = [item.context_expr for item in node.items] if stored & used or returns else []
-        elif isinstance(node, ast.FunctionDef) and node.name in used:
-            places = node.decorator_list
-        else:
-            continue
+        match node:
+            case ast.With():
+                stored = stored_in(node)
+                returns = contains(node, ast.Return)
+                places = [item.context_expr for item in node.items] if stored & used or returns else []
+            case ast.FunctionDef() if node.name in used:
+                places = node.decorator_list
+            case _:
+                continue
         for place in places:
             if _WITHOUT.search(source.segment(place)):
                 span = source.span(place)

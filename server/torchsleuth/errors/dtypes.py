@@ -66,10 +66,11 @@ def _not_devices(case: Case) -> bool:
 def _invert(case: Case) -> Iterator[Fix]:
     """``1 - mask`` and ``-mask`` → ``~mask``."""
     node = case.frame.node
-    if isinstance(node, ast.BinOp) and isinstance(node.left, ast.Constant):
-        yield replace(case.frame, node, f"~{case.frame.text(node.right)}")
-    elif isinstance(node, ast.UnaryOp):
-        yield replace(case.frame, node, f"~{case.frame.text(node.operand)}")
+    match node:
+        case ast.BinOp() if isinstance(node.left, ast.Constant):
+            yield replace(case.frame, node, f"~{case.frame.text(node.right)}")
+        case ast.UnaryOp():
+            yield replace(case.frame, node, f"~{case.frame.text(node.operand)}")
 
 
 def _mask_fixes(case: Case) -> Iterator[Fix]:

@@ -224,10 +224,11 @@ class Autograd(Interpreter):
     def may_thaw(self, value: Value) -> None:
         """A module given to code that is not known: what was frozen may be unfrozen there."""
         for part in hierarchy.parts_of(value):
-            if isinstance(part, LibraryModule) and part.requires_grad is False:
-                self.heap.set(part.slots, "requires_grad", None)
-            elif isinstance(part, Tensor) and part.spec.requires_grad is False:
-                self.heap.set(part.slots, "spec", part.spec.with_(requires_grad=None))
+            match part:
+                case LibraryModule() if part.requires_grad is False:
+                    self.heap.set(part.slots, "requires_grad", None)
+                case Tensor() if part.spec.requires_grad is False:
+                    self.heap.set(part.slots, "spec", part.spec.with_(requires_grad=None))
 
     def severed(self, tensor: Tensor, result: Tensor, kind: str, site: Site) -> Tensor:
         """A copy without graph, such as ``x.detach()``, that remembers where it lost it."""
@@ -580,10 +581,11 @@ class Autograd(Interpreter):
 
 def _named_parts(name: str, value: Value) -> list[tuple[str, Value]] | None:
     """The content of an object or a dict, by the expressions for it; None for other values."""
-    if isinstance(value, Instance):
-        return [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
-    if isinstance(value, DictValue):
-        return [(f'{name}["{key}"]', inner) for key, inner in (value.items or {}).items() if isinstance(key, str)]
+    match value:
+        case Instance():
+            return [(f"{name}.{attribute}", inner) for attribute, inner in value.slots.items()]
+        case DictValue():
+            return [(f'{name}["{key}"]', inner) for key, inner in (value.items or {}).items() if isinstance(key, str)]
     return None
 
 

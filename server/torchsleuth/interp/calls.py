@@ -88,10 +88,11 @@ def whose_attributes(node: ast.expr) -> ast.expr | None:
 
 def _method_path(receiver: Value, name: str) -> str:
     """The name under which a method of a library value is known, empty for most methods of plain Python values."""
-    if isinstance(receiver, Tensor):
-        return f"Tensor.{name}"
-    if isinstance(receiver, ListValue) and name == "append":
-        return "list.append"
+    match receiver:
+        case Tensor():
+            return f"Tensor.{name}"
+        case ListValue() if name == "append":
+            return "list.append"
     if isinstance(receiver, LibraryModule) or is_module(receiver):
         return f"torch.nn.Module.{name}"
     return f"{receiver.path}.{name}" if isinstance(receiver, LibraryObject) else ""
@@ -292,10 +293,11 @@ class Calls(Choices):
         node = call.expression
         misuse.calls(self, callee, node, call.frame)
         kinds.calls(self, callee, node, call.frame)
-        if isinstance(callee, LibraryModule):
-            return self.call_module(callee, call)
-        if isinstance(callee, NamedResult):
-            misuse.lacks(self, callee, None, call.node, call.frame)
+        match callee:
+            case LibraryModule():
+                return self.call_module(callee, call)
+            case NamedResult():
+                misuse.lacks(self, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
             parameters = self.oracle.signature(callee.path)
             misuse.misfits(self, parameters, callee, call)

@@ -97,10 +97,11 @@ class DeclaredShapes(Expressions):
             return
         for position, item in enumerate(value):
             part = declared.parts[0 if declared.alike else position]
-            if isinstance(part, Declared):
-                self._meet(part, item, node, frame)
-            elif isinstance(part, DeclaredParts):
-                self._meet_returned(part, item, node, frame)
+            match part:
+                case Declared():
+                    self._meet(part, item, node, frame)
+                case DeclaredParts():
+                    self._meet_returned(part, item, node, frame)
 
     def _differ_in_parts(self, declared: Written, node: ast.Return, count: int | None, frame: Frame) -> None:
         if self.is_noted(node, declared if isinstance(declared, Declared) else _NOTHING, frame):

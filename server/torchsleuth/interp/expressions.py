@@ -222,19 +222,24 @@ class Expressions(Calls):
     def on_JoinedStr(self, node: ast.JoinedStr, frame: Frame) -> Value:
         pieces: list[Value] = []
         for part in node.values:
-            if isinstance(part, ast.Constant):
-                pieces.append(str(part.value))
-            elif isinstance(part, ast.FormattedValue):
-                value = self.eval(part.value, frame)
-                form = self.eval(part.format_spec, frame) if part.format_spec is not None else ""
-                if part.format_spec is not None and part.conversion == -1 and not isinstance(value, str | int | float):
-                    demands.as_text(self, value, form, part.value, frame)
-                    misuse.needs_result(self, value, part.value, frame)
-                text: Value = UNKNOWN
-                if isinstance(form, str):
-                    call = Arguments((), {}, part, frame)
-                    text = pure.formatted(self, value, part.conversion, form, call)
-                pieces.append(text if isinstance(text, str) else value)
+            match part:
+                case ast.Constant():
+                    pieces.append(str(part.value))
+                case ast.FormattedValue():
+                    value = self.eval(part.value, frame)
+                    form = self.eval(part.format_spec, frame) if part.format_spec is not None else ""
+                    if (
+                        part.format_spec is not None
+                        and part.conversion == -1
+                        and not isinstance(value, str | int | float)
+                    ):
+                        demands.as_text(self, value, form, part.value, frame)
+                        misuse.needs_result(self, value, part.value, frame)
+                    text: Value = UNKNOWN
+                    if isinstance(form, str):
+                        call = Arguments((), {}, part, frame)
+                        text = pure.formatted(self, value, part.conversion, form, call)
+                    pieces.append(text if isinstance(text, str) else value)
         known = of_kind(pieces, str)
         fits = len(known) == len(pieces) and sum(map(len, known)) <= limits.MAX_TEXT
         return "".join(known) if fits else Scalar("str", made_of=tuple(pieces))
@@ -375,12 +380,13 @@ class Expressions(Calls):
                 return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
             except TypeError:
                 return UNKNOWN
-        if isinstance(value, Dim) and isinstance(node.op, ast.USub):
-            return dims.negate(value)
-        if isinstance(value, Instance):
-            name = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(node.op)]
-            made = special.call(self, value, name, (), frame)
-            return UNKNOWN if made is special.ABSENT else made
+        match value:
+            case Dim() if isinstance(node.op, ast.USub):
+                return dims.negate(value)
+            case Instance():
+                name = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(node.op)]
+                made = special.call(self, value, name, (), frame)
+                return UNKNOWN if made is special.ABSENT else made
         return value if isinstance(value, Scalar) else UNKNOWN
 
     def on_BinOp(self, node: ast.BinOp, frame: Frame) -> Value:
@@ -519,13 +525,14 @@ class Expressions(Calls):
         if name == "mul":
             for sequence, count in ((left, right), (right, left)):
                 if isinstance(count, int):
-                    if isinstance(sequence, str | tuple) and len(sequence) * count <= MAX_SEQUENCE:
-                        return sequence * count
-                    if isinstance(sequence, ListValue):
-                        items = sequence.elements
-                        if items is None or (not isinstance(items, Several) and len(items) * count <= MAX_SEQUENCE):
-                            return ListValue(None if items is None else items * count)
-                        return ListValue(self.heap.several(items))
+                    match sequence:
+                        case str() | tuple() if len(sequence) * count <= MAX_SEQUENCE:
+                            return sequence * count
+                        case ListValue():
+                            items = sequence.elements
+                            if items is None or (not isinstance(items, Several) and len(items) * count <= MAX_SEQUENCE):
+                                return ListValue(None if items is None else items * count)
+                            return ListValue(self.heap.several(items))
         if name == "mod" and isinstance(left, str):
             return formatted(left, right)
         if name == "or_" and isinstance(left, DictValue) and isinstance(right, DictValue):
@@ -569,12 +576,13 @@ class Expressions(Calls):
         return value
 
     def compare(self, op: ast.cmpop, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
-        if isinstance(op, ast.Is | ast.IsNot):
-            same = self.identical(left, right)
-            return Scalar("bool") if same is None else same == isinstance(op, ast.Is)
-        if isinstance(op, ast.In | ast.NotIn):
-            found = self._contains(left, right, node, frame)
-            return Scalar("bool") if found is None else found == isinstance(op, ast.In)
+        match op:
+            case ast.Is() | ast.IsNot():
+                same = self.identical(left, right)
+                return Scalar("bool") if same is None else same == isinstance(op, ast.Is)
+            case ast.In() | ast.NotIn():
+                found = self._contains(left, right, node, frame)
+                return Scalar("bool") if found is None else found == isinstance(op, ast.In)
         name = _OPERATORS[type(op)]
         equality, equal = isinstance(op, ast.Eq | ast.NotEq), isinstance(op, ast.Eq)
         if not equality or isinstance(left, Tensor) or isinstance(right, Tensor):

@@ -67,10 +67,11 @@ _NUMBERS = frozenset(
 
 def kind_of(interp: Interpreter, value: Value) -> str | None:
     """The kind of a value for Python, None where it is not known."""
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, Scalar):
-        return _SCALARS.get(value.type)
+    match value:
+        case bool():
+            return "bool"
+        case Scalar():
+            return _SCALARS.get(value.type)
     if is_int(value):
         return "int"
     if isinstance(value, float):
@@ -154,10 +155,13 @@ def _ends_iteration(frame: Frame) -> bool:
 def _count(interp: Interpreter, container: Value) -> int | None:
     """The number of parts of a result that is a pair, of a list, or of a container of modules, where nothing that is not known
     added one or took one away."""
-    if isinstance(container, NamedResult):
-        return len(container.fields) if container.of is None else None
-    if isinstance(container, ListValue) and container.type_name == "list" and container.once is None:
-        return None if container.items is None or container.identity in interp.trace.escaped else len(container.items)
+    match container:
+        case NamedResult():
+            return len(container.fields) if container.of is None else None
+        case ListValue() if container.type_name == "list" and container.once is None:
+            return (
+                None if container.items is None or container.identity in interp.trace.escaped else len(container.items)
+            )
     if not isinstance(container, LibraryModule) or container.path not in _SEQUENCES or container.broken:
         return None
     known = container.children is not None and container.identity not in interp.trace.escaped
@@ -325,14 +329,15 @@ def state(interp: Interpreter, value: Value, call: Arguments) -> None:
 
 def stands_alone(interp: Interpreter, value: Value, node: ast.Expr, frame: Frame) -> None:
     """``model.eval`` as a statement: nothing is called."""
-    if isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr in _CHANGING:
-        plain = not isinstance(value.function, Function) or value.function.kind == "function"
-        if plain:
-            misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
-    elif isinstance(node.value, ast.Attribute) and isinstance(value, Bound) and node.value.attr == "step":
-        receiver = as_kind(value.receiver, LibraryObject)
-        if receiver is not None and receiver.path.startswith("torch.optim.lr_scheduler."):
-            misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
+    match node.value:
+        case ast.Attribute() if isinstance(value, Bound) and node.value.attr in _CHANGING:
+            plain = not isinstance(value.function, Function) or value.function.kind == "function"
+            if plain:
+                misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
+        case ast.Attribute() if isinstance(value, Bound) and node.value.attr == "step":
+            receiver = as_kind(value.receiver, LibraryObject)
+            if receiver is not None and receiver.path.startswith("torch.optim.lr_scheduler."):
+                misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node.value, frame), value))
 
 
 def decides(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:

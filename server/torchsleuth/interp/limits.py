@@ -42,10 +42,11 @@ def is_large(value: Value) -> bool:
     while waiting:
         one = waiting.pop()
         items = one if isinstance(one, tuple) else ()
-        if isinstance(one, ListValue):
-            items = one.elements or ()
-        elif isinstance(one, DictValue):
-            items = one.elements
+        match one:
+            case ListValue():
+                items = one.elements or ()
+            case DictValue():
+                items = one.elements
         count += len(items)
         if count > MAX_PARTS:
             return True

@@ -205,10 +205,11 @@ class _Elements(Operations):
         if isinstance(self.held(), Several):
             return self._of_several(self.held(), key)
         index = self.interp.resolved(records.plain(key))
-        if isinstance(index, int):
-            return self._at(index)
-        if isinstance(index, SliceValue):
-            return self._slice(index)
+        match index:
+            case int():
+                return self._at(index)
+            case SliceValue():
+                return self._slice(index)
         return self._by_other(index)
 
     def held(self) -> Any:
@@ -280,10 +281,11 @@ class _Among(Operations):
         items = self.known()
         if items is None:
             return None
-        if isinstance(items, tuple) and isinstance(item, _PLAIN) and all_are(items, *_PLAIN):
-            return item in items
-        if isinstance(items, Several):
-            return None
+        match items:
+            case tuple() if isinstance(item, _PLAIN) and all_are(items, *_PLAIN):
+                return item in items
+            case Several():
+                return None
         found = pure.contains(self.interp, self.value, item, Arguments((), {}, node, frame))
         return as_kind(found, bool)
 
@@ -785,10 +787,11 @@ class _Instance(Operations):
         if not is_unknown(modelled) or owner.cls.opaque:
             return modelled
         fallback = interp.class_attribute(owner.cls, "__getattr__")
-        if isinstance(fallback, Function):
-            return interp.call_function(fallback, (owner, name), {}, None, frame)
-        if isinstance(fallback, Builtin):
-            return fallback.call(Arguments((owner, name), {}, node, frame))
+        match fallback:
+            case Function():
+                return interp.call_function(fallback, (owner, name), {}, None, frame)
+            case Builtin():
+                return fallback.call(Arguments((owner, name), {}, node, frame))
         unset.attribute(interp, owner, name, node, frame)
         return UNKNOWN
 

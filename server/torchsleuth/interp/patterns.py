@@ -74,10 +74,11 @@ def _type(value: Value) -> str | None:
     """The kind of a plain value, to tell ``"relu"`` from a list without comparing."""
     if isinstance(value, str) or value == Scalar("str"):
         return "str"
-    if isinstance(value, bool | int | float | Dim | Scalar):
-        return "number"
-    if isinstance(value, tuple | ListValue | DictValue):
-        return "container"
+    match value:
+        case bool() | int() | float() | Dim() | Scalar():
+            return "number"
+        case tuple() | ListValue() | DictValue():
+            return "container"
     return "None" if value is None else None
 
 

@@ -213,10 +213,11 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
     """Whether elements are computed with, or passed to what takes a number; none is called, or asked for an attribute."""
 
     def is_element(part: ast.AST) -> bool:
-        if isinstance(part, ast.IfExp):
-            return is_element(part.body) or is_element(part.orelse)
-        if isinstance(part, ast.Subscript):
-            return is_name(part.value, name)
+        match part:
+            case ast.IfExp():
+                return is_element(part.body) or is_element(part.orelse)
+            case ast.Subscript():
+                return is_name(part.value, name)
         return plain_name(part) in uses.elements
 
     for statement in nodes_in(function, ast.Assign):

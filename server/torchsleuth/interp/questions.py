@@ -111,18 +111,19 @@ class Questions(Autograd):
     def to_spec(self, value: Value) -> Any:
         """The oracle's description of a value. Raises NotASpec."""
         value = records.plain(value)
-        if isinstance(value, Tensor):
-            if self.held is not None:
-                return self.held(value)
-            spec = value.spec
-            if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
-                raise NotASpec("a tensor of unknown shape or dtype")
-            spec = self.resolved_spec(spec)
-            if spec.device is not None and spec.device.when is not None:
-                spec = spec.with_(device=None)
-            return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
-        if isinstance(value, Dim):
-            return self.resolved(value)
+        match value:
+            case Tensor():
+                if self.held is not None:
+                    return self.held(value)
+                spec = value.spec
+                if spec.shape is None or (spec.dtype is None and self.assumed_dtype is None):
+                    raise NotASpec("a tensor of unknown shape or dtype")
+                spec = self.resolved_spec(spec)
+                if spec.device is not None and spec.device.when is not None:
+                    spec = spec.with_(device=None)
+                return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
+            case Dim():
+                return self.resolved(value)
         if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
             return value
         match value:

@@ -77,11 +77,12 @@ def argument(value: Value, node: ast.arg, frame: Frame) -> Value:
 
 def dotted(node: ast.AST, frame: Frame) -> str:
     """An expression as the user would look it up: ``yaml.safe_load`` also where it is imported under another name."""
-    if isinstance(node, ast.Attribute):
-        return f"{dotted(node.value, frame)}.{node.attr}"
-    if isinstance(node, ast.Name):
-        value = as_kind(frame.globals.get(node.id), Native)
-        return value.path if value is not None else node.id
+    match node:
+        case ast.Attribute():
+            return f"{dotted(node.value, frame)}.{node.attr}"
+        case ast.Name():
+            value = as_kind(frame.globals.get(node.id), Native)
+            return value.path if value is not None else node.id
     return " ".join(ast.unparse(node).split())
 
 

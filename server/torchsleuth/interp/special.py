@@ -119,10 +119,11 @@ def length(interp: Interpreter, value: Value, frame: Frame) -> Value:
 
 def text(interp: Interpreter, value: Value, how: str, frame: Frame) -> Value:
     """``str(value)`` or ``repr(value)`` of an object of the user's; ABSENT for other values."""
-    if isinstance(value, LibraryObject) and "args" in value.slots:
-        return _message(value, how)
-    if isinstance(value, LibraryObject) and how == "__str__":
-        return interp.text_of_path(value)
+    match value:
+        case LibraryObject() if "args" in value.slots:
+            return _message(value, how)
+        case LibraryObject() if how == "__str__":
+            return interp.text_of_path(value)
     if not isinstance(value, Instance):
         return ABSENT
     for name in ("__str__", "__repr__") if how == "__str__" else ("__repr__",):

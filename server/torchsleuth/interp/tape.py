@@ -222,14 +222,15 @@ class Tape:
             is_literal(item, False) for item in (*call.args, *(keyword.value for keyword in call.keywords))
         )
         owners: tuple[Any, ...]
-        if isinstance(subject, LibraryObject):
-            if not self._optimizer(interp, subject, site):
+        match subject:
+            case LibraryObject():
+                if not self._optimizer(interp, subject, site):
+                    return
+                owners = (subject.identity,)
+            case LibraryModule() | Instance():
+                owners = tuple(self._parameters(interp, Parameters((subject,)), site))
+            case _:
                 return
-            owners = (subject.identity,)
-        elif isinstance(subject, LibraryModule | Instance):
-            owners = tuple(self._parameters(interp, Parameters((subject,)), site))
-        else:
-            return
         self._add(interp, site, Step("zero_grad", _place(site), kept, owners))
 
     def _optimizer(self, interp: Interpreter, optimizer: LibraryObject, site: Site) -> bool:
@@ -455,19 +456,20 @@ class Tape:
         time, and layers, come to be there."""
         found = {identity for held in self._arguments for identity in held}
         for value in _reached(site):
-            if isinstance(value, Tensor):
-                if value.identity not in self._tensors:
-                    try:
-                        self._held(interp, value, site)
-                    except NotASpec:
-                        continue
-                found.add(value.identity)
-            elif isinstance(value, LibraryModule) and (value.children is None or value.built is not None):
-                if value.identity not in self._layers | self._built.keys() and hierarchy.has_own_parameters(value):
-                    try:
-                        self._layer(interp, value, site)
-                    except NotASpec:
-                        continue
+            match value:
+                case Tensor():
+                    if value.identity not in self._tensors:
+                        try:
+                            self._held(interp, value, site)
+                        except NotASpec:
+                            continue
+                    found.add(value.identity)
+                case LibraryModule() if value.children is None or value.built is not None:
+                    if value.identity not in self._layers | self._built.keys() and hierarchy.has_own_parameters(value):
+                        try:
+                            self._layer(interp, value, site)
+                        except NotASpec:
+                            continue
         return found
 
 

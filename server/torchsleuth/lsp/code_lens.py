@@ -62,10 +62,11 @@ def run_line(document: Document, documents: Documents) -> int | None:
 
 
 def _imported(node: ast.AST) -> list[str]:
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom):
-        return [node.module or ""]
+    match node:
+        case ast.Import():
+            return [alias.name for alias in node.names]
+        case ast.ImportFrom():
+            return [node.module or ""]
     return []
 
 
@@ -102,16 +103,17 @@ def _does_something(tree: ast.Module) -> bool:
     that the module itself made there."""
     made: set[str] = set()
     for node in tree.body:
-        if isinstance(node, (ast.For, ast.While, ast.With)):
-            return True
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-            return True
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
-            made.add(node.name)
-        elif isinstance(node, ast.Assign) and node.value is not None:
-            if any(_root(part.func) in made for part in nodes_in(node.value, ast.Call)):
+        match node:
+            case ast.For() | ast.While() | ast.With():
                 return True
-            made |= names_in(*node.targets)
+            case ast.Expr() if isinstance(node.value, ast.Call):
+                return True
+            case ast.ClassDef() | ast.FunctionDef() | ast.AsyncFunctionDef():
+                made.add(node.name)
+            case ast.Assign() if node.value is not None:
+                if any(_root(part.func) in made for part in nodes_in(node.value, ast.Call)):
+                    return True
+                made |= names_in(*node.targets)
     return False
 
 

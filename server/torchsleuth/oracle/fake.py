@@ -124,10 +124,11 @@ class Session:
 
     def to_fake(self, value: Any) -> Any:
         """A spec as the argument torch receives. Raises Unsupported."""
-        if isinstance(value, TensorSpec):
-            return self._tensor(value)
-        if isinstance(value, Dim):
-            return self.size(value)
+        match value:
+            case TensorSpec():
+                return self._tensor(value)
+            case Dim():
+                return self.size(value)
         return plain_argument(value, self.to_fake)
 
     def _tensor(self, spec: TensorSpec) -> torch.Tensor:

@@ -80,10 +80,11 @@ def _is_deep(index: Any) -> bool:
 
 
 def _is_long(value: Any) -> bool:
-    if isinstance(value, TensorSpec):
-        return value.shape is not None and len(value.shape) > MAX_RANK
-    if isinstance(value, str):
-        return len(value) > MAX_CHARACTERS
+    match value:
+        case TensorSpec():
+            return value.shape is not None and len(value.shape) > MAX_RANK
+        case str():
+            return len(value) > MAX_CHARACTERS
     return isinstance(value, int) and value.bit_length() > MAX_BITS
 
 

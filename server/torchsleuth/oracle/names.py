@@ -156,10 +156,13 @@ def resolve(path: str) -> Any:
         return DType(str(value).removeprefix("torch."))
     if value is None or isinstance(value, bool | int | float | str | complex):
         return value
-    if isinstance(value, types.ModuleType):
-        return Native(path, "package")
-    if isinstance(value, type):
-        return Native(canonical_class(value, path), "module-class" if issubclass(value, torch.nn.Module) else "class")
+    match value:
+        case types.ModuleType():
+            return Native(path, "package")
+        case type():
+            return Native(
+                canonical_class(value, path), "module-class" if issubclass(value, torch.nn.Module) else "class"
+            )
     if callable(value):
         return Native(path, "function")
     return Native(path, "object")

@@ -459,21 +459,23 @@ class Oracle:
             except Unsupported as error:
                 return Undecided(str(error))
             outcome = self._fake(target, args, kwargs, symbolic)
-            if isinstance(outcome, Result) and _name(target) not in _WRONG_FAKES:
-                return self._check_dtypes(target, args, kwargs, outcome, symbolic)
-            if isinstance(outcome, Failure):
-                outcome = self._confirm(target, args, kwargs, outcome)
+            match outcome:
+                case Result() if _name(target) not in _WRONG_FAKES:
+                    return self._check_dtypes(target, args, kwargs, outcome, symbolic)
+                case Failure():
+                    outcome = self._confirm(target, args, kwargs, outcome)
             if isinstance(outcome, Failure) and symbolic:
                 outcome = self._unless_one(target, args, kwargs, outcome)
-            if isinstance(outcome, Failure) and _may_be_left_out(target, args, kwargs):
-                return Undecided("a vector without elements is left out")
-            if isinstance(outcome, Failure):
-                return outcome
-            if isinstance(outcome, Undecided) and symbolic:
-                failure = self._whatever_number(target, args, kwargs)
-                if failure is not None:
-                    return failure
-                outcome = self._by_witness(target, args, kwargs, outcome)
+            match outcome:
+                case Failure() if _may_be_left_out(target, args, kwargs):
+                    return Undecided("a vector without elements is left out")
+                case Failure():
+                    return outcome
+                case Undecided() if symbolic:
+                    failure = self._whatever_number(target, args, kwargs)
+                    if failure is not None:
+                        return failure
+                    outcome = self._by_witness(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) and symbolic and isinstance(target, str):
                 outcome = self._needing(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
@@ -531,12 +533,13 @@ class Oracle:
                 for filling in FILLINGS:
                     witness = Witness(values, filling)
                     value = self._execute(target, args, kwargs, witness)
-                    if isinstance(value, Unsupported):
-                        raise value
-                    if isinstance(value, BaseException):
-                        errors.append(value)
-                    else:
-                        results.append(Session(self._mode, symbolic=False).from_fake(value))
+                    match value:
+                        case Unsupported():
+                            raise value
+                        case BaseException():
+                            errors.append(value)
+                        case _:
+                            results.append(Session(self._mode, symbolic=False).from_fake(value))
                 if not results:
                     return _agreed_failure(errors, symbolic)
                 instances.append((common(results), witness))
@@ -679,10 +682,11 @@ class Oracle:
 
     def _constructor_argument(self, session: Session) -> Callable[[Any], Any]:
         def convert(value: Any) -> Any:
-            if isinstance(value, ModuleSpec):
-                return modules.construct(value, convert)
-            if isinstance(value, Dim):
-                raise Unsupported("symbolic constructor argument")
+            match value:
+                case ModuleSpec():
+                    return modules.construct(value, convert)
+                case Dim():
+                    raise Unsupported("symbolic constructor argument")
             return session.to_fake(value) if isinstance(value, TensorSpec) else plain_argument(value, convert)
 
         return convert
@@ -824,14 +828,15 @@ class Oracle:
             with torch.random.fork_rng(devices=[]):
                 real_args = [convert(value) for value in args]
                 real_kwargs = {name: convert(value) for name, value in kwargs.items()}
-                if isinstance(target, ModuleSpec) and target.package:
-                    function: Callable[..., Any] = self._module(target)
-                elif isinstance(target, ModuleSpec):
-                    if _parameter_count(self._module(target)) > EAGER_LIMIT:
-                        return Unsupported("too large to execute")
-                    function = modules.construct(target, convert)
-                else:
-                    function = self._function(target)
+                match target:
+                    case ModuleSpec() if target.package:
+                        function: Callable[..., Any] = self._module(target)
+                    case ModuleSpec():
+                        if _parameter_count(self._module(target)) > EAGER_LIMIT:
+                            return Unsupported("too large to execute")
+                        function = modules.construct(target, convert)
+                    case _:
+                        function = self._function(target)
         except Unsupported as error:
             return error
         except Exception as error:
@@ -1021,10 +1026,11 @@ def _parameter_count(module: torch.nn.Module) -> int:
 
 
 def _tensors(value: Any) -> list[TensorSpec]:
-    if isinstance(value, TensorSpec):
-        return [value]
-    if isinstance(value, ListSpec):
-        value = value.items
+    match value:
+        case TensorSpec():
+            return [value]
+        case ListSpec():
+            value = value.items
     if isinstance(value, DictSpec):
         value = tuple(item for _, item in value.items)
     if isinstance(value, ObjectSpec):
@@ -1036,10 +1042,11 @@ def _tensors(value: Any) -> list[TensorSpec]:
 
 def _without_tensors(value: Any) -> Any:
     """Arguments, but for the tensors among them."""
-    if isinstance(value, TensorSpec):
-        return None
-    if isinstance(value, ListSpec):
-        return ListSpec(_without_tensors(value.items))
+    match value:
+        case TensorSpec():
+            return None
+        case ListSpec():
+            return ListSpec(_without_tensors(value.items))
     return tuple(map(_without_tensors, value)) if isinstance(value, tuple) else value
 
 

@@ -352,17 +352,18 @@ class Replay:
 
     def _owned(self, step: Step, tensors: dict[int, torch.Tensor]) -> Iterator[torch.Tensor]:
         for part in step.args:
-            if isinstance(part, Owned):
-                layer = self._layers[part.identity]
-                whole = part.part is None
-                yield from (
-                    layer.parameters() if whole else layer.get_submodule(part.part or "").parameters(recurse=False)
-                )
-            elif isinstance(part, Held):
-                yield self._tensor(part, tensors)
-            else:
-                for group in self._optimizers[part].param_groups:
-                    yield from group["params"]
+            match part:
+                case Owned():
+                    layer = self._layers[part.identity]
+                    whole = part.part is None
+                    yield from (
+                        layer.parameters() if whole else layer.get_submodule(part.part or "").parameters(recurse=False)
+                    )
+                case Held():
+                    yield self._tensor(part, tensors)
+                case _:
+                    for group in self._optimizers[part].param_groups:
+                        yield from group["params"]
 
     def _step(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         optimizer = self._optimizers[step.target]
@@ -409,10 +410,11 @@ class Replay:
         return tensors[held.identity]
 
     def _argument(self, value: Any, tensors: dict[int, torch.Tensor]) -> Any:
-        if isinstance(value, Held):
-            return self._tensor(value, tensors)
-        if isinstance(value, ModuleSpec):
-            return self._build(value)
+        match value:
+            case Held():
+                return self._tensor(value, tensors)
+            case ModuleSpec():
+                return self._build(value)
         return plain_argument(value, lambda item: self._argument(item, tensors))
 
     def _layer(self, layer: Layer, tensors: dict[int, torch.Tensor]) -> torch.nn.Module:

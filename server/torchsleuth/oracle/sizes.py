@@ -95,11 +95,12 @@ def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
 
 
 def _strides(asked: Any) -> Iterator[Size]:
-    if isinstance(asked, TensorSpec):
-        yield from asked.strides or ()
-    elif isinstance(asked, tuple):
-        for part in asked:
-            yield from _strides(part)
+    match asked:
+        case TensorSpec():
+            yield from asked.strides or ()
+        case tuple():
+            for part in asked:
+                yield from _strides(part)
 
 
 def map_sizes(value: Any, convert: Callable[[Any], Any], kind: type = Dim) -> Any:

@@ -184,13 +184,14 @@ def _flat(record: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, fl
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
-    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
-        return math.inf if value > 0 else -math.inf  # as JSON has it with a point or an exponent
-    if isinstance(value, int | float):
-        return float(value)
-    if isinstance(value, str) and value.strip():
-        try:
+    match value:
+        case int() if value.bit_length() > _LARGEST_BITS:
+            return math.inf if value > 0 else -math.inf  # as JSON has it with a point or an exponent
+        case int() | float():
             return float(value)
-        except ValueError:
-            return None
+        case str() if value.strip():
+            try:
+                return float(value)
+            except ValueError:
+                return None
     return None

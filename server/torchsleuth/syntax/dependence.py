@@ -103,10 +103,11 @@ class _Unit:
         self.binds: set[str] = set()
         self.reads: set[str] = set()
         for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                self.reads.add(part.id)
-            elif isinstance(part, ast.Global):
-                self.reads.update(part.names)
+            match part:
+                case ast.Name():
+                    self.reads.add(part.id)
+                case ast.Global():
+                    self.reads.update(part.names)
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             self.binds.add(node.name)
         else:

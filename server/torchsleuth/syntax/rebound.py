@@ -35,11 +35,12 @@ def _updates(scope: ast.AST, name: str) -> list[ast.expr]:
     """Where the result is changed further: ``loss += penalty``, ``loss = loss / 4``."""
     found: list[ast.expr] = []
     for node in ast.walk(scope):
-        if isinstance(node, ast.AugAssign):
-            found.append(node.target)
-        elif isinstance(node, ast.Assign):
-            if name in names_in(node.value):
-                found += node.targets
+        match node:
+            case ast.AugAssign():
+                found.append(node.target)
+            case ast.Assign():
+                if name in names_in(node.value):
+                    found += node.targets
     return found
 
 

@@ -85,17 +85,18 @@ def referred(source: SourceText, position: Position) -> Referred | None:
         at_top = not any_are(outer, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         return Referred(node.name, defined=True) if at_top else None
     called = bool(outer) and isinstance(outer[-1], ast.Call) and outer[-1].func is node
-    if isinstance(node, ast.Name):
-        found = names.named(node.id)
-        if found is None and called:
-            scope = first_of(reversed(outer), ast.FunctionDef) or tree
-            found = names.held(node.id, scope, cls) or names.held(node.id, tree, None)
-        return found
-    if isinstance(node, ast.Attribute) and position >= source.end_of(node.value):
-        if isinstance(node.value, ast.Name) and node.value.id in names.modules:
-            return Referred(node.attr, names.modules[node.value.id])
-        if called and cls is not None and is_name(node.value, "self"):
-            return names.of_attribute(node.attr, cls)
+    match node:
+        case ast.Name():
+            found = names.named(node.id)
+            if found is None and called:
+                scope = first_of(reversed(outer), ast.FunctionDef) or tree
+                found = names.held(node.id, scope, cls) or names.held(node.id, tree, None)
+            return found
+        case ast.Attribute() if position >= source.end_of(node.value):
+            if isinstance(node.value, ast.Name) and node.value.id in names.modules:
+                return Referred(node.attr, names.modules[node.value.id])
+            if called and cls is not None and is_name(node.value, "self"):
+                return names.of_attribute(node.attr, cls)
     return None
 
 
@@ -106,15 +107,16 @@ class _Names:
         self._known: dict[str, Referred] = {}
         self.modules: dict[str, str] = {}
         for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    name = alias.asname or alias.name
-                    self._known[name] = Referred(alias.name, node.module or "")
-                    self.modules[name] = f"{node.module}.{alias.name}" if node.module else alias.name
-            elif isinstance(node, ast.Import):
-                for alias in node.names:
-                    if alias.asname or "." not in alias.name:
-                        self.modules[alias.asname or alias.name] = alias.name
+            match node:
+                case ast.ImportFrom():
+                    for alias in node.names:
+                        name = alias.asname or alias.name
+                        self._known[name] = Referred(alias.name, node.module or "")
+                        self.modules[name] = f"{node.module}.{alias.name}" if node.module else alias.name
+                case ast.Import():
+                    for alias in node.names:
+                        if alias.asname or "." not in alias.name:
+                            self.modules[alias.asname or alias.name] = alias.name
         for node in of_kind(_statements(tree), ast.ClassDef, ast.FunctionDef):
             self._known[node.name] = Referred(node.name)
 
@@ -178,10 +180,11 @@ class _Names:
 
 def _element(node: ast.expr) -> list[ast.expr]:
     """The expressions that the elements of a list are."""
-    if isinstance(node, ast.Starred):
-        return _element(node.value)
-    if isinstance(node, ast.ListComp | ast.GeneratorExp):
-        return [node.elt]
+    match node:
+        case ast.Starred():
+            return _element(node.value)
+        case ast.ListComp() | ast.GeneratorExp():
+            return [node.elt]
     return node.elts if is_display(node) else [node]
 
 

@@ -203,10 +203,11 @@ _ANY_NUMBER = ("...", "…", "*")
 def _statement_comment(source: SourceText, node: ast.stmt) -> Declared | None:
     """The shape beside an assignment to one variable or attribute, or a return."""
     target: ast.expr | None = None
-    if isinstance(node, ast.Assign):
-        target = node.targets[0]
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-        target = node.target
+    match node:
+        case ast.Assign():
+            target = node.targets[0]
+        case ast.AnnAssign() | ast.AugAssign():
+            target = node.target
     if target is not None and not is_reference(target):
         return None
     begin = _comment_after(source, node)
@@ -459,16 +460,17 @@ def _heads(tree: ast.Module) -> dict[str, str]:
     """Names of imported types that declare shapes, and of their modules, with the library that each is from."""
     found: dict[str, str] = {}
     for node in _statements(tree.body):
-        if isinstance(node, ast.ImportFrom) and node.module in ("jaxtyping", "torchtyping"):
-            for alias in node.names:
-                if node.module == "torchtyping" and alias.name == "TensorType":
-                    found[alias.asname or alias.name] = "torchtyping"
-                elif node.module == "jaxtyping" and _JAXTYPING.fullmatch(alias.name):
-                    found[alias.asname or alias.name] = f"jaxtyping.{alias.name}"
-        elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name in ("jaxtyping", "torchtyping"):
-                    found[f"{alias.asname or alias.name}."] = alias.name
+        match node:
+            case ast.ImportFrom() if node.module in ("jaxtyping", "torchtyping"):
+                for alias in node.names:
+                    if node.module == "torchtyping" and alias.name == "TensorType":
+                        found[alias.asname or alias.name] = "torchtyping"
+                    elif node.module == "jaxtyping" and _JAXTYPING.fullmatch(alias.name):
+                        found[alias.asname or alias.name] = f"jaxtyping.{alias.name}"
+            case ast.Import():
+                for alias in node.names:
+                    if alias.name in ("jaxtyping", "torchtyping"):
+                        found[f"{alias.asname or alias.name}."] = alias.name
     return found
 
 

@@ -191,10 +191,11 @@ class Reader:
         return f"self.{node.attr}" if own and isinstance(node, ast.Attribute) else None
 
     def _value(self, node: ast.expr, names: dict[str, Labels]) -> Labels:
-        if isinstance(node, ast.Name):
-            return names.get(node.id, NOTHING)
-        if isinstance(node, ast.Call):
-            return self._call(node, names)
+        match node:
+            case ast.Name():
+                return names.get(node.id, NOTHING)
+            case ast.Call():
+                return self._call(node, names)
         key = self._attribute(node)
         if key is not None:
             held = names.get(key, NOTHING)

@@ -42,20 +42,21 @@ def _as_of(value: Value, delta: Delta) -> Value:
     if type(value) is tuple:
         items = tuple(_as_of(item, delta) for item in value)
         return value if all(one is other for one, other in zip(value, items)) else items
-    if isinstance(value, ListValue | DictValue):
-        change = delta.get((id(value.slots), "items"))
-        if change is None or change.value is value.slots.get("items"):
-            return value
-        if isinstance(value, ListValue):
-            return ListValue(change.value, value.type_name)
-        return DictValue(change.value, value.type_name, value.factory)
-    if isinstance(value, Tensor):
-        changed = {key: delta[place].value for key in value.slots if (place := (id(value.slots), key)) in delta}
-        if changed:
-            copy = value.copy()
-            copy.storage, copy.parameter, copy.owner = value.storage, value.parameter, value.owner
-            copy.slots.update({**value.slots, **changed})
-            return copy
+    match value:
+        case ListValue() | DictValue():
+            change = delta.get((id(value.slots), "items"))
+            if change is None or change.value is value.slots.get("items"):
+                return value
+            if isinstance(value, ListValue):
+                return ListValue(change.value, value.type_name)
+            return DictValue(change.value, value.type_name, value.factory)
+        case Tensor():
+            changed = {key: delta[place].value for key in value.slots if (place := (id(value.slots), key)) in delta}
+            if changed:
+                copy = value.copy()
+                copy.storage, copy.parameter, copy.owner = value.storage, value.parameter, value.owner
+                copy.slots.update({**value.slots, **changed})
+                return copy
     return value
 
 
@@ -228,12 +229,13 @@ class Heap(Joins):
     def one_of(self, value: Value) -> Value:
         """One of those that a list or dict stands for: what is done to it is not done to all of them."""
         one: ListValue | DictValue
-        if isinstance(value, ListValue) and value.once is None:
-            one = ListValue(value.elements, value.type_name)
-        elif isinstance(value, DictValue):
-            one = DictValue(value.entries, value.type_name, value.factory)
-            one.from_file = value.from_file
-        else:
-            return value
+        match value:
+            case ListValue() if value.once is None:
+                one = ListValue(value.elements, value.type_name)
+            case DictValue():
+                one = DictValue(value.entries, value.type_name, value.factory)
+                one.from_file = value.from_file
+            case _:
+                return value
         one.slots.stands_for = (value.slots,)
         return one

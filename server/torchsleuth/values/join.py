@@ -135,11 +135,12 @@ def join_floats(left: float | Scalar, right: float | Scalar) -> Value:
 
 def alike(left: Value, right: Value) -> bool:
     """Whether one of two elements can stand for both."""
-    if isinstance(left, Tensor) and isinstance(right, Tensor):
-        same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
-        return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
+    match left:
+        case Tensor() if isinstance(right, Tensor):
+            same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
+            return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
+        case tuple() if isinstance(right, tuple):
+            return len(left) == len(right) and all(alike(a, b) for a, b in zip(left, right))
     return left is right or (isinstance(left, bool | int | float | str) and same_constant(left, right))
 
 

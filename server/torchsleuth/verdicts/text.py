@@ -80,13 +80,14 @@ def is_held_out(evidence: Evidence, place: Place) -> bool:
 def loops_over(evidence: Evidence, place: Place) -> bool:
     """Whether the innermost loop around a call gives it an element of something that stays the same there: ``model(x[i])``."""
     for loop in reversed(list(ast.walk(evidence.tree(place.path)))):
-        if isinstance(loop, ast.For):
-            body: list[ast.AST] = [*loop.body]
-            targets = _names_in(loop.target)
-        elif isinstance(loop, ast.ListComp | ast.GeneratorExp):
-            body, targets = [loop.elt], {name for part in loop.generators for name in _names_in(part.target)}
-        else:
-            continue
+        match loop:
+            case ast.For():
+                body: list[ast.AST] = [*loop.body]
+                targets = _names_in(loop.target)
+            case ast.ListComp() | ast.GeneratorExp():
+                body, targets = [loop.elt], {name for part in loop.generators for name in _names_in(part.target)}
+            case _:
+                continue
         inside = [node for statement in body for node in ast.walk(statement)]
         at_place = _uses(set(), place)
         call = next((node for node in of_kind(inside, ast.Call) if at_place(node)), None)
@@ -411,8 +412,9 @@ def _cutting(parts: list[ast.AST], uses: Callable[[ast.AST], bool]) -> ast.AST |
 
 
 def _targets(statement: ast.stmt) -> list[ast.expr]:
-    if isinstance(statement, ast.Assign):
-        return list(statement.targets)
-    if isinstance(statement, ast.AnnAssign | ast.AugAssign):
-        return [statement.target]
+    match statement:
+        case ast.Assign():
+            return list(statement.targets)
+        case ast.AnnAssign() | ast.AugAssign():
+            return [statement.target]
     return []

@@ -259,10 +259,11 @@ def _first_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
 
 
 def _name(node: ast.AST | None) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return node.attr
+    match node:
+        case ast.Name():
+            return node.id
+        case ast.Attribute():
+            return node.attr
     return node.value if is_text(node) else ""
 
 

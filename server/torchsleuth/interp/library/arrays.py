@@ -419,10 +419,11 @@ def of_operands(result: Value, *operands: Value) -> Value:
 
 def left_graph(value: Value, depth: int = 3) -> Any:
     """Where the numbers in a value left the autograd graph, None if they were never in one."""
-    if isinstance(value, Array):
-        return value.slots["cut"]
-    if isinstance(value, Scalar):
-        return value.cut
+    match value:
+        case Array():
+            return value.slots["cut"]
+        case Scalar():
+            return value.cut
     items = elements_of(value) or ()
     return next((cut for item in items if depth and (cut := left_graph(item, depth - 1)) is not None), None)
 

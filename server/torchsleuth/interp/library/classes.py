@@ -235,11 +235,12 @@ def set_by_descriptor(interp: Interpreter, owner: Instance, name: str, value: Va
 def object_setattr(interp: Interpreter, call: Arguments) -> Value:
     """``object.__setattr__(self, name, value)``, ``super().__setattr__(name, value)``"""
     owner, name, value = call.args[-3:] if len(call.args) >= 3 else (UNKNOWN, UNKNOWN, UNKNOWN)
-    if isinstance(owner, Instance) and isinstance(name, str):
-        if not set_by_descriptor(interp, owner, name, value, call.frame):
-            interp.heap.set(owner.slots, name, value)
-    elif isinstance(owner, Instance):
-        interp.heap.set(owner.state, "open", True)
+    match owner:
+        case Instance() if isinstance(name, str):
+            if not set_by_descriptor(interp, owner, name, value, call.frame):
+                interp.heap.set(owner.slots, name, value)
+        case Instance():
+            interp.heap.set(owner.state, "open", True)
     return None
 
 

@@ -73,15 +73,16 @@ def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Non
 
 def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, Value]:
     """The result of entering a manager, and the function that leaves it."""
-    if isinstance(manager, Instance):
-        entered = special.call(interp, manager, "__enter__", (), call.frame)
-        leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))
-        return (UNKNOWN, UNKNOWN) if entered is special.ABSENT else (entered, leave)
-    if isinstance(manager, Managed):
-        made = as_kind(interp.started(manager, call.frame), streams.Stream)
-        if made is not None:
-            entered = streams.following(interp, made)
-            return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
+    match manager:
+        case Instance():
+            entered = special.call(interp, manager, "__enter__", (), call.frame)
+            leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))
+            return (UNKNOWN, UNKNOWN) if entered is special.ABSENT else (entered, leave)
+        case Managed():
+            made = as_kind(interp.started(manager, call.frame), streams.Stream)
+            if made is not None:
+                entered = streams.following(interp, made)
+                return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
     interp.escape((manager,))
     return manager if isinstance(manager, LibraryObject) else UNKNOWN, Builtin("__exit__", lambda inner: None)
 

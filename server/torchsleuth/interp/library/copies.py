@@ -41,22 +41,24 @@ def _again(value: R) -> R:
 def deep(value: Value, memo: dict[int, Value] | None = None) -> Value:
     """An object of its own that holds copies of everything."""
     memo = {} if memo is None else memo
-    if isinstance(value, tuple):
-        items = tuple(deep(item, memo) for item in value)
-        return _like(value, items)
-    if isinstance(value, dict):
-        return {key: deep(item, memo) for key, item in value.items()}
+    match value:
+        case tuple():
+            items = tuple(deep(item, memo) for item in value)
+            return _like(value, items)
+        case dict():
+            return {key: deep(item, memo) for key, item in value.items()}
     if not isinstance(value, Ref) or isinstance(value, ClassValue):
         return value
     if value.identity not in memo:
         made = memo[value.identity] = _again(value)
         for name, item in value.slots.items():
             made.slots[name] = deep(item, memo)
-        if isinstance(made, Instance):
-            native = deep(made.native, memo)
-            made.native = as_kind(native, LibraryModule, LibraryObject)
-        elif isinstance(made, Tensor):
-            made.storage = Ref()
+        match made:
+            case Instance():
+                native = deep(made.native, memo)
+                made.native = as_kind(native, LibraryModule, LibraryObject)
+            case Tensor():
+                made.storage = Ref()
     return memo[value.identity]
 
 
@@ -76,10 +78,11 @@ def refused(value: Value, seen: set[int] | None = None) -> Tensor | None:
             parts = value.slots.values() if known else ()
         case LibraryModule():
             parts = [part for _, part in value.children or ()]
-    if isinstance(value, Ref) and value.identity in seen:
-        return None
-    if isinstance(value, Ref):
-        seen.add(value.identity)
+    match value:
+        case Ref() if value.identity in seen:
+            return None
+        case Ref():
+            seen.add(value.identity)
     return next((found for part in parts if (found := refused(part, seen)) is not None), None)
 
 

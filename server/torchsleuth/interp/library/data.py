@@ -282,19 +282,20 @@ def _collated(interp: Interpreter, loader: LibraryObject, found: Examples, size:
 def _keep_numbers(interp: Interpreter, shown: Value, batch: Value) -> None:
     """Numbers that a batch of certain samples holds, such as those of padding, some batches are sure to hold; nor are they
     in another order."""
-    if isinstance(shown, Tensor) and isinstance(batch, Tensor):
-        interp.heap.set(batch.slots, "tags", batch.tags | (shown.tags & {UNSORTED}))
-        held = of_kind(shown.tags, Bounds, Ends)
-        if held and not any_are(batch.tags, Bounds, Ends):
-            interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})
-    elif isinstance(shown, DictValue) and isinstance(batch, DictValue):
-        for key, value in (shown.items or {}).items():
-            _keep_numbers(interp, value, (batch.items or {}).get(key))
-    else:
-        parts = [items_of(one) for one in (shown, batch)]
-        if all_are(parts, tuple):
-            for one, other in zip(*parts):
-                _keep_numbers(interp, one, other)
+    match shown:
+        case Tensor() if isinstance(batch, Tensor):
+            interp.heap.set(batch.slots, "tags", batch.tags | (shown.tags & {UNSORTED}))
+            held = of_kind(shown.tags, Bounds, Ends)
+            if held and not any_are(batch.tags, Bounds, Ends):
+                interp.heap.set(batch.slots, "tags", batch.tags | {Ends(held[0].low, held[0].high)})
+        case DictValue() if isinstance(batch, DictValue):
+            for key, value in (shown.items or {}).items():
+                _keep_numbers(interp, value, (batch.items or {}).get(key))
+        case _:
+            parts = [items_of(one) for one in (shown, batch)]
+            if all_are(parts, tuple):
+                for one, other in zip(*parts):
+                    _keep_numbers(interp, one, other)
 
 
 def _is_sampled(loader: LibraryObject) -> bool:

@@ -250,10 +250,11 @@ def _count(interp: Interpreter, counter: DictValue, call: Arguments, more: Entri
 
 
 def _sum(interp: Interpreter, left: Value, right: Value) -> Value:
-    if isinstance(right, Maybe):
-        return Maybe(_sum(interp, left, right.value))
-    if isinstance(right, tuple):
-        return (right[0], interp.fresh_size("?", positive=False))
+    match right:
+        case Maybe():
+            return Maybe(_sum(interp, left, right.value))
+        case tuple():
+            return (right[0], interp.fresh_size("?", positive=False))
     return dims.add(left, right) if is_int(left) and is_int(right) else UNKNOWN
 
 

@@ -176,11 +176,12 @@ def mark(container: Tensor | Array, key: Value, element: Value, interp: Interpre
     """Remember of an element which one it is."""
     if is_number(key) and bounds_of(container) is not None:
         place = Element(place_of(container), key)
-        if isinstance(element, Array):
-            element.slots["element"] = place
-        elif isinstance(element, Tensor):
-            others = {tag for tag in element.tags if not isinstance(tag, Element)}
-            interp.heap.set(element.slots, "tags", frozenset({*others, place}))
+        match element:
+            case Array():
+                element.slots["element"] = place
+            case Tensor():
+                others = {tag for tag in element.tags if not isinstance(tag, Element)}
+                interp.heap.set(element.slots, "tags", frozenset({*others, place}))
     return element
 
 

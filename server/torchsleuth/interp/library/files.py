@@ -169,16 +169,17 @@ def _parts(value: Value) -> list[str] | None:
 def _written(interp: Interpreter, value: Value) -> Value:
     """The contents of a file: what is changed later is not."""
     value = parameters.as_entries(interp, value)
-    if isinstance(value, DictValue):
-        made = DictValue(_each(value.entries, lambda one: _written(interp, one)))
-        made.from_file = True
-        made.slots["state"] = value.slots.get("state")
-        return made
-    if isinstance(value, ListValue):
-        elements = value.elements
-        if elements is None or isinstance(elements, Several):
-            return ListValue(None)
-        return ListValue(tuple(_written(interp, one) for one in elements))
+    match value:
+        case DictValue():
+            made = DictValue(_each(value.entries, lambda one: _written(interp, one)))
+            made.from_file = True
+            made.slots["state"] = value.slots.get("state")
+            return made
+        case ListValue():
+            elements = value.elements
+            if elements is None or isinstance(elements, Several):
+                return ListValue(None)
+            return ListValue(tuple(_written(interp, one) for one in elements))
     if type(value) is tuple:
         return tuple(_written(interp, one) for one in value)
     if isinstance(value, Tensor):
@@ -209,13 +210,14 @@ def _unpickled(value: Value) -> Value:
 
 def _elsewhere(value: Value) -> Value:
     """The contents as new objects, on a device that is not known."""
-    if isinstance(value, DictValue):
-        made = DictValue(_each(value.entries, _elsewhere))
-        made.from_file = True
-        made.slots["state"] = value.slots.get("state")
-        return made
-    if isinstance(value, ListValue):
-        return ListValue(None if value.items is None else tuple(_elsewhere(one) for one in value.items))
+    match value:
+        case DictValue():
+            made = DictValue(_each(value.entries, _elsewhere))
+            made.from_file = True
+            made.slots["state"] = value.slots.get("state")
+            return made
+        case ListValue():
+            return ListValue(None if value.items is None else tuple(_elsewhere(one) for one in value.items))
     if type(value) is tuple:
         return tuple(_elsewhere(one) for one in value)
     return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value

@@ -162,18 +162,21 @@ def objects_in(value: Value, depth: int = 3) -> Iterator[int]:
 
 
 def named_children(module: Value) -> list[tuple[str, Value]]:
-    if isinstance(module, LibraryModule):
-        if module.path in PARAMETER_CONTAINERS:
-            return []
-        # `block = nn.Module(); block.conv = nn.Conv2d(…)`
-        set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
-        return [*(module.children or ()), *set_on_it]
-    if isinstance(module, Instance):
-        own: list[tuple[str, Value]] = [(str(name), value) for name, value in module.slots.items() if is_module(value)]
-        if isinstance(module.native, LibraryModule):
-            inner = named_children(module.native)
-            own = [*inner, *(pair for pair in own if pair not in inner)]
-        return own
+    match module:
+        case LibraryModule():
+            if module.path in PARAMETER_CONTAINERS:
+                return []
+            # `block = nn.Module(); block.conv = nn.Conv2d(…)`
+            set_on_it = [pair for pair in module.slots["attributes"].items() if is_module(pair[1])]
+            return [*(module.children or ()), *set_on_it]
+        case Instance():
+            own: list[tuple[str, Value]] = [
+                (str(name), value) for name, value in module.slots.items() if is_module(value)
+            ]
+            if isinstance(module.native, LibraryModule):
+                inner = named_children(module.native)
+                own = [*inner, *(pair for pair in own if pair not in inner)]
+            return own
     return []
 
 
@@ -237,10 +240,11 @@ def has_unknown_parts(module: Value) -> bool:
     if not isinstance(module, LibraryModule | Instance):
         return True
     for part in descendants(module):
-        if isinstance(part, LibraryModule) and is_unknown(part.slots["children"]):
-            return True
-        if isinstance(part, Instance) and (part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values())):
-            return True
+        match part:
+            case LibraryModule() if is_unknown(part.slots["children"]):
+                return True
+            case Instance() if part.cls.opaque or any(_may_hold_modules(v) for v in part.slots.values()):
+                return True
     return False
 
 

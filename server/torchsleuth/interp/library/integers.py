@@ -458,10 +458,11 @@ def _selects(key: Value) -> bool:
 
 def _is_fixed(key: Value) -> bool:
     """Whether an index leaves out some elements whatever happens."""
-    if isinstance(key, tuple):
-        return any(map(_is_fixed, key))
-    if isinstance(key, SliceValue):
-        return any(end is not None for end in (key.start, key.stop, key.step))
+    match key:
+        case tuple():
+            return any(map(_is_fixed, key))
+        case SliceValue():
+            return any(end is not None for end in (key.start, key.stop, key.step))
     return isinstance(key, ListValue) or (is_number(key) and not isinstance(key, AnyIndex))
 
 

@@ -148,10 +148,11 @@ def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
     children = module.children
     if children is None:
         return UNKNOWN
-    if isinstance(key, str):
-        return next((value for name, value in children if name == key), UNKNOWN)
-    if isinstance(key, int):
-        return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
+    match key:
+        case str():
+            return next((value for name, value in children if name == key), UNKNOWN)
+        case int():
+            return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
     ends = (
         [end for end in (key.start, key.stop, key.step) if isinstance(end, int | None)]
         if isinstance(key, SliceValue)
@@ -329,12 +330,13 @@ class ModuleMethods(Model):
         if not given and call.kwargs:
             return self.module
         for value in given if named is None else ():
-            if isinstance(value, DType):
-                dtype = value.name
-            elif isinstance(value, Tensor):
-                device, dtype = value.spec.device, value.spec.dtype
-            else:
-                device = device_of(value) or device
+            match value:
+                case DType():
+                    dtype = value.name
+                case Tensor():
+                    device, dtype = value.spec.device, value.spec.dtype
+                case _:
+                    device = device_of(value) or device
         move(self.interp, self.module, device, dtype)
         return self.module
 
@@ -492,16 +494,17 @@ class ModuleMethods(Model):
         key, value = as_kind(call.get(0, "name"), str), call.get(1, "module")
         if key is not None:
             refuses_names(interp, "torch.nn.Module.add_module", [key], call.node, call.frame)
-        if isinstance(module, Instance) and key is not None and is_module(value):
-            interp.set_attribute(module, key, value, call.node, call.frame)
-        elif isinstance(module, LibraryModule) and key is not None:
-            set_module_attribute(interp, module, key, value)
-        else:
-            container = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)
-            if container is not None and container.children is not None:
-                interp.heap.set(container.slots, "children", UNKNOWN)
-            elif isinstance(module, Instance):
-                interp.heap.set(module.state, "open", True)
+        match module:
+            case Instance() if key is not None and is_module(value):
+                interp.set_attribute(module, key, value, call.node, call.frame)
+            case LibraryModule() if key is not None:
+                set_module_attribute(interp, module, key, value)
+            case _:
+                container = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)
+                if container is not None and container.children is not None:
+                    interp.heap.set(container.slots, "children", UNKNOWN)
+                elif isinstance(module, Instance):
+                    interp.heap.set(module.state, "open", True)
         return None
 
 

@@ -210,12 +210,13 @@ def _linspace(interp: Interpreter, call: Arguments) -> Value:
 def _arrays(interp: Interpreter, call: Arguments) -> tuple[list[Array], bool]:
     """The arrays of a sequence argument, none where they are not known, and whether those are all."""
     value = call.get(0, "arrays", call.get(0, "tup", call.get(0, "seq")))
-    if isinstance(value, Array):
-        iteration = arrays.iterate(interp, value)
-    elif isinstance(value, tuple | ListValue):
-        iteration = interp.iterate(value, call.node, call.frame)
-    else:
-        return [], False
+    match value:
+        case Array():
+            iteration = arrays.iterate(interp, value)
+        case tuple() | ListValue():
+            iteration = interp.iterate(value, call.node, call.frame)
+        case _:
+            return [], False
     return _as_arrays(interp, call, iteration.items), iteration.exact
 
 

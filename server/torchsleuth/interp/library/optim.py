@@ -385,11 +385,12 @@ def _flattened(value: Value) -> Iterator[Value]:
 
 
 def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
-    if isinstance(given, Parameters):
-        for module in given.modules:
-            yield from hierarchy.parts_of(module)
-    elif isinstance(given, Tensor):
-        yield given if given.owner is None else given.owner
+    match given:
+        case Parameters():
+            for module in given.modules:
+                yield from hierarchy.parts_of(module)
+        case Tensor():
+            yield given if given.owner is None else given.owner
 
 
 __all__ = [

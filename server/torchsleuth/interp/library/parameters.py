@@ -91,10 +91,11 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> 
         return False
     else:
         for name, value in module.slots.items():
-            if isinstance(value, Tensor) and (value.parameter or (found.state and _persists(value))):
-                found.add(value.identity, f"{prefix}{name}", value)
-            elif isinstance(value, LibraryModule) and value.broken and not hierarchy.is_loss(value.path):
-                return False
+            match value:
+                case Tensor() if value.parameter or (found.state and _persists(value)):
+                    found.add(value.identity, f"{prefix}{name}", value)
+                case LibraryModule() if value.broken and not hierarchy.is_loss(value.path):
+                    return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
             if not _own(interp, module.native, prefix, found):
                 return False

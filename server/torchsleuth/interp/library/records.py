@@ -69,10 +69,11 @@ def fill(
 def has_made_constructor(cls: ClassValue) -> bool:
     """Whether the constructor is the one that ``@dataclass`` makes, of the class or of the nearest base that has any."""
     for base in cls.mro():
-        if isinstance(base, ClassValue) and "__init__" in base.slots:
-            return False
-        if isinstance(base, ClassValue) and base.is_dataclass:
-            return base.options.get("init") is not False
+        match base:
+            case ClassValue() if "__init__" in base.slots:
+                return False
+            case ClassValue() if base.is_dataclass:
+                return base.options.get("init") is not False
     return False
 
 
@@ -257,10 +258,11 @@ def attribute(interp: Interpreter, owner: NamedResult, name: str, frame: Frame) 
     found = (
         MISSING if owner.of is None else class_attribute(interp, owner.of, name, interp.class_attribute(owner.of, name))
     )
-    if isinstance(found, Function) and found.kind == "property":
-        return interp.call_function(found, (owner,), {}, None, frame)
-    if isinstance(found, Function) and found.kind == "function":
-        return Bound(owner, found)
+    match found:
+        case Function() if found.kind == "property":
+            return interp.call_function(found, (owner,), {}, None, frame)
+        case Function() if found.kind == "function":
+            return Bound(owner, found)
     return Bound(owner, name) if found is MISSING or is_unknown(found) else found
 
 

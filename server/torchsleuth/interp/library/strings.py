@@ -89,12 +89,13 @@ def _count(interp: Interpreter) -> Value:
 
 def _plain(value: Value) -> Any:
     """An argument as Python takes it, UNKNOWN where it is not known."""
-    if isinstance(value, ListValue):
-        known = value.items is not None and all_are(value.items, str)
-        return list(value.items or ()) if known else UNKNOWN
-    if isinstance(value, tuple):
-        items = tuple(map(_plain, value))
-        return UNKNOWN if UNKNOWN in items else items
+    match value:
+        case ListValue():
+            known = value.items is not None and all_are(value.items, str)
+            return list(value.items or ()) if known else UNKNOWN
+        case tuple():
+            items = tuple(map(_plain, value))
+            return UNKNOWN if UNKNOWN in items else items
     return value if isinstance(value, str | int | float | bool | type(None)) else UNKNOWN
 
 

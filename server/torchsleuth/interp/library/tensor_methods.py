@@ -132,10 +132,11 @@ class TensorMethods(Model):
             return Shape(self.tensor) if index is None else interp.fresh_size("?")
         if index is None:
             return shape
-        if isinstance(index, int) and -len(shape) <= index < len(shape):
-            return shape[index]
-        if isinstance(index, int):
-            return interp.operate("Tensor.size", (self.tensor, index), {}, call.node, call.frame)
+        match index:
+            case int() if -len(shape) <= index < len(shape):
+                return shape[index]
+            case int():
+                return interp.operate("Tensor.size", (self.tensor, index), {}, call.node, call.frame)
         return interp.fresh_size("?")
 
     @method("dim", "ndimension")

@@ -441,12 +441,13 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.device")
 def _device(interp: Interpreter, call: Arguments) -> Value:
     value = call.get(0, "type", call.get(0, "device"))
-    if isinstance(value, Device):
-        return value
-    if isinstance(value, str):
-        place = parse(value)
-        index = as_kind(call.get(1, "index"), int)
-        return Device(place.kind, index) if index is not None else place
+    match value:
+        case Device():
+            return value
+        case str():
+            place = parse(value)
+            index = as_kind(call.get(1, "index"), int)
+            return Device(place.kind, index) if index is not None else place
     return UNKNOWN
 
 
@@ -615,10 +616,11 @@ def _any_integers(value: Value) -> Value:
         return 1
     if limits.is_large(value):
         return UNKNOWN
-    if isinstance(value, tuple):
-        return tuple(map(_any_integers, value))
-    if isinstance(value, ListValue) and value.items is not None:
-        return ListValue(tuple(map(_any_integers, value.items)), value.type_name)
+    match value:
+        case tuple():
+            return tuple(map(_any_integers, value))
+        case ListValue() if value.items is not None:
+            return ListValue(tuple(map(_any_integers, value.items)), value.type_name)
     return value
 
 

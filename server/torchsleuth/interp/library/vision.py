@@ -157,10 +157,11 @@ def attribute(interp: Interpreter, dataset: LibraryObject, name: str) -> Value:
 
 def kind_of(value: Value) -> str | None:
     """image, tensor or array; None for anything else."""
-    if isinstance(value, Image):
-        return "image"
-    if isinstance(value, Tensor):
-        return "tensor"
+    match value:
+        case Image():
+            return "image"
+        case Tensor():
+            return "tensor"
     return "array" if isinstance(value, Array) else None
 
 

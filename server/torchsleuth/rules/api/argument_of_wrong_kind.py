@@ -88,11 +88,12 @@ def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     if node is None:
         return None
     text = source.segment(node.func)
-    if isinstance(misuse.value, LibraryModule):
-        what = message("type.called.list", text=text, kind=misuse.value.type_name)
-        return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
-    if isinstance(misuse.value, DType):
-        return _dtype(source, misuse, node, text)
+    match misuse.value:
+        case LibraryModule():
+            what = message("type.called.list", text=text, kind=misuse.value.type_name)
+            return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
+        case DType():
+            return _dtype(source, misuse, node, text)
     new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
     fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
     what = message("type.called", text=text)
@@ -139,12 +140,13 @@ def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candida
         return
     changes = [edit]
     for given in call.args:
-        if isinstance(given, ast.GeneratorExp):
-            return
-        if isinstance(given, ast.List):
-            changes.append(edits.replace(source, given, source.segment(given)[1:-1].strip()))
-        else:
-            changes.append(edits.insert(source, source.start_of(given), "*"))
+        match given:
+            case ast.GeneratorExp():
+                return
+            case ast.List():
+                changes.append(edits.replace(source, given, source.segment(given)[1:-1].strip()))
+            case _:
+                changes.append(edits.insert(source, source.start_of(given), "*"))
     title = message("fix.replace", old="ModuleList", new="Sequential")
     yield Candidate(title, tuple(changes))
 

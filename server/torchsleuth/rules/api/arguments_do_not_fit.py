@@ -214,16 +214,18 @@ def _signature(name: str, found: Misfit) -> str:
 
 
 def _name(callee: object) -> str:
-    if isinstance(callee, Native):
-        return callee.name
-    if isinstance(callee, LibraryModule):
-        return callee.type_name
-    if isinstance(callee, Bound):
-        callee = callee.function
-    if isinstance(callee, str):
-        return callee
-    if isinstance(callee, Function):
-        return callee.name
+    match callee:
+        case Native():
+            return callee.name
+        case LibraryModule():
+            return callee.type_name
+        case Bound():
+            callee = callee.function
+    match callee:
+        case str():
+            return callee
+        case Function():
+            return callee.name
     cls = as_kind(callee.cls if isinstance(callee, Instance) else callee, ClassValue)
     return cls.name if cls is not None else ""
 

@@ -55,10 +55,11 @@ def _is_class(value: object) -> bool:
 def _kind(value: object) -> str:
     if _is_class(value):
         return message("unmodule.class")
-    if isinstance(value, Function | Native):
-        return message("unmodule.function")
-    if isinstance(value, ListValue):
-        return message("unmodule.list")
+    match value:
+        case Function() | Native():
+            return message("unmodule.function")
+        case ListValue():
+            return message("unmodule.list")
     return (
         message("unmodule.tensor")
         if isinstance(value, Tensor)

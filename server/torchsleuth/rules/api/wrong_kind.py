@@ -269,11 +269,12 @@ def _of_tuple(place: _Place) -> Iterator[Finding]:
     value = as_kind(what[0] if odd is node.left else what[1], tuple)
     second = what[1] if odd is node.left else what[0]
     fixes: list[Candidate] = []
-    if isinstance(second, ListValue) and isinstance(other, ast.List):
-        inner = ", ".join(source.segment(part) for part in other.elts)
-        fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
-    elif isinstance(second, Tensor) and value is not None and value and isinstance(value[0], Tensor):
-        fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
+    match second:
+        case ListValue() if isinstance(other, ast.List):
+            inner = ", ".join(source.segment(part) for part in other.elts)
+            fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
+        case Tensor() if value is not None and value and isinstance(value[0], Tensor):
+            fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
     text = " ".join(source.segment(odd).split())
     count = len(value) if value is not None else 0
     said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
@@ -310,12 +311,13 @@ def _of_number(place: _Place) -> Iterator[Finding]:
         new = f'{{**{text}, "{name}": {kind}({entry})}}'
         yield place.found(message("kind.number", text=entry, value=value, name=name), _replaced(source, node, new))
         return
-    if isinstance(node, ast.Constant):
-        fixes.append(_replaced(source, node, value.strip()))
-    elif isinstance(node, ast.Attribute):
-        for option in _options(analysis, source.path, node.attr):
-            edit = edits.add_argument(source, option, f"type={kind}")
-            fixes.append(Candidate(message("fix.add_argument", argument=f"type={kind}"), (edit,)))
+    match node:
+        case ast.Constant():
+            fixes.append(_replaced(source, node, value.strip()))
+        case ast.Attribute():
+            for option in _options(analysis, source.path, node.attr):
+                edit = edits.add_argument(source, option, f"type={kind}")
+                fixes.append(Candidate(message("fix.add_argument", argument=f"type={kind}"), (edit,)))
     if not isinstance(node, ast.Constant):
         fixes.append(_replaced(source, node, f"{kind}({text})", safe=False))
     yield place.found(message("kind.number", text=text, value=value, name=name), *fixes)

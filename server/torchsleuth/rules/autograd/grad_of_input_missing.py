@@ -51,12 +51,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(fault.at.span, text, (), _where_there_is_one(analysis, fault))
     for fault in faults(analysis, "grad_missing", "not_used"):
         source, node = analysis.source_of(fault.at.span.path), fault.at.node
-        if isinstance(node, ast.Call):
-            wanted, key = _input(node, fault.position), "grad.missing.input"
-        elif isinstance(node, ast.Attribute) and _is_used(analysis, node, fault.at.span.path):
-            wanted, key = node.value, "grad.missing"
-        else:
-            continue
+        match node:
+            case ast.Call():
+                wanted, key = _input(node, fault.position), "grad.missing.input"
+            case ast.Attribute() if _is_used(analysis, node, fault.at.span.path):
+                wanted, key = node.value, "grad.missing"
+            case _:
+                continue
         if fault.tensor.spec.requires_grad:
             key = "grad.not_used" if isinstance(node, ast.Call) else "grad.missing.computed"
         name = source.segment(wanted)

@@ -42,10 +42,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _kind(value: Value) -> str:
-    if isinstance(value, Array):
-        return "NumPy arrays"
-    if isinstance(value, ListValue):
-        return "lists"
+    match value:
+        case Array():
+            return "NumPy arrays"
+        case ListValue():
+            return "lists"
     return "tuples" if isinstance(value, tuple) else ""
 
 

@@ -100,12 +100,13 @@ def _is_constant(getitem: ast.FunctionDef) -> bool:
         for node in ast.walk(statement):
             if is_name(node, given[1]):
                 return False
-            if isinstance(node, ast.Attribute | ast.Subscript) and stores(node):
-                return False
-            if isinstance(node, ast.Call):
-                function = node.func
-                if not is_attribute(function, *_CONVERSIONS):
+            match node:
+                case ast.Attribute() | ast.Subscript() if stores(node):
                     return False
+                case ast.Call():
+                    function = node.func
+                    if not is_attribute(function, *_CONVERSIONS):
+                        return False
             if isinstance(node, ast.Lambda | ast.Yield | ast.Await | ast.comprehension | ast.NamedExpr):
                 return False
     return True

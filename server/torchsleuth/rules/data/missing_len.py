@@ -143,11 +143,12 @@ def windows(getitem: ast.FunctionDef) -> Iterator[str]:
         if not isinstance(part.value, ast.Attribute):
             continue
         cut = part.slice.elts[0] if isinstance(part.slice, ast.Tuple) and part.slice.elts else part.slice
-        if isinstance(cut, ast.BinOp):
-            behind += _without(part.value, _terms(cut, named), index, 0)
-        elif isinstance(cut, ast.Slice) and cut.lower is not None and cut.upper is not None:
-            if any(is_name(term, index) for term in _terms(cut.lower, named)):
-                behind += [*_without(part.value, _terms(cut.upper, named), index, 1)]
+        match cut:
+            case ast.BinOp():
+                behind += _without(part.value, _terms(cut, named), index, 0)
+            case ast.Slice() if cut.lower is not None and cut.upper is not None:
+                if any(is_name(term, index) for term in _terms(cut.lower, named)):
+                    behind += [*_without(part.value, _terms(cut.upper, named), index, 1)]
     yield from sorted(dict.fromkeys(behind), key=lambda text: ("+" in text, -len(text)))
 
 

@@ -232,10 +232,11 @@ def _field_names(fault: DataFault, count: int) -> list[str] | None:
 
 def _noun(element: ast.expr) -> str | None:
     """The noun of an expression: ``walks`` for ``self.walks[index]``."""
-    if isinstance(element, ast.Subscript):
-        return _noun(element.value)
-    if isinstance(element, ast.Attribute):
-        return element.attr
+    match element:
+        case ast.Subscript():
+            return _noun(element.value)
+        case ast.Attribute():
+            return element.attr
     return plain_name(element)
 
 

@@ -94,10 +94,11 @@ def _apart(predicted: Tensor, labels: Tensor) -> tuple[str, Rows] | None:
 def _stored(loader: LibraryObject) -> Iterator[Value]:
     """The tensors or arrays that the data set of a loader has its samples of."""
     dataset = loader.argument(0, "dataset")
-    if isinstance(dataset, LibraryObject) and dataset.type_name == "TensorDataset":
-        yield from dataset.args
-    elif isinstance(dataset, Instance):
-        yield from dataset.slots.values()
+    match dataset:
+        case LibraryObject() if dataset.type_name == "TensorDataset":
+            yield from dataset.args
+        case Instance():
+            yield from dataset.slots.values()
 
 
 def _finding(analysis: Analysis, operation: Operation, what: str, rows: Rows) -> Finding:

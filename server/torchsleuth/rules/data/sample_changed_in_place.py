@@ -92,15 +92,16 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
     named: dict[str, _Taken] = {}
     for statement in _straight(getter.body, index):
         changed = _changed(statement)
-        if isinstance(changed, ast.Name) and changed.id in named:
-            if _is_memory(_element(named[changed.id].element, dataset)):
-                yield named[changed.id], statement
-        elif isinstance(changed, ast.Subscript):
-            base = as_kind(changed.value, ast.Name)
-            if base is not None and base.id in named and _is_changed(statement, changed):
-                element = _element(named[base.id].element, dataset)
-                if _is_memory(element) or (isinstance(element, DictValue) and _is_part(element, changed)):
-                    yield named[base.id], statement
+        match changed:
+            case ast.Name() if changed.id in named:
+                if _is_memory(_element(named[changed.id].element, dataset)):
+                    yield named[changed.id], statement
+            case ast.Subscript():
+                base = as_kind(changed.value, ast.Name)
+                if base is not None and base.id in named and _is_changed(statement, changed):
+                    element = _element(named[base.id].element, dataset)
+                    if _is_memory(element) or (isinstance(element, DictValue) and _is_part(element, changed)):
+                        yield named[base.id], statement
         if isinstance(statement, ast.Assign):
             for target in statement.targets:
                 for name in (part.id for part in nodes_in(target, ast.Name)):

@@ -215,12 +215,13 @@ def _is_always_none(fault: DataFault, place: object) -> bool:
     """Whether ``__getitem__`` returns None in this place as it is written."""
     for part in ast.walk(fault.getitem.node) if fault.getitem is not None else ():
         value = part.value if isinstance(part, ast.Return) else None
-        if isinstance(value, ast.Dict):
-            for key, item in zip(value.keys, value.values):
-                if isinstance(key, ast.Constant) and key.value == place:
-                    return isinstance(item, ast.Constant)
-        elif isinstance(value, ast.Tuple) and isinstance(place, int) and place < len(value.elts):
-            return isinstance(value.elts[place], ast.Constant)
+        match value:
+            case ast.Dict():
+                for key, item in zip(value.keys, value.values):
+                    if isinstance(key, ast.Constant) and key.value == place:
+                        return isinstance(item, ast.Constant)
+            case ast.Tuple() if isinstance(place, int) and place < len(value.elts):
+                return isinstance(value.elts[place], ast.Constant)
     return True
 
 
@@ -243,35 +244,37 @@ def _fields(value: Instance, collate: str) -> list[str] | None:
 
 def _without_none(sample: Value, collate: str) -> list[str] | None:
     """A field that is None stays None."""
-    if isinstance(sample, DictValue) and sample.items is not None:
-        return [
-            "return {",
-            f"    key: None if value is None else {collate}([sample[key] for sample in batch])",
-            "    for key, value in batch[0].items()",
-            "}",
-        ]
-    if isinstance(sample, tuple):
-        return [f"return [None if column[0] is None else {collate}(column) for column in zip(*batch)]"]
+    match sample:
+        case DictValue() if sample.items is not None:
+            return [
+                "return {",
+                f"    key: None if value is None else {collate}([sample[key] for sample in batch])",
+                "    for key, value in batch[0].items()",
+                "}",
+            ]
+        case tuple():
+            return [f"return [None if column[0] is None else {collate}(column) for column in zip(*batch)]"]
     return None
 
 
 def _as_list(sample: Value, refusal: Refusal, collate: str) -> list[str] | None:
     """One field stays a list."""
     place = refusal.path[0]
-    if isinstance(sample, DictValue) and sample.items is not None:
-        entries = [
-            f"    {key!r}: [sample[{key!r}] for sample in batch],"
-            if key == place
-            else f"    {key!r}: {collate}([sample[{key!r}] for sample in batch]),"
-            for key in sample.items
-        ]
-        return ["return {", *entries, "}"]
-    if isinstance(sample, tuple):
-        parts = [
-            f"list(columns[{index}])" if index == place else f"{collate}(columns[{index}])"
-            for index in range(len(sample))
-        ]
-        return ["columns = list(zip(*batch))", f"return {', '.join(parts)}"]
+    match sample:
+        case DictValue() if sample.items is not None:
+            entries = [
+                f"    {key!r}: [sample[{key!r}] for sample in batch],"
+                if key == place
+                else f"    {key!r}: {collate}([sample[{key!r}] for sample in batch]),"
+                for key in sample.items
+            ]
+            return ["return {", *entries, "}"]
+        case tuple():
+            parts = [
+                f"list(columns[{index}])" if index == place else f"{collate}(columns[{index}])"
+                for index in range(len(sample))
+            ]
+            return ["columns = list(zip(*batch))", f"return {', '.join(parts)}"]
     return None
 
 

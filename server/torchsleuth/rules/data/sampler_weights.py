@@ -84,11 +84,12 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
 def _labels(dataset: Value, frame: Scene, total: int) -> Iterator[tuple[str, Value]]:
     """Integers, one a sample, by the expressions for them."""
     held: list[tuple[str | None, Value]] = []
-    if isinstance(dataset, LibraryObject) and dataset.type_name == "TensorDataset":
-        held = [(name_in(frame, value), value) for value in reversed(dataset.args)]
-    elif isinstance(dataset, Instance):
-        name = name_in(frame, dataset)
-        held = [(f"{name}.{key}" if name else None, value) for key, value in dataset.slots.items()]
+    match dataset:
+        case LibraryObject() if dataset.type_name == "TensorDataset":
+            held = [(name_in(frame, value), value) for value in reversed(dataset.args)]
+        case Instance():
+            name = name_in(frame, dataset)
+            held = [(f"{name}.{key}" if name else None, value) for key, value in dataset.slots.items()]
     for text, value in held:
         if text is not None and _is_labels(value, total):
             yield text, value

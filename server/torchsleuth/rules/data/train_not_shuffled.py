@@ -69,21 +69,23 @@ def _in_order(loader: LibraryObject) -> bool:
 
 def _label(sample: Value) -> Value:
     """The label of a sample: the last of its parts."""
-    if isinstance(sample, tuple) and sample:
-        return sample[-1]
-    if isinstance(sample, DictValue) and sample.items:
-        words = ("label", "labels", "target", "y")
-        return next((sample.items[key] for key in words if key in sample.items), None)
+    match sample:
+        case tuple() if sample:
+            return sample[-1]
+        case DictValue() if sample.items:
+            words = ("label", "labels", "target", "y")
+            return next((sample.items[key] for key in words if key in sample.items), None)
     return None
 
 
 def _ordered(label: Value) -> bool:
     """Whether labels come in an order: they are known one by one, or computed from what has an order."""
-    if isinstance(label, int | float | str) and not isinstance(label, bool):
-        return True
-    if isinstance(label, Tensor):
-        makers = set(_makers(label))
-        return bool(makers) and not makers & (_RANDOM | {"?"})
+    match label:
+        case int() | float() | str() if not isinstance(label, bool):
+            return True
+        case Tensor():
+            makers = set(_makers(label))
+            return bool(makers) and not makers & (_RANDOM | {"?"})
     return False
 
 

@@ -49,10 +49,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def given_text(value: Value) -> str:
-    if isinstance(value, Image):
-        return "a PIL image"
-    if isinstance(value, Array):
-        return "a NumPy array"
+    match value:
+        case Image():
+            return "a PIL image"
+        case Array():
+            return "a NumPy array"
     dtype = value.spec.dtype if isinstance(value, Tensor) else None
     return f"a tensor of {dtype}" if dtype is not None and not dtype.startswith("float") else "a tensor"
 
@@ -134,10 +135,11 @@ def _moved(source: SourceText, elements: list[ast.expr], index: int, later: int)
 def _conversion(transform: LibraryObject, given: Value) -> str | None:
     """The conversion that has to come before the transform."""
     name, v2 = transform.type_name, vision.is_v2(transform)
-    if isinstance(given, Tensor) and name == "Normalize":
-        return "ToDtype(torch.float32, scale=True)" if v2 else "ConvertImageDtype(torch.float32)"
-    if isinstance(given, Array):
-        return "ToTensor()" if name in ("Normalize", "ConvertImageDtype", "RandomErasing") else "ToPILImage()"
+    match given:
+        case Tensor() if name == "Normalize":
+            return "ToDtype(torch.float32, scale=True)" if v2 else "ConvertImageDtype(torch.float32)"
+        case Array():
+            return "ToTensor()" if name in ("Normalize", "ConvertImageDtype", "RandomErasing") else "ToPILImage()"
     return "ToTensor()" if isinstance(given, Image) and name != "ToPILImage" and not v2 else None
 
 

@@ -140,11 +140,12 @@ def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
     if site.call is None:
         return None
     source, function = analysis.source_of(site.span.path), site.call.func
-    if isinstance(function, ast.Attribute):
-        return edits.replace(source, function, f"{source.segment(function.value)}.{new}")
-    if isinstance(function, ast.Name):
-        prefix = _package(site, "torch.nn" if new[0].isupper() else "torch.nn.functional")
-        return None if prefix is None else edits.replace(source, function, f"{prefix}.{new}")
+    match function:
+        case ast.Attribute():
+            return edits.replace(source, function, f"{source.segment(function.value)}.{new}")
+        case ast.Name():
+            prefix = _package(site, "torch.nn" if new[0].isupper() else "torch.nn.functional")
+            return None if prefix is None else edits.replace(source, function, f"{prefix}.{new}")
     return None
 
 

@@ -495,12 +495,13 @@ def _variables(frame: Scene, body: list[ast.stmt], wanted: int, line: int) -> It
 def passed_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where the value of an expression was written: the argument of the call that made this frame, the default of the
     parameter, the number that a variable or the field of a configuration was given."""
-    if isinstance(node, ast.Attribute):
-        written = _field(node, frame)
-        return _kept(node, frame) if written is None else (written, frame)
-    if isinstance(node, ast.Subscript):
-        entry = _entry(node, frame)
-        return None if entry is None else (entry, frame)
+    match node:
+        case ast.Attribute():
+            written = _field(node, frame)
+            return _kept(node, frame) if written is None else (written, frame)
+        case ast.Subscript():
+            entry = _entry(node, frame)
+            return None if entry is None else (entry, frame)
     function = frame.function
     if not isinstance(node, ast.Name):
         return None
@@ -609,14 +610,15 @@ def _entry(node: ast.Subscript, frame: Scene) -> ast.expr | None:
         return None
     table = _table(node.value, frame)
     found: list[ast.expr] = []
-    if isinstance(table, ast.Dict):
-        found = [
-            value
-            for key, value in zip(table.keys, table.values)
-            if isinstance(key, ast.Constant) and key.value == node.slice.value
-        ]
-    elif isinstance(table, ast.Call):
-        found = [keyword.value for keyword in table.keywords if keyword.arg == node.slice.value]
+    match table:
+        case ast.Dict():
+            found = [
+                value
+                for key, value in zip(table.keys, table.values)
+                if isinstance(key, ast.Constant) and key.value == node.slice.value
+            ]
+        case ast.Call():
+            found = [keyword.value for keyword in table.keywords if keyword.arg == node.slice.value]
     return found[0] if len(found) == 1 and isinstance(found[0], ast.Constant | ast.Dict) else None
 
 

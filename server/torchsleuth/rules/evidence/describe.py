@@ -57,13 +57,16 @@ def argument_nodes(operation: Operation) -> list[ast.expr]:
             return [node.slice]
     if operation.target in ("Tensor.__iter__", "Tensor.__format__"):
         return [node] if isinstance(node, ast.expr) else []
-    if isinstance(node, ast.Call) and operation.target.startswith("Tensor.__"):
-        return list(node.args)
-    if isinstance(node, ast.Call):
-        receiver = (
-            [node.func.value] if operation.target.startswith("Tensor.") and isinstance(node.func, ast.Attribute) else []
-        )
-        return [*receiver, *node.args]
+    match node:
+        case ast.Call() if operation.target.startswith("Tensor.__"):
+            return list(node.args)
+        case ast.Call():
+            receiver = (
+                [node.func.value]
+                if operation.target.startswith("Tensor.") and isinstance(node.func, ast.Attribute)
+                else []
+            )
+            return [*receiver, *node.args]
     return []
 
 

@@ -117,11 +117,12 @@ def _uses(tree: ast.Module) -> Iterator[list[ast.AST]]:
 
 def _changes(use: list[ast.AST]) -> bool:
     node, *around = use
-    if isinstance(node, ast.Constant):
-        names = [part.func for part in of_kind(around[:1], ast.Call)]
-        return any(is_name(name, "setattr", "delattr") for name in names)
-    if isinstance(node, ast.Attribute) and (not loads(node) or node.attr in _HOOKS):
-        return True
+    match node:
+        case ast.Constant():
+            names = [part.func for part in of_kind(around[:1], ast.Call)]
+            return any(is_name(name, "setattr", "delattr") for name in names)
+        case ast.Attribute() if not loads(node) or node.attr in _HOOKS:
+            return True
     for parent in around:
         if isinstance(parent, ast.Attribute):
             if parent.attr.endswith("_") or not loads(parent):

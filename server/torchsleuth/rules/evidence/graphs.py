@@ -593,10 +593,11 @@ def written_name(analysis: Analysis, fault: AutogradFault) -> str:
     """The tensor that an in-place change writes to, as the user wrote it."""
     source, statement = analysis.source_of(fault.at.span.path), statement_of(analysis, fault.at)
     target: ast.AST | None = None
-    if isinstance(statement, ast.AugAssign):
-        target = statement.target
-    elif isinstance(statement, ast.Assign):
-        target = statement.targets[0]
+    match statement:
+        case ast.AugAssign():
+            target = statement.target
+        case ast.Assign():
+            target = statement.targets[0]
     text = source.segment(target) if target is not None else receiver_text(analysis, fault.at)
     return f"`{text or text_of(analysis, fault.at)}`"
 

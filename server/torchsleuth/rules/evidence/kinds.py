@@ -126,12 +126,13 @@ def _odd_operand(failure: OperatorFailure) -> tuple[ast.expr, str] | None:
         return next(((side, "a list") for side, value in pairs if isinstance(value, ListValue)), None)
     if found is None:
         return None
-    if isinstance(node, ast.BinOp):
-        sides = [node.left, node.right]
-    elif isinstance(node, ast.AugAssign):
-        sides = [node.target, node.value]
-    else:
-        return None
+    match node:
+        case ast.BinOp():
+            sides = [node.left, node.right]
+        case ast.AugAssign():
+            sides = [node.target, node.value]
+        case _:
+            return None
     odd = 1 if found[1] == "Tensor" else 0
     return sides[odd], _WORDS.get(found[odd + 1], f"a {found[odd + 1]}")
 

@@ -193,13 +193,14 @@ def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
     ]
     best = statement
     for part in reversed(trail):
-        if isinstance(part, ast.FunctionDef | ast.ClassDef | ast.Module):
-            break
-        if isinstance(part, ast.With | ast.For | ast.While | ast.If):
-            if any(part.lineno <= line <= (part.end_lineno or 0) for line in busy):
+        match part:
+            case ast.FunctionDef() | ast.ClassDef() | ast.Module():
                 break
-            if isinstance(part, ast.With | ast.For):
-                best = part
+            case ast.With() | ast.For() | ast.While() | ast.If():
+                if any(part.lineno <= line <= (part.end_lineno or 0) for line in busy):
+                    break
+                if isinstance(part, ast.With | ast.For):
+                    best = part
     return best
 
 

@@ -13,12 +13,13 @@ from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value, is_
 def trainable(module: Value) -> bool:
     """Whether some parameter in the module is known to require grad."""
     for part in descendants(module):
-        if isinstance(part, LibraryModule) and part.slots["requires_grad"] is True and has_own_parameters(part):
-            return True
-        if isinstance(part, Instance):
-            held = part.slots.values()
-            if any(value.parameter and value.spec.requires_grad for value in of_kind(held, Tensor)):
+        match part:
+            case LibraryModule() if part.slots["requires_grad"] is True and has_own_parameters(part):
                 return True
+            case Instance():
+                held = part.slots.values()
+                if any(value.parameter and value.spec.requires_grad for value in of_kind(held, Tensor)):
+                    return True
     return False
 
 

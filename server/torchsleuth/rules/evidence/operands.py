@@ -491,13 +491,14 @@ def _size_owner(node: ast.expr) -> tuple[ast.Name | None, int]:
     """The tensor and the dimension of ``x.size(0)``, ``x.shape[0]`` and ``len(x)``."""
     owner: ast.expr | None = None
     axis: ast.expr | None = ast.Constant(0)
-    if isinstance(node, ast.Call) and len(node.args) == 1 and not node.keywords:
-        if is_attribute(node.func, "size"):
-            owner, axis = node.func.value, node.args[0]
-        elif is_name(node.func, "len"):
-            owner = node.args[0]
-    elif isinstance(node, ast.Subscript) and is_attribute(node.value, "shape"):
-        owner, axis = node.value.value, node.slice
+    match node:
+        case ast.Call() if len(node.args) == 1 and not node.keywords:
+            if is_attribute(node.func, "size"):
+                owner, axis = node.func.value, node.args[0]
+            elif is_name(node.func, "len"):
+                owner = node.args[0]
+        case ast.Subscript() if is_attribute(node.value, "shape"):
+            owner, axis = node.value.value, node.slice
     place = as_kind(literal(axis), int)
     if not isinstance(owner, ast.Name) or place is None:
         return None, 0
@@ -543,10 +544,11 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
                 break
             around = statement.lineno <= line <= (statement.end_lineno or 0)
             targets: list[ast.expr] = []
-            if isinstance(statement, ast.Assign) and not around:
-                targets = statement.targets
-            elif isinstance(statement, ast.For) and around:
-                targets = [statement.target]
+            match statement:
+                case ast.Assign() if not around:
+                    targets = statement.targets
+                case ast.For() if around:
+                    targets = [statement.target]
             for target in targets:
                 names += [part.id for part in nodes_in(target, ast.Name)]
             if around:

@@ -124,12 +124,13 @@ def _better(
 
 
 def _of_one_plus(analysis: Analysis, node: ast.Call, inner: ast.BinOp) -> tuple[str, str, Iterator[Candidate]] | None:
-    if isinstance(inner.op, ast.Add) and (_is_one(inner.left) or _is_one(inner.right)):
-        other = inner.right if _is_one(inner.left) else inner.left
-        return "log(1 + x)", "torch.log1p(x)", _rewritten(analysis, node, "torch.log1p", text(analysis, other))
-    if isinstance(inner.op, ast.Sub) and _is_one(inner.left):
-        negated = f"-{operand(analysis, inner.right)}"
-        return "log(1 - x)", "torch.log1p(-x)", _rewritten(analysis, node, "torch.log1p", negated)
+    match inner.op:
+        case ast.Add() if _is_one(inner.left) or _is_one(inner.right):
+            other = inner.right if _is_one(inner.left) else inner.left
+            return "log(1 + x)", "torch.log1p(x)", _rewritten(analysis, node, "torch.log1p", text(analysis, other))
+        case ast.Sub() if _is_one(inner.left):
+            negated = f"-{operand(analysis, inner.right)}"
+            return "log(1 - x)", "torch.log1p(-x)", _rewritten(analysis, node, "torch.log1p", negated)
     return None
 
 

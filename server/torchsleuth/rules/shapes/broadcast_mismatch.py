@@ -295,10 +295,11 @@ def _condition(analysis: Analysis, site: Site, names: list[str]) -> Iterator[Can
     for node in ast.walk(tree):
         test: ast.expr | None = None
         negated = False
-        if isinstance(node, ast.IfExp) and node.lineno <= line <= (node.end_lineno or 0):
-            test, negated = node.test, _holds(node.body, site)
-        elif isinstance(node, ast.If) and _assigns_like(node, tree, site):
-            test, negated = node.test, any(_holds(part, site) for part in node.body)
+        match node:
+            case ast.IfExp() if node.lineno <= line <= (node.end_lineno or 0):
+                test, negated = node.test, _holds(node.body, site)
+            case ast.If() if _assigns_like(node, tree, site):
+                test, negated = node.test, any(_holds(part, site) for part in node.body)
         if test is None:
             continue
         old = source.segment(test)

@@ -100,10 +100,11 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
 
 def _value(frame: Scene, node: ast.expr) -> Value:
     """The number that an expression stands for: a constant, a variable, an attribute of self."""
-    if isinstance(node, ast.Constant):
-        return node.value
-    if isinstance(node, ast.Name):
-        return next((names[node.id] for names in (frame.names, frame.globals) if node.id in names), None)
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.Name():
+            return next((names[node.id] for names in (frame.names, frame.globals) if node.id in names), None)
     receiver = frame.instance()
     return receiver.slots.get(node.attr) if isinstance(node, ast.Attribute) and receiver is not None else None
 

@@ -214,13 +214,14 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
         if held.spec.shape is None or not same_shape(held.spec.shape, wanted):
             continue
         source = source_at(analysis, target.site)
-        if isinstance(target.node, ast.Attribute):
-            yield replaced(
-                analysis, target.site, target.node, f"{source.segment(target.node.value)}.{name}", safe=False
-            )
-        elif isinstance(target.node, ast.Subscript):
-            text = f'{source.segment(target.node.value)}["{name}"]'
-            yield replaced(analysis, target.site, target.node, text, safe=False)
+        match target.node:
+            case ast.Attribute():
+                yield replaced(
+                    analysis, target.site, target.node, f"{source.segment(target.node.value)}.{name}", safe=False
+                )
+            case ast.Subscript():
+                text = f'{source.segment(target.node.value)}["{name}"]'
+                yield replaced(analysis, target.site, target.node, text, safe=False)
 
 
 def _parts_beside(target: Operand) -> dict[str, Value]:

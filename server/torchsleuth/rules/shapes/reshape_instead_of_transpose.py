@@ -139,10 +139,11 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
 
 def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3) -> bool:
     """Whether an expression is a size of a tensor: ``x.size(1)``, ``x.shape[1]``, or a name that was given one."""
-    if isinstance(node, ast.Call):
-        return is_attribute(node.func, "size") and len(node.args) == 1
-    if isinstance(node, ast.Subscript):
-        return is_attribute(node.value, "shape")
+    match node:
+        case ast.Call():
+            return is_attribute(node.func, "size") and len(node.args) == 1
+        case ast.Subscript():
+            return is_attribute(node.value, "shape")
     if not isinstance(node, ast.Name) or not depth:
         return False
     scope = frame.scope

@@ -77,29 +77,31 @@ def _entries(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
     keys = list((found.value.items or {}) if isinstance(found.value, DictValue) else ())
     names = [source.segment(part) for part in target.elts]
     chosen = names if set(names) == set(keys) else keys
-    if isinstance(statement, ast.Assign):
-        made = edits.insert_after_node(source, statement.value, ".values()")
-        yield Candidate(
-            message("fix.append", expression=short(source.segment(statement.value)), suffix=".values()"), (made,)
-        )
-    elif isinstance(statement, ast.For) and statement.target is not None:
-        line = f"{', '.join(names)} = {', '.join(f'batch[{key!r}]' for key in chosen)}".replace("'", '"')
-        first, indent = statement.body[0], edits.indentation(source, statement.body[0].lineno)
-        at = Position(first.lineno, 1)
-        if statement.body[0].lineno > statement.lineno:
-            changes = (
-                edits.replace(source, target, "batch"),
-                edits.insert(source, at, f"{indent}{line}{edits.line_ending(source)}"),
+    match statement:
+        case ast.Assign():
+            made = edits.insert_after_node(source, statement.value, ".values()")
+            yield Candidate(
+                message("fix.append", expression=short(source.segment(statement.value)), suffix=".values()"), (made,)
             )
-            yield Candidate(message("fix.entries", line=line), changes)
+        case ast.For() if statement.target is not None:
+            line = f"{', '.join(names)} = {', '.join(f'batch[{key!r}]' for key in chosen)}".replace("'", '"')
+            first, indent = statement.body[0], edits.indentation(source, statement.body[0].lineno)
+            at = Position(first.lineno, 1)
+            if statement.body[0].lineno > statement.lineno:
+                changes = (
+                    edits.replace(source, target, "batch"),
+                    edits.insert(source, at, f"{indent}{line}{edits.line_ending(source)}"),
+                )
+                yield Candidate(message("fix.entries", line=line), changes)
 
 
 def _parts(found: Unpacking) -> str:
     """The kinds of the parts, in brackets."""
-    if isinstance(found.value, Tensor):
-        return shape_text(found.value.spec)
-    if isinstance(found.value, DictValue):
-        return f"({', '.join(repr(key) for key in found.value.items or ())})"
+    match found.value:
+        case Tensor():
+            return shape_text(found.value.spec)
+        case DictValue():
+            return f"({', '.join(repr(key) for key in found.value.items or ())})"
     words = [_word(item) for item in found.items or ()]
     return f"({', '.join(words[:6])}{', …' if len(words) > 6 else ''})"
 

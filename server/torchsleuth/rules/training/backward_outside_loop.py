@@ -118,10 +118,11 @@ def _always(block: list[ast.stmt], wanted: list[ast.Assign]) -> bool:
     for part in block:
         if part in wanted:
             return True
-        if isinstance(part, ast.With | ast.For) and _always(part.body, wanted):
-            return True
-        if isinstance(part, ast.If) and _always(part.body, wanted) and _always(part.orelse, wanted):
-            return True
+        match part:
+            case ast.With() | ast.For() if _always(part.body, wanted):
+                return True
+            case ast.If() if _always(part.body, wanted) and _always(part.orelse, wanted):
+                return True
     return False
 
 

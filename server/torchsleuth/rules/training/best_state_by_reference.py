@@ -257,11 +257,12 @@ def _collected(analysis: Analysis, place: _Place, position: int | None) -> ast.e
         )
         return target if read else None
     loop = first_of(place.blocks, ast.For, ast.While)
-    if isinstance(target, ast.Subscript) and isinstance(loop, ast.For):
-        varies = bool(names_in(target.slice) & stored_in(loop.target))
-        return target if varies and _is_gathered(analysis, place, target) else None
-    if isinstance(target, ast.Tuple) and position is not None and position < len(target.elts):
-        target = target.elts[position]
+    match target:
+        case ast.Subscript() if isinstance(loop, ast.For):
+            varies = bool(names_in(target.slice) & stored_in(loop.target))
+            return target if varies and _is_gathered(analysis, place, target) else None
+        case ast.Tuple() if position is not None and position < len(target.elts):
+            target = target.elts[position]
     if loop is None or not isinstance(target, ast.Name) or statement not in loop.body:
         return None
     for later in loop.body[loop.body.index(statement) + 1 :]:

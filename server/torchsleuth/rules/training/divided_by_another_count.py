@@ -72,10 +72,11 @@ class _Pass:
         later = [node for node in ast.walk(self.function) if getattr(node, "lineno", 0) > (self.loop.end_lineno or 0)]
         for node in later:
             parts: tuple[ast.expr, ast.operator, ast.expr] | None = None
-            if isinstance(node, ast.AugAssign):
-                parts = node.target, node.op, node.value
-            elif isinstance(node, ast.BinOp):
-                parts = node.left, node.op, node.right
+            match node:
+                case ast.AugAssign():
+                    parts = node.target, node.op, node.value
+                case ast.BinOp():
+                    parts = node.left, node.op, node.right
             if parts is None or _name(parts[0]) != name or not isinstance(parts[1], ast.Div):
                 continue
             if self._counts_samples(parts[2]) and not isinstance(self.index.parents.get(node), ast.BinOp):

@@ -179,12 +179,13 @@ def _rate(call: LibraryCall) -> ast.expr | None:
 
 def _choices(result: ast.expr) -> Iterator[ast.expr]:
     """The values among which a result is chosen: the branches of a condition, what min() is given."""
-    if isinstance(result, ast.IfExp):
-        yield from (*_choices(result.body), *_choices(result.orelse))
-    elif isinstance(result, ast.Call) and called(result) == "min":
-        yield from (part for given in result.args for part in _choices(given))
-    else:
-        yield result
+    match result:
+        case ast.IfExp():
+            yield from (*_choices(result.body), *_choices(result.orelse))
+        case ast.Call() if called(result) == "min":
+            yield from (part for given in result.args for part in _choices(given))
+        case _:
+            yield result
 
 
 def _factors(product: ast.expr) -> Iterator[tuple[ast.BinOp, ast.expr, ast.expr]]:

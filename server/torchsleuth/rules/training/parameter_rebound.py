@@ -151,10 +151,11 @@ def _is_read(analysis: Analysis, path: str, statement: ast.stmt, name: str) -> b
 
 def _set_first(statement: ast.stmt, name: str) -> ast.expr | None:
     """The expressions that are evaluated before a statement gives the name another value."""
-    if isinstance(statement, ast.For) and _named(ast.walk(statement.target), name):
-        return statement.iter
-    if isinstance(statement, ast.Assign) and any(_named(ast.walk(target), name) for target in statement.targets):
-        return statement.value
+    match statement:
+        case ast.For() if _named(ast.walk(statement.target), name):
+            return statement.iter
+        case ast.Assign() if any(_named(ast.walk(target), name) for target in statement.targets):
+            return statement.value
     return None
 
 

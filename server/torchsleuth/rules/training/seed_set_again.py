@@ -71,14 +71,18 @@ def _repeated(trail: list[ast.AST]) -> str | None:
         if is_definition(part):
             method = place > 0 and isinstance(trail[place - 1], ast.ClassDef)
             return _METHODS.get(part.name) if method else None
-        if isinstance(part, ast.For | ast.While):
-            inner = {
-                id(node) for loop in nodes_in(part, ast.For, ast.While) if loop is not part for node in ast.walk(loop)
-            }
-            steps = [node for node in nodes_in(part, ast.Call) if is_method_call(node, "backward")]
-            return "seed.step" if any(id(node) not in inner for node in steps) else None
-        if isinstance(part, ast.If | ast.Try | ast.ClassDef):
-            return None
+        match part:
+            case ast.For() | ast.While():
+                inner = {
+                    id(node)
+                    for loop in nodes_in(part, ast.For, ast.While)
+                    if loop is not part
+                    for node in ast.walk(loop)
+                }
+                steps = [node for node in nodes_in(part, ast.Call) if is_method_call(node, "backward")]
+                return "seed.step" if any(id(node) not in inner for node in steps) else None
+            case ast.If() | ast.Try() | ast.ClassDef():
+                return None
     return None
 
 

@@ -93,10 +93,11 @@ def _holds_weights(call: LibraryCall, node: ast.Call) -> bool:
     if len(call.args) != 1 or len(node.args) != 1 or node.keywords or isinstance(node.args[0], ast.Starred):
         return False
     given, written = call.args[0], as_kind(node.args[0], ast.Call)
-    if isinstance(given, DictValue):
-        return given.from_file or bool(given.entries)
-    if isinstance(given, LibraryObject):
-        return given.path == STATE
+    match given:
+        case DictValue():
+            return given.from_file or bool(given.entries)
+        case LibraryObject():
+            return given.path == STATE
     loaded = written is not None and ast.unparse(written.func).rpartition(".")[2].startswith("load")
     return is_unknown(given) and loaded
 
