@@ -9,7 +9,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import LibraryObject, ListValue, SliceValue, Tags, Tensor, Value, items_of
+from torchsleuth.values import LibraryObject, ListValue, SliceValue, Tags, Tensor, Value, items_of, tuple_of
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _reshaped(axis: int, before: tuple[Size, ...], shape: tuple[Size, ...]) -> i
 
 def _indexed(axis: int, rank: int, key: Value) -> int:
     """Where an index of slices and numbers leaves a dimension."""
-    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = list(tuple_of(key))
     if any_are(parts, Tensor, ListValue):
         return -1
     used = sum(part is not None and part is not ... for part in parts)

@@ -63,6 +63,7 @@ from torchsleuth.values import (
     elements_of,
     is_module,
     is_native,
+    is_native_kind,
     is_unknown,
     owners,
     unwrapped,
@@ -107,7 +108,7 @@ def _is_users(callee: Value) -> bool:
 
 def _looks_at(callee: Value) -> bool:
     """Whether a function only tells what an object is, or what it has."""
-    return isinstance(callee, Native) and callee.kind == "builtin" and callee.name in _LOOKS
+    return is_native_kind(callee, "builtin") and callee.name in _LOOKS
 
 
 def _of_modules(call: Arguments) -> Arguments:

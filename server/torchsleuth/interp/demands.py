@@ -100,7 +100,7 @@ def _plain(spec: TensorSpec) -> Tensor:
 
 def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value | None:
     """The index as the oracle is asked about it, None for others. Which one of the positions it picks is all the same."""
-    parts = list(key) if isinstance(key, tuple) else [key]
+    parts = list(tuple_of(key))
     simple = all(part is not None and part is not ... for part in parts) and len(parts) <= len(shape)
     for place, part in enumerate(parts):
         part = interp.resolved(part)

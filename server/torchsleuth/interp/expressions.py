@@ -67,6 +67,7 @@ from torchsleuth.values import (
     Value,
     elements_of,
     is_int,
+    is_native_kind,
     is_unknown,
 )
 from torchsleuth.values.conditions import Condition, Fact, compared
@@ -779,7 +780,7 @@ class Expressions(Calls):
         for base in chain:
             if isinstance(base, ClassValue) and name in base.slots:
                 return base.slots[name]
-            if name == "__init__" and isinstance(base, Native) and base.kind == "module-class":
+            if name == "__init__" and is_native_kind(base, "module-class"):
                 return MISSING  # its own comes before those of the mixins that follow
         return MISSING
 

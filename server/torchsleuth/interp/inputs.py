@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from torchsleuth.interp.passed import library_path
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are
-from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in
+from torchsleuth.syntax.forms import is_dotted, is_method_call, nodes_in, plain_name
 from torchsleuth.values import Function, Tensor, items_of
 
 ArgumentKey = tuple[str, int, int]
@@ -107,7 +107,7 @@ def _root(operand: ast.expr) -> str:
         if operand.func.attr not in _OF_TENSORS_ALONE | _ELEMENTWISE | _RESHAPES:
             return ""
         operand = operand.func.value
-    return operand.id if isinstance(operand, ast.Name) else ""
+    return plain_name(operand) or ""
 
 
 def _takes_tensors(path: str) -> bool:

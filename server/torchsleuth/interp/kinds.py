@@ -14,7 +14,7 @@ from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread, stores
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native, Parameter
+from torchsleuth.tensors.spec import Parameter
 from torchsleuth.values import (
     Bound,
     DictValue,
@@ -30,6 +30,7 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_module,
+    is_native_kind,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -342,7 +343,7 @@ def stands_alone(interp: Interpreter, value: Value, node: ast.Expr, frame: Frame
 
 def decides(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> None:
     """``if torch.cuda.is_available:``, which always holds."""
-    if isinstance(value, Native) and value.kind == "function" and value.name.startswith("is_"):
+    if is_native_kind(value, "function") and value.name.startswith("is_"):
         misuse.report(interp, Misuse(misuses.UNCALLED, interp.site(node, frame), value))
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.values import UNKNOWN, DictValue, ListValue, Scalar, Value
 
 MAX_BITS = 4096
@@ -41,7 +41,7 @@ def is_large(value: Value) -> bool:
     waiting, count = [value], 0
     while waiting:
         one = waiting.pop()
-        items = one if isinstance(one, tuple) else ()
+        items = as_kind(one, tuple) or ()
         match one:
             case ListValue():
                 items = one.elements or ()

@@ -35,6 +35,7 @@ from torchsleuth.values import (
     Value,
     is_module,
     is_native,
+    is_native_kind,
     is_unknown,
     tuple_of,
 )
@@ -192,7 +193,7 @@ _LISTS = frozenset({"torch.nn.ModuleList", "torch.nn.ModuleDict"})
 
 def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame) -> None:
     """``x.shape(0)``, ``x.T()``: neither a tuple nor a tensor is a function; and a list of modules has no forward."""
-    if isinstance(callee, Native) and callee.kind == "package":
+    if is_native_kind(callee, "package"):
         calls_package(interp, callee, node, frame)
     if isinstance(callee, LibraryModule) and callee.path in _LISTS and isinstance(node, ast.Call):
         report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
@@ -311,7 +312,7 @@ def refuses(interp: Interpreter, path: str, call: Arguments, exception: str, tex
 def holds(interp: Interpreter, path: str, value: Value, node: ast.AST, frame: Frame) -> None:
     """A child of a container of modules that is none."""
     plain = isinstance(value, Function | ClassValue | ListValue | DictValue | Tensor | tuple | str | int | float)
-    native = isinstance(value, Native) and value.kind in ("function", "class", "module-class", "package")
+    native = is_native_kind(value, "function", "class", "module-class", "package")
     if plain or native:
         near: tuple[str, ...] = ()
         if isinstance(value, Native):

@@ -17,15 +17,7 @@ from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.requirements import Condition, required
 from torchsleuth.tensors.spec import Equality, TensorSpec
-from torchsleuth.values import (
-    LibraryModule,
-    ListValue,
-    Site,
-    Tensor,
-    Value,
-    is_int,
-    is_unknown,
-)
+from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_int, is_unknown, opened
 from torchsleuth.values.frames import Frame
 
 _COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -198,7 +190,7 @@ class NeededSizes(Documents):
         if operation.target not in _VIEWS or shape is None or self.inference is None or operation.kwargs:
             return None
         given = operation.args[1:]
-        parts = (given[0].items if isinstance(given[0], ListValue) else given[0]) if len(given) == 1 else given
+        parts = (opened(given[0])) if len(given) == 1 else given
         parts = (parts,) if is_int(parts) else parts
         if not isinstance(parts, tuple) or not all(map(is_int, parts)):
             return None

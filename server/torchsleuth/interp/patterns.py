@@ -10,7 +10,6 @@ from torchsleuth.interp.library import python, records
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.trees import captured
 from torchsleuth.tensors.dims import Dim
-from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
@@ -19,6 +18,7 @@ from torchsleuth.values import (
     Scalar,
     Shape,
     Value,
+    is_native_kind,
     is_unknown,
     items_of,
 )
@@ -132,7 +132,7 @@ def _class(interp: Interpreter, pattern: ast.MatchClass, subject: Value, frame: 
             _bind_unknown(pattern, names)
             return None
         pairs = list(zip(order or (), positional))
-    elif isinstance(cls, Native) and cls.kind == "builtin" and cls.name in _SUBJECTS and len(positional) <= 1:
+    elif is_native_kind(cls, "builtin") and cls.name in _SUBJECTS and len(positional) <= 1:
         verdicts += [fits(interp, part, subject, frame, names) for part in positional]
         pairs = []
     elif positional:

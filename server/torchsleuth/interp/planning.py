@@ -20,7 +20,7 @@ from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -322,7 +322,7 @@ class Planning(NeededSizes):
 
 
 def _is_forward(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef) and node.name == "forward"
+    return is_function(node, "forward")
 
 
 @dataclass(frozen=True)

@@ -55,6 +55,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
     items_of,
+    opened,
     tuple_of,
 )
 from torchsleuth.values.frames import Frame
@@ -851,7 +852,7 @@ def _dtype_of_operator(operation: Operation) -> str | None:
 def _parts(part: Tensor, operation: Operation) -> Value:
     """As many parts as are asked for, unless the tensor has fewer elements than that."""
     asked = operation.args[1] if len(operation.args) > 1 else operation.kwargs.get("chunks")
-    sizes = asked.items if isinstance(asked, ListValue) else asked
+    sizes = opened(asked)
     whole = operation.target.endswith("split") and not isinstance(sizes, tuple)
     count = as_kind(None if whole else len(sizes) if isinstance(sizes, tuple) else sizes, int)
     if count is None or not 0 < count <= MAX_PARTS:

@@ -28,6 +28,7 @@ from torchsleuth.lsp.session import TorchSleuthServer
 from torchsleuth.lsp.store import Finding, preferred
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Position
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.annotating import written
 from torchsleuth.syntax.edits import meet
 from torchsleuth.syntax.parse import parses
@@ -122,7 +123,7 @@ class CodeActions:
 
     async def resolve(self, action: types.CodeAction) -> types.CodeAction:
         """The action with its edit, for the texts of now. Raises JsonRpcContentModified where it does not fit them."""
-        data = action.data if isinstance(action.data, dict) else {}
+        data = as_kind(action.data, dict) or {}
         document = self._server.documents.get(str(data.get("uri")))
         if document is not None and action.kind == FIX_ALL:
             await self._settled(document)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.lsp.protocol import SECTION
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Settings:
 
     def updated(self, values: Any) -> Settings:
         """These settings with what `values` says; unknown keys and values of the wrong type are ignored."""
-        given = values if isinstance(values, dict) else {}
+        given = as_kind(values, dict) or {}
         changed = self
         if isinstance(given.get("interpreter"), str):
             changed = replace(changed, interpreter=given["interpreter"] or None)

@@ -22,7 +22,8 @@ from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 from torchsleuth.oracle import gate, names
 from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
+from torchsleuth.tensors.spec import Answers, ModuleSpec, PartSpec
+from torchsleuth.values import is_native_kind
 
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
@@ -110,7 +111,7 @@ def build(recipe: ModuleSpec, convert: Any, mode: FakeTensorMode) -> torch.nn.Mo
 def _argument(value: Any, convert: Any) -> Any:
     """An argument of a builder. Builders alone take classes, of the layers that they are to make (``norm_layer=nn.LayerNorm``):
     those that are listed, which only hold what they are given."""
-    return gate.layer(value.path) if isinstance(value, Native) and value.kind == "module-class" else convert(value)
+    return gate.layer(value.path) if is_native_kind(value, "module-class") else convert(value)
 
 
 @contextlib.contextmanager

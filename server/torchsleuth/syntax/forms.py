@@ -100,6 +100,11 @@ def is_definition(node: object) -> TypeGuard[ast.FunctionDef | ast.AsyncFunction
     return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
+def is_function(node: object, *names: str) -> TypeGuard[ast.FunctionDef]:
+    """``def name(…):`` with one of these names."""
+    return isinstance(node, ast.FunctionDef) and node.name in names
+
+
 def is_binary(node: object, *operators: type[ast.operator]) -> TypeGuard[ast.BinOp]:
     """``left operator right``, by one of these operators."""
     return isinstance(node, ast.BinOp) and isinstance(node.op, operators)
@@ -173,6 +178,11 @@ def last_word(node: object) -> str:
     return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
+def callee(node: object) -> ast.expr | None:
+    """What a call calls; None for everything else."""
+    return node.func if isinstance(node, ast.Call) else None
+
+
 def called(node: object) -> str:
     """The last word of what a call calls; empty for everything else."""
     return last_word(node.func) if isinstance(node, ast.Call) else ""
@@ -186,6 +196,11 @@ def literal(node: object) -> object:
 def parts_of_tuple(node: ast.expr) -> list[ast.expr]:
     """The items of a tuple that is written out; all else is one itself."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
+
+
+def parts_of_key(node: object) -> list[ast.expr]:
+    """The parts of the key of an item: ``a`` and ``b`` of ``x[a, b]``; none for everything else."""
+    return parts_of_tuple(node.slice) if isinstance(node, ast.Subscript) else []
 
 
 def targets_of(statement: ast.AST) -> list[ast.expr]:

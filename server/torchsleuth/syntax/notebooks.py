@@ -90,7 +90,7 @@ def read(data: bytes) -> Notebook:
         raise NotANotebook(f"no JSON: {error}") from error
     cells = _cells_of(found)
     metadata = found.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
+    metadata = as_kind(metadata, dict) or {}
     for part, key in (("language_info", "name"), ("kernelspec", "language")):
         said = as_kind(metadata.get(part), dict)
         language = as_kind(said.get(key), str) if said is not None else None

@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
 from torchsleuth.sifting import any_are, first_of, of_kind
-from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, last_word
+from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_function, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -74,13 +74,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
     if isinstance(node, ast.ClassDef | ast.FunctionDef):
         if not _in_name(node, source, position):
             return None
-        if (
-            isinstance(node, ast.FunctionDef)
-            and node.name == "forward"
-            and outer
-            and outer[-1] is cls
-            and cls is not None
-        ):
+        if is_function(node, "forward") and outer and outer[-1] is cls and cls is not None:
             return Referred(cls.name, defined=True)
         at_top = not any_are(outer, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
         return Referred(node.name, defined=True) if at_top else None

@@ -310,5 +310,5 @@ def _attributes_read(tree: ast.AST, owner: str | None = None) -> Iterator[str]:
     """The attributes that are read in a tree; of a variable, where one is given."""
     for node in nodes_in(tree, ast.Attribute):
         if loads(node):
-            if owner is None or (is_name(node.value, owner)):
+            if owner is None or is_name(node.value, owner):
                 yield node.attr

@@ -53,6 +53,13 @@ class Call(Value):
 
 
 Atom = Symbol | Call
+
+
+def is_operation(atom: object, *operators: str) -> TypeGuard[Call]:
+    """Whether this is one of these operations on sizes."""
+    return isinstance(atom, Call) and atom.operator in operators
+
+
 Monomial = tuple[tuple[Atom, int], ...]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Atom, Call, Dim, Monomial, Size, Symbol
+from torchsleuth.tensors.dims import Atom, Call, Dim, Monomial, Size, Symbol, is_operation
 
 Numbers = Mapping[Symbol, int]
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "==": "==", "!=": "!="}
@@ -94,7 +94,7 @@ def size_text(size: Size, inside: str = "") -> str:
     )
     lone = len(pieces) == 1 and pieces[0][0] == 1 and len(size.terms[0][0]) == 1
     symbol = lone and isinstance(size.terms[0][0][0][0], Symbol)
-    extremum = lone and isinstance(size.terms[0][0][0][0], Call) and size.terms[0][0][0][0].operator in ("max", "min")
+    extremum = lone and is_operation(size.terms[0][0][0][0], "max", "min")
     return f"({text})" if inside and not symbol and not extremum else text
 
 
@@ -175,7 +175,7 @@ def _within(size: Size, conditions: Iterable[Condition]) -> Size:
             term: Size = coefficient
             for atom, power in monomial:
                 value: Size = dims.of(atom)
-                if isinstance(atom, Call) and atom.operator in ("min", "max"):
+                if is_operation(atom, "min", "max"):
                     for low, high in (atom.arguments, atom.arguments[::-1]):
                         gaps = [dims.subtract(more, less) for less, more in smaller]
                         gap = dims.subtract(high, low)
@@ -227,12 +227,12 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
     difference = _without_factors(dims.subtract(left, right))
     for smaller, greater in ((left, right), (right, left)):
         atom = _only_atom(smaller)
-        if isinstance(atom, Call) and atom.operator == "min" and greater in atom.arguments:
+        if is_operation(atom, "min") and greater in atom.arguments:
             other = atom.arguments[0] if atom.arguments[1] == greater else atom.arguments[1]
             return Condition("<=", greater, other)
     whole = _without_factors(_divided(difference))
     atom = _only_atom(whole) or _only_atom(dims.negate(whole))
-    if isinstance(atom, Call) and atom.operator == "%":
+    if is_operation(atom, "%"):
         return Condition("==", _remainder(*atom.arguments), 0)
     positive, negative = _sides(difference)
     for one, other in ((positive, negative), (negative, positive)):
@@ -275,12 +275,7 @@ def _apart(condition: Condition) -> list[Condition]:
     difference = dims.subtract(condition.left, condition.right)
     if condition.operator != "==" or isinstance(difference, int) or len(difference.terms) != 2:
         return [condition]
-    floors = [
-        atom
-        for monomial, _ in difference.terms
-        for atom, _ in monomial
-        if isinstance(atom, Call) and atom.operator == "//"
-    ]
+    floors = [atom for monomial, _ in difference.terms for atom, _ in monomial if is_operation(atom, "//")]
     remainders = list(dict.fromkeys(dims.modulo(*atom.arguments) for atom in floors))
     whole: Size = difference
     for _ in floors:
@@ -329,7 +324,7 @@ def _divided(size: Size, known: Iterable[Size] = (), everywhere: bool = True) ->
         for atom, power in monomial:
             term = dims.multiply(term, dims.power(dims.of(atom), power))
         for atom, power in monomial:
-            if not isinstance(atom, Call) or atom.operator != "//" or power != 1:
+            if not is_operation(atom, "//") or power != 1:
                 continue
             dividend, divisor = atom.arguments
             rest = _rest(monomial, atom, coefficient)

@@ -347,6 +347,11 @@ def origin_of(value: Value) -> Origin | None:
     return value.origin if isinstance(value, Tensor) else None
 
 
+def opened(value: Value) -> Value:
+    """A list as the tuple of its items, None where these are not known; everything else as it is."""
+    return value.items if isinstance(value, ListValue) else value
+
+
 def elements_of(value: Value) -> tuple[Any, ...] | None:
     """The items of a list or tuple, or some that stand for them: None where nothing is known of them, and for all other values."""
     return value.elements if isinstance(value, ListValue) else as_kind(value, tuple)
@@ -805,6 +810,16 @@ def tuple_of(value: Value) -> tuple[Any, ...]:
 def is_native(value: Value, *paths: str) -> TypeGuard[Native]:
     """Whether a value is what libraries have under one of these names."""
     return isinstance(value, Native) and value.path in paths
+
+
+def is_native_kind(value: Value, *kinds: str) -> TypeGuard[Native]:
+    """Whether a value is something of libraries of one of these kinds."""
+    return isinstance(value, Native) and value.kind in kinds
+
+
+def is_object_named(value: Value, *names: str) -> TypeGuard[LibraryObject]:
+    """Whether a value is an object of a class of libraries with one of these names, in whatever module."""
+    return isinstance(value, LibraryObject) and value.type_name in names
 
 
 def is_object(value: Value, *paths: str) -> TypeGuard[LibraryObject]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from torchsleuth.sifting import as_kind
-from torchsleuth.values import LibraryModule, Ref, Site, Tensor
+from torchsleuth.values import LibraryModule, Ref, Site, Tensor, Value
 
 SAVES_RESULT = frozenset(
     "sigmoid tanh exp softmax log_softmax sqrt rsqrt relu reciprocal Sigmoid Tanh Softmax LogSoftmax ReLU".split()
@@ -163,10 +163,9 @@ def passes(part: GraphNode) -> bool:
     return part.operator not in ZERO_GRADIENT
 
 
-def node_of(tensor: Tensor) -> GraphNode | None:
-    """The tensor's place in the graph: None for a leaf, and where there is no graph or none that is known."""
-    node = tensor.slots["node"]
-    return as_kind(node, GraphNode)
+def node_of(value: Value) -> GraphNode | None:
+    """A tensor's place in the graph: None for a leaf, where there is no graph or none that is known, and for all other values."""
+    return as_kind(value.slots["node"], GraphNode) if isinstance(value, Tensor) else None
 
 
 def cut_of(tensor: Tensor) -> Cut | None:

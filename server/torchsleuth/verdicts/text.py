@@ -53,7 +53,7 @@ def name_of(node: ast.AST) -> str:
         node = node.func
     if isinstance(node, ast.Attribute):
         return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return plain_name(node) or ""
 
 
 def calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:

@@ -84,7 +84,7 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
                 entered = streams.following(interp, made)
                 return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
     interp.escape((manager,))
-    return manager if isinstance(manager, LibraryObject) else UNKNOWN, Builtin("__exit__", lambda inner: None)
+    return as_kind(manager, LibraryObject) or UNKNOWN, Builtin("__exit__", lambda inner: None)
 
 
 def decorates(manager: Instance) -> bool:

@@ -41,6 +41,7 @@ from torchsleuth.values import (
     elements_of,
     is_int,
     is_object,
+    is_object_named,
     is_unknown,
     items_of,
     new_identity,
@@ -95,7 +96,7 @@ def is_iterable(interp: Interpreter, dataset: Value) -> bool:
     """Whether a dataset is an IterableDataset."""
     if isinstance(dataset, Instance):
         return any(ITERABLE in interp.oracle.mro(base.path) for base in of_kind(_natives(dataset), Native))
-    return isinstance(dataset, LibraryObject) and dataset.type_name in ("IterableDataset", "ChainDataset")
+    return is_object_named(dataset, "IterableDataset", "ChainDataset")
 
 
 def _natives(instance: Instance) -> list[Native]:
@@ -171,7 +172,7 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame, streamed: int
     sampler, batch, drop = (option(loader, name) for name in ("sampler", "batch_size", "drop_last"))
     batch_sampler = option(loader, "batch_sampler")
     if batch_sampler is not None:
-        if not isinstance(batch_sampler, LibraryObject) or batch_sampler.type_name != "BatchSampler":
+        if not is_object_named(batch_sampler, "BatchSampler"):
             return Plan(interp.fresh_size("batch"), None, length(interp, batch_sampler, frame))
         sampler = batch_sampler.argument(0, "sampler")
         batch, drop = batch_sampler.argument(1, "batch_size"), batch_sampler.argument(2, "drop_last")
@@ -313,9 +314,9 @@ def _certain(interp: Interpreter, loader: LibraryObject, refusal: Refusal, size:
         return True
     for name in ("sampler", "batch_sampler"):
         sampler = option(loader, name)
-        if isinstance(sampler, LibraryObject) and sampler.type_name == "BatchSampler":
+        if is_object_named(sampler, "BatchSampler"):
             sampler = sampler.argument(0, "sampler")
-        known = isinstance(sampler, LibraryObject) and sampler.type_name in _LIBRARY_SAMPLERS
+        known = is_object_named(sampler, *_LIBRARY_SAMPLERS)
         if sampler is not None and not known:
             return False
     return dims.positive(dims.subtract(interp.resolved(size), 1)) == 1

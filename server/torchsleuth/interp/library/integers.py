@@ -17,7 +17,6 @@ from torchsleuth.values import (
     AnyIndex,
     Bounds,
     Ends,
-    LibraryObject,
     ListValue,
     Points,
     Reals,
@@ -26,6 +25,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_int,
+    is_object_named,
     items_of,
     sizes_of,
     tuple_of,
@@ -217,7 +217,7 @@ def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[
 
 
 def _is_categorical(args: tuple[Value, ...]) -> bool:
-    return bool(args) and isinstance(args[0], LibraryObject) and args[0].type_name == "Categorical"
+    return bool(args) and is_object_named(args[0], "Categorical")
 
 
 _SCORES = frozenset("Linear LazyLinear Embedding Bilinear Conv1d linear embedding".split())

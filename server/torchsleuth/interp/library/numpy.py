@@ -29,6 +29,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
     numbers_of,
+    opened,
     sizes_of,
 )
 from torchsleuth.values.frames import Frame
@@ -836,7 +837,7 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
     asked = arrays.given_shape(interp, size, call)
     drawn = arrays.make(None if asked is None else (*asked, *shape[1:]), array.spec.dtype)
     weights = interp.resolved(call.get(3, "p"))
-    weights = weights.items if isinstance(weights, ListValue) else weights
+    weights = opened(weights)
     if isinstance(source, int) and (weights is None or (isinstance(weights, tuple) and 0 not in weights)):
         drawn.slots["bounds"] = Bounds(0, source - 1, anywhere=True)
     return drawn

@@ -217,7 +217,7 @@ def _copied(value: Value) -> Value:
     """A copy of a field; what is in a container may be a record."""
     if isinstance(value, Instance):
         return as_dict(value)
-    held = value.items if isinstance(value, ListValue) else value if isinstance(value, tuple) else ()
+    held = value.items if isinstance(value, ListValue) else as_kind(value, tuple) or ()
     nested = held is None or isinstance(value, DictValue) or any_are(held, Ref)
     return UNKNOWN if nested else copies.deep(value)
 

@@ -36,6 +36,7 @@ from torchsleuth.values import (
     is_int,
     is_unknown,
     items_of,
+    opened,
     origin_of,
 )
 from torchsleuth.values.frames import Frame
@@ -333,7 +334,7 @@ def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
     counts = []
     for position, name in enumerate(("mean", "std")):
         value = transform.argument(position, name, UNKNOWN)
-        items = value.items if isinstance(value, ListValue) else value
+        items = opened(value)
         match items:
             case int() | float() if not isinstance(items, bool):
                 counts.append(1)
@@ -404,7 +405,7 @@ def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) 
 def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     asked = interp.resolved(transform.argument(0, "size", UNKNOWN))
     channels, height, width = _extent(interp, value)
-    items = asked.items if isinstance(asked, ListValue) else asked
+    items = opened(asked)
     if isinstance(items, tuple) and len(items) == 2:
         pair = _pair(interp, asked)
         return _like(interp, value, (channels, *pair) if pair else (channels, None, None))
@@ -436,7 +437,7 @@ def _gray(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Val
 def _padded(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
     padding = interp.resolved(transform.argument(0, "padding", UNKNOWN))
     channels, height, width = _extent(interp, value)
-    items = padding.items if isinstance(padding, ListValue) else padding
+    items = opened(padding)
     around: tuple[Any, ...] | None = None
     if is_int(items):
         around = (items,) * 4

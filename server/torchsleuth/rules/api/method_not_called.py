@@ -32,8 +32,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_dotted, is_name, is_reference, nodes_in
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import Bound, Function
+from torchsleuth.values import Bound, Function, is_native_kind
 
 CODE = "TS811"
 
@@ -48,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         node = _written(misuse)
         text = source.segment(node)
         method = isinstance(misuse.value, Bound | Function)
-        function = isinstance(misuse.value, Native) and misuse.value.kind == "function"
+        function = is_native_kind(misuse.value, "function")
         kind = "method" if method else "function" if function else "class"
         what = message(f"method.uncalled.{kind}")
         said = message("method.uncalled", text=" ".join(text.split()), what=what)

@@ -45,7 +45,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site, Tensor
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site
 from torchsleuth.values.graph import AutogradFault, node_of
 
 CODE = "TS405"
@@ -117,7 +117,7 @@ def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
 def _has_own_path(fault: AutogradFault) -> bool:
     """Whether the loss of each round trains the same by itself, beside the piece that is shared by all: an old value that a
     new one is compared with."""
-    root = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None
+    root = node_of(fault.tensor)
     if root is None or fault.node is None:
         return False
     shared = set(fault.node.reachable())

@@ -29,7 +29,6 @@ from torchsleuth.rules.evidence.loops import name_in, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.values import Tensor
 from torchsleuth.values.graph import AutogradFault, node_of
 
 CODE = "TS413"
@@ -37,7 +36,7 @@ CODE = "TS413"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "non_leaf"):
-        node = node_of(fault.tensor) if isinstance(fault.tensor, Tensor) else None
+        node = node_of(fault.tensor)
         if node is None or fault.at.call is None:
             continue
         source = analysis.source_of(fault.at.span.path)

@@ -35,7 +35,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_reference
-from torchsleuth.values import LibraryObject
+from torchsleuth.values import is_object_named
 from torchsleuth.values.frames import Scene
 
 CODE = "TS610"
@@ -60,7 +60,7 @@ def _is_told(analysis: Analysis, point: LoopPoint) -> bool:
 
 
 def _shuffles(sampler: object) -> bool:
-    if not isinstance(sampler, LibraryObject) or sampler.type_name != "DistributedSampler":
+    if not is_object_named(sampler, "DistributedSampler"):
         return False
     return sampler.argument(3, "shuffle", True) is True
 

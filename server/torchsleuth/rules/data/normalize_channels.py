@@ -33,6 +33,7 @@ from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Value, items_of, shape_of
 
 CODE = "TS608"
@@ -99,7 +100,7 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
 
 def _channels(value: Value) -> int:
     shape = shape_of(value)
-    return shape[-3] if shape and isinstance(shape[-3], int) else 0
+    return shape[-3] if shape and is_number(shape[-3]) else 0
 
 
 def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, channels: int) -> Iterator[Candidate]:

@@ -32,7 +32,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, keyword_of
-from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor, Value, is_object_named
 
 CODE = "TS604"
 _RANDOM = frozenset(
@@ -62,7 +62,7 @@ def _in_order(loader: LibraryObject) -> bool:
     if plan is None or plan.count is None or plan.count == 1:
         return False
     dataset = option(loader, "dataset")
-    if isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":
+    if is_object_named(dataset, "Subset"):
         return False
     return isinstance(dataset, Instance | LibraryObject | ListValue) and _ordered(_label(sample))
 

@@ -15,8 +15,7 @@ from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.spec import Native
-from torchsleuth.values import LibraryModule, Site, Tensor, Value
+from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_native_kind
 
 _MAX_STEPS = 12
 LAYERS = tuple(
@@ -152,7 +151,7 @@ def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
 def _package(site: Site, path: str) -> str | None:
     """The name under which a package is imported in a file."""
     for name, value in site.scene.globals.items():
-        if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
+        if is_native_kind(value, "package") and isinstance(name, str):
             if value.path == path:
                 return name
             if path.startswith(f"{value.path}."):

@@ -30,7 +30,7 @@ def cut_adversary(analysis: Analysis, backward: Event, term: Tensor) -> Cut | No
     if not known or not alive & others:
         return None
     for tensor, cut in _detached(analysis, term, own, others):
-        behind = node_of(tensor) if isinstance(tensor, Tensor) else None
+        behind = node_of(tensor)
         if behind is not None and behind.reached[1] and (behind.reached[0] & own) - alive:
             return cut
     return None

@@ -22,9 +22,9 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, plain_name
+from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, parts_of_tuple, plain_name
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import shape_of
 from torchsleuth.values.frames import Scene
 
@@ -146,7 +146,7 @@ def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
 def _is_shifted(frame: Scene, axis: int) -> bool:
     """Whether a function leaves out the first element of something along a dimension: ``targets = ids[:, 1:]``."""
     for part in nodes_in(frame.scope, ast.Subscript):
-        slices = part.slice.elts if isinstance(part.slice, ast.Tuple) else [part.slice]
+        slices = parts_of_tuple(part.slice)
         if len(slices) == axis + 1 and ast.unparse(slices[axis]) == "1:":
             return True
     return False
@@ -162,13 +162,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
     (part, value), frame = (used.shape for used in given), operation.site.scene
     places = [axis for axis, (short, long) in enumerate(zip(part, value)) if short != long]
     short, long = (part[places[0]], value[places[0]]) if len(places) == 1 else (0, 0)
-    if (
-        len(part) != len(value)
-        or not isinstance(short, int)
-        or not isinstance(long, int)
-        or long != short + 1
-        or short < 2
-    ):
+    if len(part) != len(value) or not is_number(short) or not is_number(long) or long != short + 1 or short < 2:
         return
     halves = [f"{name} // 2" for name in names_for(frame, short + long)]
     before = ":, " * places[0]

@@ -9,7 +9,7 @@ from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, first_of, of_kind
-from torchsleuth.syntax.forms import is_name, last_word, loads
+from torchsleuth.syntax.forms import callee, is_name, last_word, loads
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import Site, Tensor, Value, is_unknown
 
@@ -84,7 +84,7 @@ def _reached(tree: ast.Module, loop: ast.AST) -> set[str]:
     pending: list[ast.AST] = [loop]
     while pending:
         for part in ast.walk(pending.pop()):
-            function = part.func if isinstance(part, ast.Call) else None
+            function = callee(part)
             name = last_word(function)
             if name in functions and name not in found and name not in LOOP_METHODS:
                 found.add(name)

@@ -15,7 +15,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import first_line
 from torchsleuth.syntax.names import Names
-from torchsleuth.values import Instance, LibraryObject, Value
+from torchsleuth.values import Instance, LibraryObject, Value, is_object_named
 
 
 def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObject, ast.Call]]:
@@ -32,7 +32,7 @@ def constructions(analysis: Analysis) -> Iterator[tuple[LibraryCall, LibraryObje
 def below_subsets(dataset: Value) -> tuple[Value, int]:
     """The dataset below any Subset, and how many there are above it."""
     above = 0
-    while isinstance(dataset, LibraryObject) and dataset.type_name == "Subset":
+    while is_object_named(dataset, "Subset"):
         dataset, above = dataset.argument(0, "dataset"), above + 1
     return dataset, above
 

@@ -15,6 +15,7 @@ from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    callee,
     is_attribute,
     is_binary,
     is_definition,
@@ -97,7 +98,7 @@ def is_used(analysis: Analysis, event: Event) -> bool:
     statement = as_kind(statement_of(analysis, event.site), ast.Expr)
     if statement is None:
         return True
-    call = statement.value.func if isinstance(statement.value, ast.Call) else None
+    call = callee(statement.value)
     return is_attribute(call, *_COLLECTING)
 
 

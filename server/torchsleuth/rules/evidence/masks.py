@@ -15,6 +15,7 @@ from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_name, is_unary, nodes_in, targets_of
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Origin, Tensor, Value
 
@@ -156,7 +157,7 @@ class Masks:
         if rows is None:
             return named
         padding, count = rows
-        enough = not isinstance(count, int) or count > _FEW_ROWS
+        enough = not is_number(count) or count > _FEW_ROWS
         return named or (enough and (value == padding or value == 0 and padding is None))
 
     def _by_position(self, origin: Origin, name: str, left: Tensor, right: Tensor) -> Meaning | None:

@@ -24,6 +24,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.synthesis.shapes import same
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryModule, Site, Tensor
 
 _PADDING = {"Conv": 4, "MaxPool": 2, "AvgPool": 2}
@@ -34,7 +35,7 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
     """The convolutions behind an operand that is smaller than the other one, padded so that they keep the size."""
     if len(used.shape) != len(other.shape) or len(used.shape) < 3 or _spatial_equal(used, other):
         return
-    if all(isinstance(a, int) and isinstance(b, int) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
+    if all(is_number(a) and is_number(b) and a > b for a, b in zip(used.shape[2:], other.shape[2:])):
         return
     yield from _causal(analysis, used.tensor)
     for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
@@ -125,9 +126,7 @@ def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """The convolution behind an operand that is a whole number of times as large as the other one, with that stride."""
-    factors = {
-        -(-a // b) for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int) and b
-    }
+    factors = {-(-a // b) for a, b in zip(used.shape[2:], other.shape[2:]) if is_number(a) and is_number(b) and b}
     if len(used.shape) != len(other.shape) or len(factors) != 1 or (factor := factors.pop()) < 2:
         return
     for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
@@ -143,7 +142,7 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
 
 def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
     """A transposed convolution with the row and column that its stride leaves open."""
-    short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if isinstance(a, int) and isinstance(b, int)}
+    short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if is_number(a) and is_number(b)}
     site = layer.site
     given = "output_padding" in layer.kwargs or len(layer.args) > 5
     stride = as_kind(layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1), int)
@@ -172,7 +171,7 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
     prefix = next((prefix for prefix in _PADDING if layer.type_name.startswith(prefix)), None)
     kernel = layer.kwargs.get("kernel_size", layer.args[2 if prefix == "Conv" else 0 :][:1])
     kernel = kernel[0] if isinstance(kernel, tuple) and kernel else kernel
-    if prefix is None or not isinstance(kernel, int):
+    if prefix is None or not is_number(kernel):
         return
     source = source_at(analysis, site)
     wanted = _half(analysis, layer, kernel // 2) if amount is None else str(amount)
@@ -191,7 +190,7 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
     given = argument_node(layer, 5 if layer.type_name.startswith("Conv") else 3, "dilation")
     if given is None or half == 0 or layer.site is None:
         return str(half)
-    if isinstance(given, ast.Constant) and isinstance(given.value, int):
+    if isinstance(given, ast.Constant) and is_number(given.value):
         return str(half * given.value)
     text = source_at(analysis, layer.site).segment(given)
     if half == 1:

@@ -8,8 +8,9 @@ from collections import defaultdict
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_literal
+from torchsleuth.syntax.forms import is_literal, parts_of_key
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Tensor
 
 MEETINGS = frozenset("add sub mul div truediv minimum maximum min max where iadd isub imul itruediv".split())
@@ -57,7 +58,7 @@ def may_be_square(left: Shape, right: Shape) -> bool:
     column, vector = (left, right) if len(left) > len(right) else (right, left)
     if is_square(left, right) or len(vector) != 1 or len(column) != 2 or column[1] != 1:
         return is_square(left, right)
-    return not isinstance(column[0], int) and not isinstance(vector[0], int)
+    return not is_number(column[0]) and not is_number(vector[0])
 
 
 def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
@@ -119,6 +120,4 @@ def _is_widened_here(tensor: Tensor, operation: Operation) -> bool:
 
 
 def _has_none(node: ast.AST) -> bool:
-    key = node.slice if isinstance(node, ast.Subscript) else None
-    parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return any(is_literal(part, None) for part in parts)
+    return any(is_literal(part, None) for part in parts_of_key(node))

@@ -17,6 +17,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     is_attribute,
+    is_function,
     is_method_call,
     is_reference,
     is_spread,
@@ -90,9 +91,7 @@ def _state(given: Value) -> LibraryObject | None:
 def _decides(module: Value) -> bool:
     """Whether a class in a module has a way of its own to save or load."""
     return any(
-        isinstance(node, ast.FunctionDef) and node.name in _OWN
-        for part in of_kind(descendants(module), Instance)
-        for node in part.cls.node.body
+        is_function(node, *_OWN) for part in of_kind(descendants(module), Instance) for node in part.cls.node.body
     )
 
 

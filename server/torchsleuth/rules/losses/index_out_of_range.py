@@ -58,6 +58,7 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     parts_of_tuple,
 )
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -133,7 +134,7 @@ def _lookup(operation: Operation) -> Lookup | None:
         shape = found[0].spec.shape if found else None
         index = next((used for used in found[1:] if used.name == 1), None)
         integers = index is not None and (index.spec.dtype or "").startswith("int")
-        if shape and isinstance(shape[0], int) and index is not None and integers and operation.args[1] is index.tensor:
+        if shape and is_number(shape[0]) and index is not None and integers and operation.args[1] is index.tensor:
             return Lookup(index, shape[0], "dimension")
     return None
 
@@ -151,7 +152,7 @@ def _picked(operation: Operation) -> Lookup | None:
     table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
     dim: Value = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
     shape = table.spec.shape if table is not None else None
-    if index is None or not shape or not isinstance(dim, int) or not -len(shape) <= dim < len(shape):
+    if index is None or not shape or not is_number(dim) or not -len(shape) <= dim < len(shape):
         return None
     size = as_kind(shape[dim], int)
     return Lookup(index, size, "table") if size is not None else None

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operands import Operand, operands, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import argument_of, called, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, nodes_in, parts_of_tuple
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import PaddedSteps
 
@@ -59,7 +59,7 @@ def _still(table: Operand, steps: PaddedSteps) -> bool:
 
 def _is_last(node: ast.Subscript, axis: int) -> bool:
     """``[:, -1]`` or ``[:, -1, :]``; without a slice in front where the steps are the first dimension."""
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    parts = parts_of_tuple(node.slice)
     texts = [ast.unparse(part) for part in parts]
     return texts[: axis + 1] == [":"] * axis + ["-1"] and set(texts[axis + 1 :]) <= {":"}
 

@@ -37,6 +37,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import targets_of
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Tensor
 
 CODE = "TS324"
@@ -99,7 +100,7 @@ def _is_last(softmax: Operation) -> bool:
     if softmax.module is not None:
         dim = softmax.module.kwargs.get("dim", softmax.module.args[0] if softmax.module.args else None)
     rank = softmax.specs[0].rank if softmax.specs else None
-    return isinstance(dim, int) and rank is not None and dim in (-1, rank - 1)
+    return is_number(dim) and rank is not None and dim in (-1, rank - 1)
 
 
 def _mask(masked: Operation) -> Operand | None:

@@ -32,6 +32,7 @@ from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.synthesis.shapes import same
+from torchsleuth.tensors.dims import is_number
 
 CODE = "TS311"
 LOSSES = {
@@ -59,7 +60,7 @@ def class_indices(analysis: Analysis, operation: Operation) -> tuple[Operand, Op
     if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
         return None
     scores, numbers = prediction.shape, target.shape
-    several = len(scores) == 2 and isinstance(scores[1], int) and scores[1] > 1
+    several = len(scores) == 2 and is_number(scores[1]) and scores[1] > 1
     one_each = same(numbers[0], scores[0]) and numbers[1:] in ((), (1,))
     if (
         not several

@@ -33,6 +33,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import parts_of_key
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS327"
@@ -97,9 +98,7 @@ def _parts(given: Operand | None, is_part: Callable[[ast.AST], bool]) -> Iterato
 
 
 def _slices(node: ast.AST) -> list[ast.Slice]:
-    key = node.slice if isinstance(node, ast.Subscript) else None
-    parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return of_kind(parts, ast.Slice)
+    return of_kind(parts_of_key(node), ast.Slice)
 
 
 def _ends_early(node: ast.AST) -> bool:

@@ -34,6 +34,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Bounds, Tensor
 
 CODE = "TS316"
@@ -55,7 +56,7 @@ def _are_several(target: Tensor) -> bool:
     around, shape = as_kind(held(target), Bounds), target.spec.shape
     if around is None or (around.low, around.high, around.anywhere) != (0, 1, True):
         return False
-    if not shape or len(shape) < 2 or not isinstance(shape[1], int) or shape[1] < 2:
+    if not shape or len(shape) < 2 or not is_number(shape[1]) or shape[1] < 2:
         return False
     for _ in range(_MAX_STEPS):
         origin = target.origin

@@ -38,6 +38,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Site, Tensor, Value
 
 CODE = "TS308"
@@ -83,7 +84,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if used is None or used.spec.rank is None or used.spec.rank < 2 or key in seen:
             continue
         dim = dim_of(operation)
-        if isinstance(dim, int) and dim in (0, -used.spec.rank):
+        if is_number(dim) and dim in (0, -used.spec.rank):
             proof = _proof(analysis, operation, used, uses, losses)
             if proof is not None:
                 seen.add(key)

@@ -129,7 +129,7 @@ def _passes(call: LibraryCall) -> Iterator[_Pass]:
 
 
 def _node(value: object) -> GraphNode | None:
-    return node_of(value) if isinstance(value, Tensor) else None
+    return node_of(value)
 
 
 # -- what is kept ----------------------------------------------------------------------------------

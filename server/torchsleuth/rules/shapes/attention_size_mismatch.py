@@ -51,6 +51,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_plain_call, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryModule
 
 CODE = "TS111"
@@ -103,7 +104,7 @@ def _heads(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
     """A width that the number of heads does not divide."""
     names = _NAMES.get(module.type_name, _WIDTH)
     width, heads = (given_argument(module, position, name) for position, name in enumerate(names))
-    if not isinstance(width, int) or not isinstance(heads, int) or width < 1 or heads < 1:
+    if not is_number(width) or not is_number(heads) or width < 1 or heads < 1:
         return plain
     text = message("attention.heads", layer=layer_text(module), width=names[0], size=width, heads=names[1], count=heads)
     candidates = _dividing(analysis, module, width, heads)
@@ -232,7 +233,7 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
         yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
     yield from _batch_first(analysis, module)
     if wanted and mask is not None:
-        if len(mask.shape) == len(wanted) == 3 and isinstance(mask.shape[0], int) and wanted[0] > mask.shape[0] > 0:
+        if len(mask.shape) == len(wanted) == 3 and is_number(mask.shape[0]) and wanted[0] > mask.shape[0] > 0:
             times, call = wanted[0] // mask.shape[0], failure.operation.site.node
             yield from suffixed(analysis, mask, f".repeat_interleave({_heads_text(module, call, times)}, dim=0)")
         if square:
@@ -251,7 +252,7 @@ def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryMod
     names, call = _MASKS.get(module.type_name, {}), operation.site.call
     given = operands(operation)
     for mask in given:
-        name = names.get(mask.name, "") if isinstance(mask.name, int) else mask.name
+        name = names.get(mask.name, "") if is_number(mask.name) else mask.name
         node = mask.node
         sequences = {tuple(map(dims.text, used.shape[:2])) for used in given if len(used.shape) == 3}
         shape = tuple(map(dims.text, mask.shape))
@@ -298,7 +299,7 @@ def _of_sequence(mask: Operand, given: list[Operand]) -> bool:
 
 def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:
     """A mask for the longest sequences, cut to the length of these: ``self.mask[:x.size(1), :x.size(1)]``."""
-    longer = all(isinstance(size, int) and size > short for size, short in zip(mask.shape, wanted))
+    longer = all(is_number(size) and size > short for size, short in zip(mask.shape, wanted))
     if mask.node is None or not longer:
         return
     texts = []

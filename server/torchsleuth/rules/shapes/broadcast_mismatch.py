@@ -60,7 +60,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import LibraryModule, Site
 
 CODE = "TS103"
@@ -222,7 +222,7 @@ def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterato
 
 
 def _is_longer(size: Size, wanted: Size) -> bool:
-    return isinstance(size, int) and isinstance(wanted, int) and size > wanted > 1
+    return is_number(size) and is_number(wanted) and size > wanted > 1
 
 
 def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
@@ -234,7 +234,7 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
         convolution = layer.type_name.startswith("Conv")
         axis = (1 if len(used.shape) > 1 else 0) if convolution else -1
         wanted = other.shape[axis]
-        if not same(used.shape[axis], wanted) and isinstance(wanted, int):
+        if not same(used.shape[axis], wanted) and is_number(wanted):
             name = (
                 "out_channels" if convolution else "embedding_dim" if layer.type_name == "Embedding" else "out_features"
             )

@@ -44,6 +44,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Tensor
 
 CODE = "TS106"
@@ -201,7 +202,7 @@ def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Ite
     if len(used.shape) != len(other.shape):
         return
     for index, (mine, wanted) in enumerate(zip(used.shape, other.shape)):
-        if index == dim % len(used.shape) or same(mine, wanted) or not isinstance(wanted, int):
+        if index == dim % len(used.shape) or same(mine, wanted) or not is_number(wanted):
             continue
         yield from resized(analysis, used.tensor, index, wanted)
         for layer in layers_behind(analysis, used.tensor, "Linear"):

@@ -32,6 +32,7 @@ from torchsleuth.rules.evidence.describe import expression_text, layer_text, ope
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryModule
 
 CODE = "TS102"
@@ -100,11 +101,11 @@ def _candidates(
     if node is not None and batched and got == 1 and layer.built is not None:
         edit = edits.insert_after_node(source, node, f".expand(-1, {wanted}{', -1' * spatial})")
         yield Candidate(message("fix.repeat_channel", tensor=name, count=wanted), (edit,))
-    if isinstance(got, int) and batched:
+    if is_number(got) and batched:
         yield from _depthwise(analysis, layer, got)
         yield from change_argument(analysis, layer, 0, "in_channels", got)
         for previous in _producers(analysis, failure):
-            made = change_argument(analysis, previous, 1, "out_channels", wanted) if isinstance(wanted, int) else ()
+            made = change_argument(analysis, previous, 1, "out_channels", wanted) if is_number(wanted) else ()
             yield from (Candidate(item.title, item.edits, safe=False) for item in made)
     yield from turned
 
@@ -112,7 +113,7 @@ def _candidates(
 def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Iterator[Candidate]:
     """Another number of channels for a convolution that has a group, and an output, for each."""
     sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
-    if not isinstance(sizes[0], int) or sizes.count(sizes[0]) != len(sizes):
+    if not is_number(sizes[0]) or sizes.count(sizes[0]) != len(sizes):
         return
     made = [change_argument(analysis, layer, position, name, channels) for position, name in _CHANNELS]
     for parts in zip(*made):
@@ -122,7 +123,7 @@ def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Itera
 def _undivided(analysis: Analysis, layer: LibraryModule, plain: Finding) -> Finding:
     """Groups that do not divide the channels: the nearest number that does, or the nearest multiple."""
     sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
-    inner, outer, groups = (size if isinstance(size, int) and size > 0 else 0 for size in sizes)
+    inner, outer, groups = (size if is_number(size) and size > 0 else 0 for size in sizes)
     if not inner or not outer or not groups or inner % groups == outer % groups == 0:
         return plain
     name, channels = ("in_channels", inner) if inner % groups else ("out_channels", outer)

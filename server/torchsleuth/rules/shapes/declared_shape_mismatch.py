@@ -34,7 +34,7 @@ from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 
 CODE = "TS116"
 
@@ -154,10 +154,10 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
     for axis, (part, wanted, size) in enumerate(zip(aligned, expected, shape)):
         if part is None or wanted is None or _is_synonym(part, size):
             continue
-        if isinstance(wanted, int) and dims.symbol(size) is None and dims.equal(wanted, size) is None:
+        if is_number(wanted) and dims.symbol(size) is None and dims.equal(wanted, size) is None:
             continue  # The number that a computed size has for the inputs that are meant.
         # A letter names the axis as often as the size: what has the size of another one is wrong.
-        others = [other for name, other in known.items() if name != part.size and not isinstance(other, int)]
+        others = [other for name, other in known.items() if name != part.size and not is_number(other)]
         if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others:
             wrong.append(axis)
     return wrong or None
@@ -331,7 +331,7 @@ def _corrected(source: SourceText, sighting: DeclaredSighting, wrong: list[int])
     """The sizes that are wrong, replaced by what they are; the whole list where their number is wrong."""
     declared, shape = sighting.declared, sighting.shape or ()
     aligned = declared.aligned(len(shape))
-    names = {value: name for name, value in sighting.sizes if not isinstance(value, int) or declared.kind == "comment"}
+    names = {value: name for name, value in sighting.sizes if not is_number(value) or declared.kind == "comment"}
     texts = [names[size] if size in names and len(names[size]) < MIN_WORD else dims.text(size) for size in shape]
     if any("?" in text for text in texts):
         return

@@ -34,7 +34,8 @@ from torchsleuth.rules.evidence.operators import family_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryObject, Value
+from torchsleuth.tensors.dims import is_number
+from torchsleuth.values import Value, is_object_named
 from torchsleuth.values.frames import Scene
 
 CODE = "TS117"
@@ -73,7 +74,7 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
     """Operands that were made for a full batch, made for the batch at hand: with ``x.size(0)`` of a tensor above; several
     of one function, such as both states of an LSTM, at once."""
     given = [used for used in operands(failure.operation) if used.spec.shape]
-    batches = {used.shape[0] for used in given if isinstance(used.shape[0], int)}
+    batches = {used.shape[0] for used in given if is_number(used.shape[0])}
     found: dict[tuple[int, int, str], Candidate] = {}
     alike: dict[tuple[Scene, str, object], dict[tuple[int, int, str], Edit]] = {}
     for used in given:
@@ -82,7 +83,7 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
             frame = born.site.scene if born is not None else None
             while frame is not None:
                 value = _value(frame, node)
-                for name in tensors_above(frame, node) if isinstance(value, int) and value > min(batches) else ():
+                for name in tensors_above(frame, node) if is_number(value) and value > min(batches) else ():
                     new = f"{name}.size(0)"
                     key = (node.lineno, node.col_offset, new)
                     if key not in found:
@@ -113,7 +114,7 @@ def _dropped(analysis: Analysis) -> Iterator[Candidate]:
     """The loaders told to leave out a batch that is not full."""
     for call in analysis.trace.calls:
         node = call.site.call
-        if not isinstance(call.result, LibraryObject) or call.result.type_name != "DataLoader":
+        if not is_object_named(call.result, "DataLoader"):
             continue
         if node is not None and "drop_last" not in call.kwargs:
             edit = edits.add_argument(source_at(analysis, call.site), node, "drop_last=True")

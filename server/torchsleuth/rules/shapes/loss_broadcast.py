@@ -47,7 +47,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_assignment, is_literal, is_name, nodes_in, targets_of
+from torchsleuth.syntax.forms import is_assignment, is_literal, is_name, nodes_in, parts_of_key, targets_of
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape, squeezed, transposed, unsqueezed
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor
@@ -218,9 +218,7 @@ def _is_widened(tensor: Tensor) -> bool:
         return False
     if origin.operator.rpartition(".")[2] == "unsqueeze":
         return True
-    key = origin.site.node.slice if isinstance(origin.site.node, ast.Subscript) else None
-    parts = key.elts if isinstance(key, ast.Tuple) else [key]
-    return any(is_literal(part, None) for part in parts)
+    return any(is_literal(part, None) for part in parts_of_key(origin.site.node))
 
 
 def _finding(

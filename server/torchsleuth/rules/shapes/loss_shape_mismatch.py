@@ -57,7 +57,7 @@ from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
 from torchsleuth.synthesis import losses
 from torchsleuth.synthesis.shapes import Rewriting, Shape, class_indices, same, same_shape, squeezed
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import DictValue, Instance, LibraryModule, Tensor, Value
 
 CODE = "TS113"
@@ -371,7 +371,7 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
 def _as_many_classes(
     analysis: Analysis, prediction: Operand, given: Tensor, classes: Size, weights: Size
 ) -> Iterator[Candidate]:
-    if isinstance(weights, int):
+    if is_number(weights):
         for layer in layers_behind(analysis, prediction.tensor, "Linear", "Conv"):
             name = "out_features" if layer.type_name == "Linear" else "out_channels"
             yield from change_argument(analysis, layer, 1, name, weights)

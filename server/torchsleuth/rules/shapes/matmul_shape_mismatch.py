@@ -59,7 +59,7 @@ from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Shape, fitting, same, squeezed, transposed
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import LibraryModule, Tensor
 
 CODE = "TS101"
@@ -101,7 +101,7 @@ def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, 
         shape=shape_text(used.spec),
         got=dims.text(got),
         layer=layer_text(layer),
-        wanted=wanted if isinstance(wanted, int) else "another size",
+        wanted=wanted if is_number(wanted) else "another size",
     )
     candidates = _for_linear(analysis, failure, layer, used, wanted)
     return Finding(failure.operation.site.span, text, trail(analysis, failure, "in_features", wanted), candidates)
@@ -121,7 +121,7 @@ def _other_weight(
         weight=shape_text(weight.spec),
     )
     candidates: Iterator[Candidate] = iter(())
-    if owner is not None and owner.path == "torch.nn.Embedding" and isinstance(got, int):
+    if owner is not None and owner.path == "torch.nn.Embedding" and is_number(got):
         candidates = change_argument(analysis, owner, 1, "embedding_dim", got)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
@@ -131,13 +131,13 @@ def _for_linear(
 ) -> Iterator[Candidate]:
     shape, got = used.shape, used.shape[-1]
     yield from _one_sample(analysis, used)
-    if isinstance(wanted, int):
+    if is_number(wanted):
         yield from _before_parts(analysis, used.tensor, wanted)
-        if not isinstance(got, int) or wanted > got:
+        if not is_number(got) or wanted > got:
             yield from joined_otherwise(analysis, used.tensor)
-    if isinstance(wanted, int) and same(dims.multiply(got, 2), wanted):
+    if is_number(wanted) and same(dims.multiply(got, 2), wanted):
         yield from both_directions(analysis, used.tensor)
-    if isinstance(wanted, int):
+    if is_number(wanted):
         if len(shape) == 1 or shape[0] == 1:
             yield from _keep_batch(analysis, layer, used)
         if len(shape) > 2 and same(dims.product(shape[1:]), wanted):
@@ -153,9 +153,9 @@ def _for_linear(
         yield from fitted(analysis, used, lambda other: same(other[-1], wanted), squeezed)
         if same(dims.multiply(got, 2), wanted):
             yield from both_directions(analysis, used.tensor)
-    if isinstance(got, int):
+    if is_number(got):
         yield from change_argument(analysis, layer, 0, "in_features", got)
-    if isinstance(wanted, int):
+    if is_number(wanted):
         if len(shape) == 4 and same(shape[1], wanted):
             yield from suffixed(analysis, used, ".mean(dim=(2, 3))", safe=False)
         yield from _previous_layer(analysis, used.tensor, wanted)
@@ -260,7 +260,7 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
         return
     if not same(given[0].shape[-1], built if built is not None else -1):
         return
-    if isinstance(widths[0], int) and isinstance(widths[1], int):
+    if is_number(widths[0]) and is_number(widths[1]):
         names = [next(names_for(site.scene, width), str(width)) for width in of_kind(widths, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
         edit = edits.add_argument(source_at(analysis, site), site.call, text)
@@ -308,11 +308,11 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
     ):
         if len(used.shape) > 1 and same(mine, wanted) and other.shape:
             yield from suffixed(analysis, used, ".T" if len(used.shape) == 2 else ".transpose(-2, -1)", safe=False)
-    if isinstance(left.shape[-1], int) and isinstance(right.shape[_inner(right.shape)], int):
+    if is_number(left.shape[-1]) and is_number(right.shape[_inner(right.shape)]):
         yield from resized(analysis, right.tensor, _inner(right.shape), left.shape[-1])
         yield from resized(analysis, left.tensor, -1, right.shape[_inner(right.shape)])
         for used, wanted in ((left, right.shape[_inner(right.shape)]), (right, left.shape[-1])):
-            if isinstance(wanted, int):
+            if is_number(wanted):
                 yield from _previous_layer(analysis, used.tensor, wanted)
     for used, other in ((right, left), (left, right)):
         if len(used.shape) > 2:
@@ -380,7 +380,7 @@ def _lengthened(terms: list[str], given: list[Operand], output: str) -> Iterator
         return
     ways: list[list[str]] = []
     for term, lacks, used in zip(terms, missing, given):
-        sizes = [size if isinstance(size, int) else 0 for size in used.shape]
+        sizes = [size if is_number(size) else 0 for size in used.shape]
         places = sorted(range(len(term) + 1), key=lambda place: (place == 0, sizes[place])) if lacks else []
         ways.append([term[:place] + free + term[place:] for place in places] or [term])
     for changed in product(*ways):

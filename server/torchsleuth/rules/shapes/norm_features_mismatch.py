@@ -51,7 +51,8 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display
 from torchsleuth.synthesis.shapes import Shape, same
 from torchsleuth.tensors import dims
-from torchsleuth.values import LibraryModule, ListValue, items_of
+from torchsleuth.tensors.dims import is_number
+from torchsleuth.values import LibraryModule, items_of, opened
 
 CODE = "TS109"
 _ARGUMENT = {
@@ -108,9 +109,9 @@ def _finding(
 
 def _sizes(built: object) -> object:
     """The sizes that a layer was built for, as they are shown."""
-    items = built.items if isinstance(built, ListValue) else built
+    items = opened(built)
     whole = isinstance(items, tuple) and all_are(items, int)
-    return items if whole or isinstance(items, int) else "another size"
+    return items if whole or is_number(items) else "another size"
 
 
 def _candidates(
@@ -158,7 +159,7 @@ def _each_size(
         return
     frame, changes = module.site.scene, {}
     for part, old, new in zip(node.elts, items, shape[-len(items) :]):
-        if isinstance(new, int) and not same(new, old):
+        if is_number(new) and not same(new, old):
             text = next(iter((*names_for(frame, new, part), *resized_texts(old, part, frame, new))), None)
             if text is None:
                 return

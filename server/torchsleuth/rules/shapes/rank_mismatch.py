@@ -48,6 +48,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, is_spread, last_sizes
 from torchsleuth.synthesis.shapes import same, squeezed
+from torchsleuth.tensors.dims import is_number
 
 CODE = "TS108"
 _BY_INDEX = ("gather", "scatter", "scatter_", "scatter_add", "scatter_add_", "take_along_dim")
@@ -259,7 +260,7 @@ def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterat
     if layer is None or layer.type_name != "Conv2d" or channels is None or channels < 1:
         return
     size = used.shape[1] if len(used.shape) == 2 else None
-    side = math.isqrt(size // channels) if isinstance(size, int) else 0
+    side = math.isqrt(size // channels) if is_number(size) else 0
     if side > 1 and channels * side * side == size:
         suffix = f".reshape(-1, {channels}, {side}, {side})"
         node = operation.site.call

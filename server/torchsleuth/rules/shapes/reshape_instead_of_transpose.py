@@ -34,11 +34,19 @@ from torchsleuth.rules.evidence.describe import call_trail, expression_text, ori
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_attribute, is_display, is_method_call, is_spread, nodes_in, targets_of
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_display,
+    is_method_call,
+    is_spread,
+    nodes_in,
+    plain_name,
+    targets_of,
+)
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import ListValue, Tensor, Value, is_int
+from torchsleuth.values import ListValue, Tensor, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
 CODE = "TS120"
@@ -130,8 +138,7 @@ def _sizes(call: LibraryCall, node: ast.Call) -> tuple[list[ast.expr], list[Valu
     if len(nodes) == 1 and is_display(nodes[0]):
         nodes = list(nodes[0].elts)
     if len(values) == 1 and isinstance(values[0], tuple | ListValue):
-        given = values[0].items if isinstance(values[0], ListValue) else values[0]
-        values = list(given or ())
+        values = list(items_of(values[0]) or ())
     if len(nodes) != len(values) or is_spread(nodes):
         return [], []
     return nodes, values
@@ -305,7 +312,7 @@ def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:
 def _named_order(analysis: Analysis, frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
     """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
     scope = frame.scope
-    names = [node.id if isinstance(node, ast.Name) else "" for node in nodes]
+    names = [plain_name(node) or "" for node in nodes]
     for statement in nodes_in(scope, ast.Assign):
         if isinstance(statement.targets[0], ast.Tuple):
             given = [part.id if isinstance(part, ast.Name) else "?" for part in statement.targets[0].elts]

@@ -39,6 +39,7 @@ from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Instance, LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
 
@@ -209,7 +210,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
     for index, node in enumerate(written.elts):
         rest = as_kind(dims.product((*sizes[:index], *sizes[index + 1 :])), int)
-        if isinstance(width, int) and rest is not None and rest > 0 and width % rest == 0:
+        if is_number(width) and rest is not None and rest > 0 and width % rest == 0:
             yield replaced(analysis, site.scene.site(node), node, str(width // rest), safe=False)
 
 
@@ -241,9 +242,9 @@ def _shares(
         for other, value in enumerate(values):
             named = all(is_reference(sizes[place]) for place in (index, other))
             own = as_kind(values[index], int)
-            if not named or other == index or own is None or not isinstance(value, int) or value < 2:
+            if not named or other == index or own is None or not is_number(value) or value < 2:
                 continue
-            if held is not None and isinstance(total, int) and held == total * value and own % value == 0:
+            if held is not None and is_number(total) and held == total * value and own % value == 0:
                 old, new = source.segment(sizes[index]), source.segment(sizes[other])
                 edit = edits.replace(source, sizes[index], f"{old} // {new}")
                 yield Candidate(message("fix.size", old=old, new=f"{old} // {new}"), (edit,))
@@ -252,7 +253,7 @@ def _shares(
 def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
     """The linear layers of the module around an operation that were made for the width it reshapes to."""
     owner = as_kind(operation.site.scene.receiver, Instance)
-    for held in owner.slots.values() if owner is not None and isinstance(width, int) else ():
+    for held in owner.slots.values() if owner is not None and is_number(width) else ():
         for part in of_kind(parts_of(held), LibraryModule):
             if part.type_name == "Linear":
                 if given_argument(part, 0, "in_features") == width:
@@ -275,7 +276,7 @@ def _where_written(
 
 def _divisors(value: object, shape: tuple[dims.Size, ...] | None) -> list[str]:
     """The divisors of a dimension that a size does not divide, the nearest first: patches of 10 for 16 in 40 pixels."""
-    if not isinstance(value, int) or value < 2:
+    if not is_number(value) or value < 2:
         return []
     uneven = {size for size in of_kind((shape or ())[1:], int) if value < size <= 4096 and size % value}
     found = {part for size in uneven for part in range(2, size) if size % part == 0}
@@ -286,13 +287,13 @@ def _equal_sides(
     source: SourceText, sizes: list[ast.expr], values: list[object], shape: tuple[dims.Size, ...] | None
 ) -> Iterator[Candidate]:
     """Height and width, written as the same number, that hold what there is of each sample: ``(-1, 32, 7, 7)``."""
-    sides = [index for index, value in enumerate(values) if isinstance(value, int) and value > 1]
+    sides = [index for index, value in enumerate(values) if is_number(value) and value > 1]
     if len(sides) < 2 or values[sides[-1]] != values[sides[-2]] or not shape or 0 in sides:
         return
     features, held = as_kind(dims.product(shape[1:]), int), 1
     for index in range(1, len(values)):
         value = values[index]
-        held *= value if isinstance(value, int) and index not in sides[-2:] else 1
+        held *= value if is_number(value) and index not in sides[-2:] else 1
     if features is None or held < 1 or features % held:
         return
     side = math.isqrt(features // held)

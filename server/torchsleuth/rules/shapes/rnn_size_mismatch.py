@@ -31,7 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.synthesis.shapes import Shape, same, same_shape, squeezed
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import LibraryModule
 
 CODE = "TS110"
@@ -71,7 +71,7 @@ def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iter
         yield from fitted(analysis, used, lambda shape: same(shape[-1], got), squeezed)
         yield from suffixed(analysis, used, ".flatten(2)", safe=False)
         yield from suffixed(analysis, used, ".flatten(0, 1)", safe=False)
-    elif isinstance(got, int):
+    elif is_number(got):
         if len(used.shape) == 3 and built is not None and same(used.shape[1], built):
             yield from suffixed(analysis, used, ".transpose(1, 2)")
         yield from change_argument(analysis, module, 0, "input_size", got)
@@ -108,7 +108,7 @@ def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted
     for axis in range(len(wanted)):
         if len(state.shape) == len(wanted) and not same(state.shape[axis], wanted[axis]):
             yield from resized(analysis, state.tensor, axis, wanted[axis])
-            if axis == 2 and isinstance(state.shape[2], int):
+            if axis == 2 and is_number(state.shape[2]):
                 yield from change_argument(analysis, module, 1, "hidden_size", state.shape[2])
     if len(state.shape) == len(wanted) + 1 and state.shape[0] == 1:
         yield from suffixed(analysis, state, ".squeeze(0)")
@@ -121,7 +121,7 @@ def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted
 
 
 def _is_more(size: Size, wanted: Size) -> bool:
-    return isinstance(size, int) and isinstance(wanted, int) and size > wanted
+    return is_number(size) and is_number(wanted) and size > wanted
 
 
 def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> Shape:

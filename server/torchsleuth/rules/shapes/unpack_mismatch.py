@@ -32,6 +32,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_name, loads
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of, shape_of
 
 CODE = "TS115"
@@ -205,7 +206,7 @@ def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.Li
 def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
     """Features that hold several things side by side, such as means and variances, taken apart."""
     shape = shape_of(found.value)
-    if value is None or not shape or len(shape) < 2 or not isinstance(shape[-1], int):
+    if value is None or not shape or len(shape) < 2 or not is_number(shape[-1]):
         return
     if isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript) and shape[-1] % wanted == 0:
         yield appended(analysis, found.site, value, f".chunk({wanted}, dim=-1)")

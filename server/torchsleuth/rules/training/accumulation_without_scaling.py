@@ -43,7 +43,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, is_method_call
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import LibraryObject, Tensor
+from torchsleuth.values import LibraryObject, Tensor, is_object_named
 from torchsleuth.values.graph import PRODUCTS, GraphNode
 
 CODE = "TS514"
@@ -71,7 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if found and not changes_gradients(analysis):
         clipped = bool(analysis.events("clip"))
         for backward, step, condition in found.values():
-            adaptive = isinstance(step.subject, LibraryObject) and step.subject.type_name in _ADAPTIVE
+            adaptive = is_object_named(step.subject, *_ADAPTIVE)
             yield _finding(analysis, backward, step, condition, hidden=adaptive and not clipped)
 
 

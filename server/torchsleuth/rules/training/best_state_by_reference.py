@@ -37,12 +37,14 @@ from torchsleuth.schema import Edit
 from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    callee,
     is_assignment,
     is_attribute,
     is_display,
     is_name,
     names_in,
     nodes_in,
+    parts_of_tuple,
     stored_in,
     targets_of,
 )
@@ -296,7 +298,7 @@ def _added_to(statement: ast.stmt, name: str, loop: ast.For | ast.While) -> ast.
 def _target(analysis: Analysis, place: _Place, conditional: bool) -> ast.expr | None:
     statement = place.statement
     if isinstance(statement, ast.Expr):
-        function = statement.value.func if isinstance(statement.value, ast.Call) else None
+        function = callee(statement.value)
         collected = function.value if is_attribute(function, "append") else None
         return collected if collected is not None and _is_gathered(analysis, place, collected) else None
     if not isinstance(statement, ast.Assign | ast.AnnAssign) or not conditional:
@@ -419,7 +421,7 @@ def _made_anew(place: _Place, name: str) -> bool:
 def _bare(loop: ast.AST) -> Iterator[ast.expr]:
     """Things that assignments in a loop only give another name, alone or in a tuple."""
     for node in nodes_in(loop, ast.Assign):
-        parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        parts = parts_of_tuple(node.value)
         yield from of_kind(parts, ast.Name, ast.Attribute)
 
 

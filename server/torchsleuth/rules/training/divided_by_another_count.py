@@ -46,6 +46,7 @@ from torchsleuth.syntax.forms import (
     targets_of,
 )
 from torchsleuth.syntax.trees import Index
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject
 
 CODE = "TS546"
@@ -178,7 +179,7 @@ def _is_mean(operation: Operation) -> bool:
     if operation.target.rpartition(".")[2] not in _LOSSES or not operation.specs:
         return False
     shape = operation.specs[0].shape
-    if not shape or not isinstance(shape[0], int) or shape[0] < 2:
+    if not shape or not is_number(shape[0]) or shape[0] < 2:
         return False
     made = as_kind(
         operation.site.node if operation.module is None else operation.module.site and operation.module.site.node,

@@ -140,7 +140,7 @@ def _in_plain_containers(analysis: Analysis) -> Iterator[Value]:
     """Parts of modules in lists and dicts that modules do not look into, of which TS511 speaks."""
     for item in analysis.trace.attributes:
         held = item.owner.slots.get(item.name)
-        items = held.elements if isinstance(held, ListValue) else held if isinstance(held, tuple) else ()
+        items = held.elements if isinstance(held, ListValue) else as_kind(held, tuple) or ()
         items = tuple((held.items or {}).values()) if isinstance(held, DictValue) else items
         for layer in items or ():
             yield from parts_of(layer)

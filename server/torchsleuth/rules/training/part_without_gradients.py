@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.gradients import reads_gradients
 from torchsleuth.rules.evidence.graphs import uncut
 from torchsleuth.rules.rule import Analysis, Finding, Rule, related
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, Tensor, is_module
+from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, is_module
 from torchsleuth.values.graph import Cut, node_of
 
 CODE = "TS534"
@@ -86,7 +86,7 @@ def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: l
         ):
             return cut
     for call in (*analysis.calls.get("Tensor.detach", ()), *analysis.calls.get("Tensor.data", ())):
-        node = node_of(call.receiver) if isinstance(call.receiver, Tensor) else None
+        node = node_of(call.receiver)
         if (
             node is None
             or id(part) not in node.reached[0]

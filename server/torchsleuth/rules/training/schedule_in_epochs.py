@@ -52,6 +52,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Site, is_int, items_of
 
 CODE = "TS536"
@@ -175,7 +176,7 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
         marks = _milestones(scheduler, epochs, batches)
         if marks is not None:
             return marks
-    if epochs is None or not isinstance(batches, int) or batches < 2:
+    if epochs is None or not is_number(batches) or batches < 2:
         return None
     name, taken = scheduler.type_name, epochs * batches
     if name == "CosineAnnealingLR":
