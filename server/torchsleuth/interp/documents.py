@@ -123,10 +123,11 @@ class Documents(WrittenContracts):
                 return self._record(value)
         if is_int(value) and not isinstance(value, bool):
             return Part("value", text=dims.text(self.resolved(value)))
-        if value is None or isinstance(value, bool | float | str):
-            return Part("value", text=repr(value))
-        if isinstance(value, Scalar):
-            return Part("value", text=value.type)
+        match value:
+            case None | bool() | float() | str():
+                return Part("value", text=repr(value))
+            case Scalar():
+                return Part("value", text=value.type)
         return Part("unknown", cause=as_kind(value, Unknown))
 
     def _record(self, value: Instance) -> Part:

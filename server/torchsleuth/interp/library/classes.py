@@ -340,10 +340,11 @@ def is_protocol(cls: ClassValue) -> bool:
 def fits_protocol(interp: Interpreter, value: Value, cls: ClassValue) -> bool | None:
     """Whether a value has the methods of a protocol that is checked at run time."""
     names = [name for name, one in cls.slots.items() if isinstance(one, Function)]
-    if value is None or isinstance(value, str | int | float | tuple):
-        return all(hasattr(value, name) for name in names)
-    if isinstance(value, Instance) and not value.cls.opaque:
-        return all(interp.class_attribute(value.cls, name) is not MISSING for name in names) or None
+    match value:
+        case None | str() | int() | float() | tuple():
+            return all(hasattr(value, name) for name in names)
+        case Instance() if not value.cls.opaque:
+            return all(interp.class_attribute(value.cls, name) is not MISSING for name in names) or None
     return None
 
 

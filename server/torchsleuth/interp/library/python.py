@@ -821,12 +821,13 @@ def _callable(interp: Interpreter, call: Arguments) -> Value:
         isinstance(value, Native) and value.kind in ("builtin", "function", "class", "module-class")
     ):
         return True
-    if isinstance(value, Bound):
-        return True if isinstance(value.function, Function) else Scalar("bool")
-    if value is None or isinstance(value, str | int | float | tuple | ListValue | DictValue):
-        return False
-    if isinstance(value, Instance) and not value.cls.opaque and not value.is_module:
-        return interp.class_attribute(value.cls, "__call__") is not MISSING
+    match value:
+        case Bound():
+            return True if isinstance(value.function, Function) else Scalar("bool")
+        case None | str() | int() | float() | tuple() | ListValue() | DictValue():
+            return False
+        case Instance() if not value.cls.opaque and not value.is_module:
+            return interp.class_attribute(value.cls, "__call__") is not MISSING
     return Scalar("bool")
 
 

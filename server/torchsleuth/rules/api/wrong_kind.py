@@ -173,7 +173,9 @@ def _differ(value: object) -> bool:
 
 def _what(kind: str, value: object) -> str:
     if kind == "int":
-        return message("kind.what.number", number=dims.text(value)) if isinstance(value, int) else message("kind.what.int")
+        return (
+            message("kind.what.number", number=dims.text(value)) if isinstance(value, int) else message("kind.what.int")
+        )
     if kind == "module":
         name = value.cls.name if isinstance(value, Instance) else getattr(value, "type_name", "")
         return message("kind.what.module", name=name)
