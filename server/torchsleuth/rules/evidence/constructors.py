@@ -134,7 +134,7 @@ def _is_of_loop(analysis: Analysis, node: ast.expr, frame: Scene) -> bool:
         *of_kind(around, ast.For, ast.AsyncFor),
         *(one for part in around for one in getattr(part, "generators", ())),
     ]
-    return isinstance(node, ast.Name) and node.id in names_in(*(loop.target for loop in loops))
+    return plain_name(node) in names_in(*(loop.target for loop in loops))
 
 
 def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:

@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binary, is_binding, is_name, is_reference, is_unary, nodes_in
+from torchsleuth.syntax.forms import called, is_binary, is_binding, is_name, is_reference, is_unary, literal, nodes_in
 from torchsleuth.syntax.trees import Index
 
 CODE = "TS330"
@@ -71,7 +71,7 @@ def _form(terms: Terms) -> int:
     signs: dict[str, int] = {}
     plain = {ast.unparse(term) for _, term in terms if is_reference(term)}
     for sign, term in terms:
-        if isinstance(term, ast.Constant) and term.value == 1:
+        if literal(term) == 1:
             signs["one"] = sign
         elif is_reference(term):
             signs["logarithm"] = sign

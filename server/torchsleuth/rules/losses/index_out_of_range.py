@@ -57,6 +57,7 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     parts_of_tuple,
+    plain_name,
 )
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
@@ -347,7 +348,7 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     around = edits.path_to(analysis.tree(site.span.path), node)
     loops = of_kind(around, ast.For, ast.comprehension)
     loops += [part.generators[0] for part in of_kind(around, ast.ListComp, ast.GeneratorExp)]
-    loop = next((one for one in reversed(loops) if isinstance(one.target, ast.Name) and one.target.id in names), None)
+    loop = next((one for one in reversed(loops) if plain_name(one.target) in names), None)
     if loop is None or isinstance(node.slice, ast.Name):
         return
     ends: list[Candidate] = []
