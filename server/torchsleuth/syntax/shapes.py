@@ -109,8 +109,8 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
         return NOTHING
     aliases = {
         node.targets[0].id: node.value
-        for node in tree.body
-        if heads and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+        for node in of_kind(tree.body, ast.Assign)
+        if heads and isinstance(node.targets[0], ast.Name)
     }
     reader = _Annotations(source, heads, aliases)
     for node in _statements(tree.body):
@@ -159,7 +159,7 @@ def _attributes(node: ast.ClassDef, reader: _Annotations) -> Iterator[tuple[Key,
         if isinstance(part.target, ast.Name) and part.value is None
         if (declared := reader.read(part.annotation)) is not None
     }
-    methods = [part for part in node.body if shapes and isinstance(part, ast.FunctionDef) and part.args.args]
+    methods = [part for part in of_kind(node.body, ast.FunctionDef) if shapes and part.args.args]
     for method in methods:
         own = method.args.args[0].arg
         for part in _statements(method.body):

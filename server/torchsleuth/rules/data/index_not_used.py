@@ -116,8 +116,8 @@ def _picked(analysis: Analysis, dataset: Instance, getitem: ast.FunctionDef) -> 
     """The index in the place of another, or behind what has none."""
     source, index = analysis.source_of(dataset.cls.path), getitem.args.args[1].arg
     inner = {id(node.value): node for node in nodes_in(getitem, ast.Subscript)}
-    for node in ast.walk(getitem):
-        if _attribute(node) is not None and isinstance(node, ast.Attribute):
+    for node in nodes_in(getitem, ast.Attribute):
+        if _attribute(node) is not None:
             outer = inner.get(id(node))
             if outer is None:
                 yield edits.insert_after_node(source, node, f"[{index}]")
