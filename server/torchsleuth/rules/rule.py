@@ -14,8 +14,10 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.misuses import Misuse, P, Way
 from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint, Operation, Trace
+from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Related, Severity, Span
 from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -30,6 +32,12 @@ class Candidate:
     title: str
     edits: tuple[Edit, ...]
     safe: bool = True
+
+
+def replacement(source: SourceText, node: ast.AST, new: str, safe: bool = True) -> Candidate:
+    """Another text in the place of a node."""
+    title = message("fix.replace", old=source.segment(node), new=new)
+    return Candidate(title, (edits.replace(source, node, new),), safe)
 
 
 @dataclass(frozen=True)

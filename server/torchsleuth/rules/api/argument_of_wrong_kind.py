@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
@@ -70,10 +70,7 @@ def _subscripted(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     if node is None or not isinstance(node.value, ast.Attribute):
         return None
     text = source.segment(node.value)
-    fixes = [
-        Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
-        for new in _called_instead(node, text, source.segment(node.slice))
-    ]
+    fixes = [replacement(source, node, new) for new in _called_instead(node, text, source.segment(node.slice))]
     return Finding(misuse.site.span, message("type.method", text=text), (), fixes)
 
 
@@ -95,7 +92,7 @@ def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
         case DType():
             return _dtype(source, misuse, node, text)
     new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
-    fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+    fix = replacement(source, node, new)
     what = message("type.called", text=text)
     if isinstance(misuse.value, Tensor):
         attribute = isinstance(node.func, ast.Attribute) and not node.args and not node.keywords
@@ -121,12 +118,10 @@ def _own_name(analysis: Analysis, misuse: Misuse[object], source: SourceText) ->
 def _dtype(source: SourceText, misuse: Misuse[object], node: ast.Call, text: str) -> Finding:
     """``x.dtype()``, and ``torch.float32(x)``."""
     if len(node.args) != 1:
-        fix = Candidate(
-            message("fix.replace", old=source.segment(node), new=text), (edits.replace(source, node, text),)
-        )
+        fix = replacement(source, node, text)
         return Finding(misuse.site.span, message("type.called.dtype.attribute", text=text), (), [fix])
     new = f"{source.segment(node.args[0])}.to({text})"
-    fix = Candidate(message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),))
+    fix = replacement(source, node, new)
     return Finding(misuse.site.span, message("type.called.dtype", text=text), (), [fix])
 
 
@@ -162,8 +157,7 @@ def _moved(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
         if source.span(call.func) == source.span(node):
             arguments = source.segment(call)[len(source.segment(call.func)) :]
             new = f"tuple(part.{node.attr}{arguments} for part in {text})"
-            title = message("fix.replace", old=source.segment(call), new=new)
-            fixes.append(Candidate(title, (edits.replace(source, call, new),)))
+            fixes.append(replacement(source, call, new))
     return Finding(misuse.site.span, message("type.moved", text=text, name=node.attr), (), fixes)
 
 
@@ -191,12 +185,7 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
             for key, value in call.site.scene.names.items()
             if isinstance(value, LibraryObject) and is_optimizer(value)
         ]
-        fixes = [
-            Candidate(
-                message("fix.replace", old=source.segment(written), new=key), (edits.replace(source, written, key),)
-            )
-            for key in held[:2]
-        ]
+        fixes = [replacement(source, written, key) for key in held[:2]]
         return Finding(source.span(written), message("type.scheduler", made=made, name=name), (), fixes)
     takes_parameters = call.path in _OF_PARAMETERS
     if (

@@ -21,9 +21,8 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 
 CODE = "TS809"
 _MODULES = ("datasets", "models", "transforms")
@@ -35,8 +34,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         statement, name = as_kind(imported.statement, ast.Import), imported.name
         if statement is not None and name in _MODULES and imported.path == f"torchvision.{name}":
             new = f"from torchvision import {name}"
-            title = message("fix.replace", old=source.segment(statement), new=new)
-            fix = Candidate(title, (edits.replace(source, statement, new),))
+            fix = replacement(source, statement, new)
             fixes = (fix,) if len(statement.names) == 1 else ()
             yield Finding(source.span(statement), message("torchvision.import", name=name), (), fixes)
 

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_reference
@@ -64,7 +64,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, kept: list[AttributeSet])
     if not kept and call is not None and len(call.args) == 1 and is_reference(call.args[0]):
         given = source.segment(call.args[0])
         new = f"{given}.detach().clone()"
-        yield Candidate(message("fix.replace", old=source.segment(call), new=new), (edits.replace(source, call, new),))
+        yield replacement(source, call, new)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -24,7 +24,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import LOADER
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import made_here
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, literal
@@ -50,9 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if is_method_call(node):
             source = analysis.source_of(call.site.span.path)
             new = f"next({source.segment(node.func.value)})"
-            candidate = Candidate(
-                message("fix.replace", old=source.segment(node), new=new), (edits.replace(source, node, new),)
-            )
+            candidate = replacement(source, node, new)
             yield Finding(call.site.span, message("data.next"), (), (candidate,))
 
 

@@ -27,7 +27,7 @@ from itertools import combinations, permutations
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
@@ -52,8 +52,7 @@ def _of_splits(analysis: Analysis) -> Iterator[Finding]:
             reported.add(call.site.span)
             source = analysis.source_of(call.site.span.path)
             name = source.segment(written.value)
-            title = message("fix.replace", old=source.segment(written), new=name)
-            fix = Candidate(title, (edits.replace(source, written, name),))
+            fix = replacement(source, written, name)
             yield Finding(source.span(written), message("loader.whole", name=f"`{name}`"), (), (fix,))
 
 

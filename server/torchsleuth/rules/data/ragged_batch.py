@@ -36,7 +36,7 @@ from torchsleuth.rules.data.sample_type import made_at, where
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
 from torchsleuth.rules.evidence.spatial import padded_steps
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -114,8 +114,7 @@ def _shortened(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     for part in nodes_in(length, ast.Return):
         if part.value is not None:
             for count in dict.fromkeys(windows(getitem)):
-                title = message("fix.replace", old=source.segment(part.value), new=count)
-                yield Candidate(title, (edits.replace(source, part.value, count),))
+                yield replacement(source, part.value, count)
 
 
 def _padded(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:

@@ -31,8 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.evidence.operands import operands, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax import edits
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.syntax.forms import keyword_of, literal
 from torchsleuth.values import Instance, LibraryObject, Tensor, Value
 
@@ -115,10 +114,9 @@ def _in_order(analysis: Analysis, loader: LibraryObject) -> Iterator[Candidate]:
     given = keyword_of(call, "shuffle") if call is not None else None
     if call is not None and loader.site is not None and given is not None:
         source = source_at(analysis, loader.site)
-        title = message("fix.replace", old=source.segment(given.value), new="False")
         trains = any(event.loops and event.loops[-1].loader is loader for event in analysis.events("step"))
         if literal(given.value) is True or isinstance(given.value, ast.Name) or not trains:
-            yield Candidate(title, (edits.replace(source, given.value, "False"),), safe=False)
+            yield replacement(source, given.value, "False", safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loaders import head
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_constant, is_display
 from torchsleuth.tensors import dims
@@ -62,10 +62,8 @@ def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[C
         whole = f"{round(1 - sum(part.value for part in lengths.elts[:-1]), 6):g}"  # type: ignore[attr-defined]
     defined = last_assignment(analysis, last, fault.at)
     if defined is not None:
-        title = message("fix.replace", old=source.segment(defined), new=whole)
-        yield Candidate(title, (edits.replace(source, defined, whole),))
-    title = message("fix.replace", old=source.segment(last), new=whole)
-    yield Candidate(title, (edits.replace(source, last, whole),))
+        yield replacement(source, defined, whole)
+    yield replacement(source, last, whole)
 
 
 def _rest_added(analysis: Analysis, fault: DataFault, name: str, dataset: str) -> Iterator[Candidate]:

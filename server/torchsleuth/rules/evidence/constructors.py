@@ -10,7 +10,7 @@ from itertools import combinations
 
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import layer_text
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -260,8 +260,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
             if held.slots.get(parameter) == wanted and is_int(held.slots.get(parameter))
         ]
         for new in options:
-            title = message("fix.replace", old=source.segment(node), new=new)
-            yield Candidate(title, (edits.replace(source, node, new),))
+            yield replacement(source, node, new)
         for other in _given_to(call):
             if other is not node and _constant(other, frame) == wanted and _constant(node, frame) is not None:
                 one, two = source.segment(node), source.segment(other)

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
 from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -269,9 +269,7 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
         written = keyword_of(site.call, "batch_first")
         text = f"batch_first={axis == 0}"
         if written is not None:
-            yield Candidate(
-                message("fix.replace", old=source.segment(written), new=text), (edits.replace(source, written, text),)
-            )
+            yield replacement(source, written, text)
         else:
             edit = edits.add_argument(source, site.call, text)
             yield Candidate(message("fix.add_argument", argument=text), (edit,))
@@ -295,8 +293,7 @@ def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         yield Candidate(message("fix.add_argument_to", argument="batch_first=True", layer="pad_sequence"), (edit,))
     elif written is not None and isinstance(written.value, ast.Constant):
         text = f"batch_first={not written.value.value}"
-        title = message("fix.replace", old=source.segment(written), new=text)
-        yield Candidate(title, (edits.replace(source, written, text),))
+        yield replacement(source, written, text)
 
 
 RULE = Rule(FAULTS[CODE], find)

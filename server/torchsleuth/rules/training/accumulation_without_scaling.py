@@ -39,8 +39,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.schedules import every_kth
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.syntax import edits
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.syntax.forms import is_literal, is_method_call
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Tensor, is_object_named
@@ -155,8 +154,7 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.ex
     node = backward.site.node
     if is_method_call(node):
         text = f"({source.segment(node.func.value)} / {times})"
-        title = message("fix.replace", old=source.segment(node.func.value), new=text)
-        candidates.append(Candidate(title, (edits.replace(source, node.func.value, text),), safe=False))
+        candidates.append(replacement(source, node.func.value, text, safe=False))
     unsure = backward.node is not None and any(part.operator == UNKNOWN_LOSS for part in backward.node.members)
     text = message("accumulate.hidden" if hidden else "accumulate.unscaled", times=times)
     return Finding(backward.site.span, text, places, tuple(candidates), severity="hint" if hidden or unsure else None)

@@ -22,9 +22,8 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, keyword_of
 
 CODE = "TS556"
@@ -46,8 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             and keyword_of(call.site.call, "negative_slope") is None
         )
         new = "inplace=True" if flag else "0.01"
-        title = message("fix.replace", old=source.segment(written), new=new)
-        fix = Candidate(title, (edits.replace(source, written, new),), safe=flag)
+        fix = replacement(source, written, new, safe=flag)
         yield Finding(call.site.span, message("slope.one", given=source.segment(written)), (), (fix,))
 
 

@@ -29,10 +29,9 @@ from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.values import DictValue, is_object
 
@@ -85,10 +84,7 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
     names = of_kind(held.items or () if held is not None else (), str)
     for name in names:
         if "opt" in name.lower():
-            yield Candidate(
-                message("fix.replace", old=source.segment(given.slice), new=f'"{name}"'),
-                (edits.replace(source, given.slice, f'"{name}"'),),
-            )
+            yield replacement(source, given.slice, f'"{name}"')
 
 
 def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterator[Candidate]:
@@ -107,8 +103,7 @@ def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterat
     quote = source.segment(node.slice)[0]
     for one in names[:_TRIED]:
         new = f"{quote}{one}{quote}"
-        title = message("fix.replace", old=source.segment(node.slice), new=new)
-        yield Candidate(title, (edits.replace(source, node.slice, new),), safe=False)
+        yield replacement(source, node.slice, new, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -31,7 +31,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -239,10 +239,7 @@ def _of_means(analysis: Analysis, over: _Pass, addition: ast.AugAssign, division
     loader = _loader(over, number)
     total = expression_text(addition.target, "the total")
     text = message("count.means", total=total, loader=loader)
-    fix = Candidate(
-        message("fix.replace", old=source.segment(number), new=f"len({loader})"),
-        (edits.replace(source, number, f"len({loader})"),),
-    )
+    fix = replacement(source, number, f"len({loader})")
     place = related(source, addition, message("count.added"))
     return Finding(source.span(division), text, (place,), (fix,))
 

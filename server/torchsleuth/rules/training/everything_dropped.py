@@ -22,9 +22,8 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 
 CODE = "TS539"
@@ -37,8 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             written = as_kind(argument_of(call.site.call, 0, "p"), ast.Constant) if call.site.call is not None else None
             if written is not None and written.value == 1 and written.value is not True:
                 source = analysis.source_of(call.site.span.path)
-                title = message("fix.replace", old=source.segment(written), new="0.0")
-                none = Candidate(title, (edits.replace(source, written, "0.0"),), safe=False)
+                none = replacement(source, written, "0.0", safe=False)
                 yield Finding(source.span(written), message("dropout.everything", layer=name), (), (none,))
 
 

@@ -26,7 +26,7 @@ from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.modes import depends_on_mode
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, contains, is_spread, names_in, nodes_in
@@ -132,9 +132,7 @@ def _always_on(
     if not isinstance(given, ast.Constant | ast.Attribute) or receiver is None:
         return None
     text = f"{source.segment(given)} if {receiver}.training else 0.0"
-    return (
-        Candidate(message("fix.replace", old=source.segment(given), new=text), (edits.replace(source, given, text),)),
-    )
+    return (replacement(source, given, text),)
 
 
 RULE = Rule(FAULTS[CODE], find)

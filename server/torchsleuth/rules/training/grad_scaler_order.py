@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     uncalled,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
@@ -154,8 +154,7 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
         if is_method_call(node):
             source = analysis.source_of(backward.site.span.path)
             text = f"{scaler}.scale({source.segment(node.func.value)})"
-            title = message("fix.replace", old=source.segment(node.func.value), new=text)
-            candidates = [Candidate(title, (edits.replace(source, node.func.value, text),))]
+            candidates = [replacement(source, node.func.value, text)]
         yield Finding(backward.site.span, message("scaler.unscaled", scaler=f"`{scaler}`"), (), tuple(candidates))
 
 

@@ -32,10 +32,9 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.loops import loop_statement, within
 from torchsleuth.rules.evidence.schedules import every_kth, iterations
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_binary, is_function_call, is_literal, is_name
 from torchsleuth.tensors.dims import is_number
 
@@ -92,8 +91,7 @@ def _stepping_last(analysis: Analysis, path: str, test: ast.expr, loop: ast.For)
     source, call = analysis.source_of(path), as_kind(loop.iter, ast.Call)
     if call is not None and len(call.args) == 1 and not call.keywords and isinstance(loop.target, ast.Tuple):
         text = f"{source.segment(test)} or {source.segment(loop.target.elts[0])} + 1 == len({source.segment(call.args[0])})"
-        title = message("fix.replace", old=source.segment(test), new=text)
-        yield Candidate(title, (edits.replace(source, test, text),), safe=False)
+        yield replacement(source, test, text, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

@@ -24,10 +24,9 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import is_optimizer
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, is_name, loads, nodes_in
 from torchsleuth.values import LibraryObject
 
@@ -58,8 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 reported.add(span)
                 optimizer = source.segment(node.func.value)
                 new = f"{optimizer}.{_GROUPS}"
-                title = message("fix.replace", old=source.segment(groups), new=new)
-                fix = Candidate(title, (edits.replace(source, groups, new),))
+                fix = replacement(source, groups, new)
                 yield Finding(span, message("groups.copied", optimizer=f"`{optimizer}`"), (), (fix,))
 
 

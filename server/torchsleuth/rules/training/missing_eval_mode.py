@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import contains, is_method_call, nodes_in
@@ -363,8 +363,7 @@ def _by_phase(analysis: Analysis, event: Event, name: str) -> Iterator[Candidate
         for other in nodes_in(scope, ast.Call) if scope is not None else ():
             if ast.unparse(other) == f"{name}.train()":
                 text = f"{source.segment(other.func)}({source.segment(part.args[0])})"
-                title = message("fix.replace", old=source.segment(other), new=text)
-                yield Candidate(title, (edits.replace(source, other, text),))
+                yield replacement(source, other, text)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

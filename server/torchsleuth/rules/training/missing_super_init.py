@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_function_call, nodes_in
@@ -70,9 +70,7 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
         odd = next((part for part in node.body if _is_unbound(part)), None)
         if odd is not None and odd.lineno < item.site.span.start.line:
             text = "super().__init__()"
-            yield Candidate(
-                message("fix.replace", old=source.segment(odd), new=text), (edits.replace(source, odd, text),)
-            )
+            yield replacement(source, odd, text)
             return
         late = next((part for part in of_kind(node.body, ast.Expr) if "__init__" in ast.dump(part)), None)
         text = source.segment(late) if late is not None else f"super().__init__({_wanted(item.owner, node)})"

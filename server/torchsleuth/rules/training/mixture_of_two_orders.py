@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import lineage, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -143,8 +143,7 @@ def _one_order(analysis: Analysis, one: _Picked, other: _Picked) -> Iterator[Can
         return
     drawn, wrong = (_first(node.slice) for node in (first.node, second.node))
     if isinstance(drawn, ast.Name):
-        title = message("fix.replace", old=source.segment(wrong), new=drawn.id)
-        yield Candidate(title, (edits.replace(source, wrong, drawn.id),))
+        yield replacement(source, wrong, drawn.id)
         return
     statement = statement_of(analysis, first)
     if statement is not None and is_simple(statement, analysis, path) and first.node.lineno <= second.node.lineno:

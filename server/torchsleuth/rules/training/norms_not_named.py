@@ -28,10 +28,9 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryModule, Value, items_of
 
@@ -133,8 +132,7 @@ def _renamed(analysis: Analysis, path: str, written: ast.Constant, norms: list[s
     if len(names) <= _MOST and not any(name.isdigit() for name in names):
         source = analysis.source_of(path)
         new = ", ".join(f'"{name}"' for name in names)
-        title = message("fix.replace", old=source.segment(written), new=new)
-        yield Candidate(title, (edits.replace(source, written, new),), safe=False)
+        yield replacement(source, written, new, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

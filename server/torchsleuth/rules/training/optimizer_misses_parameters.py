@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     trained_by,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -298,8 +298,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
             None,
         )
         if place is not None and isinstance(place.value, ast.Constant):
-            title = message("fix.replace", old=source.segment(place), new=line)
-            yield Candidate(title, (edits.replace(source, place, line),))
+            yield replacement(source, place, line)
         elif place is None:
             edit = edits.insert_line_after(source, methods[0].body[-1], line)
             yield Candidate(message("fix.insert", text=line), (edit,))

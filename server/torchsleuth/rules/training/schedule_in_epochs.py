@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.schedules import (
     product,
     with_batches,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
@@ -158,15 +158,13 @@ def _each_batch(
     source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source
     if "steps_per_epoch" in given:
         value = given["steps_per_epoch"]
-        title = message("fix.replace", old=source.segment(value), new="1")
-        yield Candidate(title, (edits.replace(source, value, "1"),))
+        yield replacement(source, value, "1")
     whole = given.get(name)
     if is_binary(whole, ast.Mult):
         for one, other in ((whole.left, whole.right), (whole.right, whole.left)):
             if is_function_call(other, "len"):
                 new = source.segment(one)
-                title = message("fix.replace", old=source.segment(whole), new=new)
-                yield Candidate(title, (edits.replace(source, whole, new),))
+                yield replacement(source, whole, new)
 
 
 def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:

@@ -37,9 +37,8 @@ from torchsleuth.rules.evidence.schedules import (
     product,
     with_batches,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.values import LibraryObject, is_int
@@ -89,8 +88,7 @@ def _repairs(
         yield from with_batches(analysis, event, points, scheduler, given["total_steps"])
     batches, value = batches_of(event, points, scheduler), given.get("steps_per_epoch")
     if value is not None and batches is not None:
-        title = message("fix.replace", old=source.segment(value), new=batches)
-        yield Candidate(title, (edits.replace(source, value, batches),))
+        yield replacement(source, value, batches)
     yield from once_an_epoch(analysis, event, points)
 
 

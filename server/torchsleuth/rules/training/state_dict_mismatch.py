@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operators import generic
 from torchsleuth.rules.evidence.wrapped import of_wrapped
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -147,8 +147,7 @@ def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     texts = [ast.unparse(one) for one in of_kind(alike, ast.Call) if ast.dump(one.func) == ast.dump(own.func)]
     for text in list(dict.fromkeys(texts))[:_TRIED]:
         if text != ast.unparse(own):
-            title = message("fix.replace", old=source.segment(own), new=text)
-            yield Candidate(title, (edits.replace(source, own, text),), safe=False)
+            yield replacement(source, own, text, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -32,10 +32,9 @@ from torchsleuth.interp.library.optim import given_to
 from torchsleuth.interp.trace import LibraryCall, Switch
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import optimizers_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
 
@@ -112,8 +111,7 @@ def _all_given(analysis: Analysis, call: LibraryCall, filtered: ast.expr) -> Ite
     if whole is not None:
         source = analysis.source_of(call.site.span.path)
         text = source.segment(whole)
-        title = message("fix.replace", old=source.segment(filtered), new=text)
-        yield Candidate(title, (edits.replace(source, filtered, text),), safe=False)
+        yield replacement(source, filtered, text, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)
