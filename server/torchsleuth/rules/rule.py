@@ -40,6 +40,18 @@ def replacement(source: SourceText, node: ast.AST, new: str, safe: bool = True) 
     return Candidate(title, (edits.replace(source, node, new),), safe)
 
 
+def appended(source: SourceText, node: ast.AST, suffix: str, safe: bool = True) -> Candidate:
+    """A text behind a node, such as a method."""
+    title = message("fix.append", expression=source.segment(node), suffix=suffix)
+    return Candidate(title, (edits.insert_after_node(source, node, suffix),), safe)
+
+
+def added_argument(source: SourceText, call: ast.Call, argument: str, safe: bool = True) -> Candidate:
+    """A call with one more argument."""
+    title = message("fix.add_argument", argument=argument)
+    return Candidate(title, (edits.add_argument(source, call, argument),), safe)
+
+
 @dataclass(frozen=True)
 class Finding:
     """`candidates` in order of preference; those that re-analysis refutes are dropped. They are made when they are asked

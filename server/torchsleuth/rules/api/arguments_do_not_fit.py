@@ -30,7 +30,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -88,8 +88,7 @@ def _callback(analysis: Analysis, misuse: Misuse[misuses.Callback]) -> Iterator[
     text = message("misfit.callback", callee=name, given=", ".join(given), taken=", ".join(taken))
     fixes: list[Candidate] = []
     if len(taken) == len(given) + 1 and "kwargs" not in given and given[0] == "module" and given[-1] != "grad_output":
-        edit = edits.add_argument(source, call, "with_kwargs=True")
-        fixes.append(Candidate(message("fix.add_argument", argument="with_kwargs=True"), (edit,), safe=False))
+        fixes.append(added_argument(source, call, "with_kwargs=True", safe=False))
     first, last = (taken[:1] if len(taken) > 1 else []), taken[-1:]
     plain = not (spec.vararg or spec.kwonlyargs or spec.kwarg or spec.defaults or spec.posonlyargs)
     if len(taken) < len(given) and len(taken) <= 2 and plain:

@@ -22,8 +22,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import calls, text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax import edits
+from torchsleuth.rules.rule import Analysis, Finding, Rule, added_argument
 from torchsleuth.syntax.forms import argument_of
 
 CODE = "TS804"
@@ -37,8 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         words, span = message("checkpoint.reentrant", call=text(analysis, use.node)), analysis.source.span(call)
         # What `**options` holds may be just this.
         exact = all(keyword.arg is not None for keyword in call.keywords)
-        edit = edits.add_argument(analysis.source, call, "use_reentrant=False")
-        fix = Candidate(message("fix.add_argument", argument="use_reentrant=False"), (edit,), exact)
+        fix = added_argument(analysis.source, call, "use_reentrant=False", exact)
         yield Finding(span, words, (), (fix,), None if exact else "hint")
 
 

@@ -26,7 +26,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import calls, is_exact, text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, keyword_of
@@ -51,8 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         # What `**options` holds may be just this.
         safe = analysis.torch >= _DEFAULT_SINCE or not is_exact(call)
-        edit = edits.add_argument(analysis.source, call, "weights_only=True")
-        fix = Candidate(message("fix.add_argument", argument="weights_only=True"), (edit,), safe and is_exact(call))
+        fix = added_argument(analysis.source, call, "weights_only=True", safe and is_exact(call))
         severity: Severity | None = "hint" if safe else None
         yield Finding(span, message("load.version" if safe else "load.unsafe", call=name), (), (fix,), severity)
 

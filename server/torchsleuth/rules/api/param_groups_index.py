@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, appended
 from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
@@ -73,8 +73,7 @@ def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate
             indent = edits.indentation(source, statement.lineno)
             new = f"for group in {source.segment(owner)}:{edits.line_ending(source)}{indent}    {text}"
             yield Candidate(message("fix.each_group"), (edits.replace(source, statement, new),))
-    edit = edits.insert_after_node(source, owner, "[0]")
-    yield Candidate(message("fix.append", expression=source.segment(owner), suffix="[0]"), (edit,))
+    yield appended(source, owner, "[0]")
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -316,8 +316,7 @@ def _of_number(place: _Place) -> Iterator[Finding]:
             fixes.append(_replaced(source, node, value.strip()))
         case ast.Attribute():
             for option in _options(analysis, source.path, node.attr):
-                edit = edits.add_argument(source, option, f"type={kind}")
-                fixes.append(Candidate(message("fix.add_argument", argument=f"type={kind}"), (edit,)))
+                fixes.append(added_argument(source, option, f"type={kind}"))
     if not isinstance(node, ast.Constant):
         fixes.append(_replaced(source, node, f"{kind}({text})", safe=False))
     yield place.found(message("kind.number", text=text, value=value, name=name), *fixes)

@@ -29,7 +29,7 @@ from torchsleuth.interp.library.data import option
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
@@ -149,8 +149,7 @@ def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
         if source.span(call.func) == fault.at.span:
             arguments = source.segment(call)[len(source.segment(call.func)) :]
             text = f"[part.{node.attr}{arguments} for part in {node.value.id}]"
-            old = source.segment(call)
-            yield Candidate(message("fix.replace", old=old, new=text), (edits.replace(source, call, text),))
+            yield replacement(source, call, text)
 
 
 def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:

@@ -39,7 +39,7 @@ from torchsleuth.rules.evidence.devices import (
     strays,
 )
 from torchsleuth.rules.evidence.operands import FACTORIES, append, birth
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -156,8 +156,7 @@ def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, hom
         device = device_of_another(conflict, stray)
     if device is not None:
         text = f"device={device}"
-        edit = edits.add_argument(analysis.source_of(born.site.span.path), born.call, text)
-        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+        yield added_argument(analysis.source_of(born.site.span.path), born.call, text)
 
 
 def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:

@@ -23,9 +23,8 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.uses import calls
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, added_argument
 from torchsleuth.schema import Span
-from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
 from torchsleuth.values.frames import Scene
 
@@ -46,8 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(span)
         text = f"map_location={_device_name(frame)}"
-        edit = edits.add_argument(analysis.source_of(span.path), node, text)
-        fix = Candidate(message("fix.add_argument", argument=text), (edit,))
+        fix = added_argument(analysis.source_of(span.path), node, text)
         yield Finding(span, message("device.load"), (), (fix,))
 
 

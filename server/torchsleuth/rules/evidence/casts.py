@@ -16,7 +16,7 @@ from torchsleuth.rules.evidence.operands import (
     source_at,
     suffixed,
 )
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, added_argument
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_method_call, is_spread, names_in
@@ -86,6 +86,6 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
             yield appended(analysis, born.site, born.call, ".float()")
             return
         text = f"dtype={torch}.{dtype}"
-        yield Candidate(message("fix.add_argument", argument=text), (edits.add_argument(source, born.call, text),))
+        yield added_argument(source, born.call, text)
     elif born.name == "from_numpy" and dtype in METHODS:
         yield appended(analysis, born.site, born.call, f".{METHODS[dtype]}()")

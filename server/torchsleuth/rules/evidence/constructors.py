@@ -10,7 +10,7 @@ from itertools import combinations
 
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import layer_text
-from torchsleuth.rules.rule import Analysis, Candidate, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, appended, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -171,8 +171,7 @@ def _reversed(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Cand
         place = passed_for(part, frame)
         if len(items) > 1 and items != items[::-1] and place is not None and isinstance(place[0], _SUBSCRIPTED):
             source, given = analysis.source_of(place[1].path), place[0]
-            title = message("fix.append", expression=source.segment(given), suffix="[::-1]")
-            yield Candidate(title, (edits.insert_after_node(source, given, "[::-1]"),), safe=False)
+            yield appended(source, given, "[::-1]", safe=False)
 
 
 def _of_predecessor(analysis: Analysis, module: LibraryModule, name: str) -> list[str]:

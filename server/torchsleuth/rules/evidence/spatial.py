@@ -18,7 +18,7 @@ from torchsleuth.rules.evidence.operands import (
     source_at,
     written,
 )
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, added_argument
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -136,8 +136,7 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
             continue
         for amount in (*names_for(site.scene, factor), str(factor)):
             text = f"stride={amount}"
-            edit = edits.add_argument(source_at(analysis, site), site.call, text)
-            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+            yield added_argument(source_at(analysis, site), site.call, text)
 
 
 def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
@@ -155,8 +154,7 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
     ):
         if site.call is not None:
             text = f"output_padding={missing}"
-            edit = edits.add_argument(source_at(analysis, site), site.call, text)
-            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+            yield added_argument(source_at(analysis, site), site.call, text)
 
 
 def _spatial_equal(used: Operand, other: Operand) -> bool:

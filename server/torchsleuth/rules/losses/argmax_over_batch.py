@@ -29,9 +29,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
 from torchsleuth.schema import Related, Span
-from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor, Value
 
@@ -143,8 +142,7 @@ def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Cand
         yield replaced(analysis, site, node, str(classes))
     else:
         text = f"dim={classes}"
-        edit = edits.add_argument(source_at(analysis, site), site.call, text)
-        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+        yield added_argument(source_at(analysis, site), site.call, text)
 
 
 RULE = Rule(FAULTS[CODE], find)

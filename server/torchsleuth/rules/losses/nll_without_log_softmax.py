@@ -28,10 +28,9 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand, suffixed
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
 
 CODE = "TS305"
@@ -69,8 +68,7 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
     if "log_softmax" in target.tensor.tags and not log:
         made = operation.site if operation.module is None else operation.module.site
         if made is not None and made.call is not None:
-            edit = edits.add_argument(analysis.source_of(made.span.path), made.call, "log_target=True")
-            fixes.append(Candidate(message("fix.add_argument", argument="log_target=True"), (edit,)))
+            fixes.append(added_argument(analysis.source_of(made.span.path), made.call, "log_target=True"))
         yield Finding(operation.site.span, message("nll.target.log", target=text, loss=name), (), fixes)
     elif "softmax" in target.tensor.tags and log:
         yield Finding(operation.site.span, message("nll.target.plain", target=text, loss=name), ())

@@ -32,10 +32,9 @@ from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
 from torchsleuth.rules.evidence.scores import dim_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_number
@@ -273,8 +272,7 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
             yield replaced(analysis, site, node, str(dim))
         else:
             text = f"dim={dim}"
-            edit = edits.add_argument(source, call, text)
-            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+            yield added_argument(source, call, text)
 
 
 RULE = Rule(FAULTS[CODE], find)

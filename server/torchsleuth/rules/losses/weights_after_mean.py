@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import lineage, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
@@ -112,8 +112,7 @@ def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tens
     argument = f"dim={left}" if "," not in left else f"dim=({left})"
     candidates = []
     if whole.site.call is not None:
-        edit = edits.add_argument(source, whole.site.call, argument)
-        candidates.append(Candidate(message("fix.add_argument", argument=argument), (edit,), safe=False))
+        candidates.append(added_argument(source, whole.site.call, argument, safe=False))
     return Finding(whole.site.span, text, places, candidates)
 
 

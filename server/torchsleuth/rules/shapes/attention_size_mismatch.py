@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.operands import (
     written,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax import edits
@@ -333,8 +333,7 @@ def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidat
     written = argument_of(site.call, None, "batch_first")
     if written is None:
         text = "batch_first=True"
-        edit = edits.add_argument(source_at(analysis, site), site.call, text)
-        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+        yield added_argument(source_at(analysis, site), site.call, text)
     elif isinstance(written, ast.Constant):
         yield replaced(analysis, site, written, str(not written.value), safe=False)
 

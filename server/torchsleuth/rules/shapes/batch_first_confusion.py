@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
 from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -271,8 +271,7 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
         if written is not None:
             yield replacement(source, written, text)
         else:
-            edit = edits.add_argument(source, site.call, text)
-            yield Candidate(message("fix.add_argument", argument=text), (edit,))
+            yield added_argument(source, site.call, text)
     yield from suffixed(analysis, used, ".transpose(0, 1)", safe=False)
 
 

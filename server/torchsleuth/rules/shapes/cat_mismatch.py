@@ -39,9 +39,8 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
 from torchsleuth.tensors.dims import is_number
@@ -181,8 +180,7 @@ def _other_dim(analysis: Analysis, operation: Operation, call: ast.Call, given: 
         if written is not None:
             yield replaced(analysis, operation.site, written, str(dim))
         else:
-            edit = edits.add_argument(source_at(analysis, operation.site), call, f"dim={dim}")
-            yield Candidate(message("fix.add_argument", argument=f"dim={dim}"), (edit,))
+            yield added_argument(source_at(analysis, operation.site), call, f"dim={dim}")
 
 
 def _cat_along(

@@ -31,9 +31,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.operands import birth, operands, replaced, size_nodes, source_at, tensors_above
 from torchsleuth.rules.evidence.operators import family_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
-from torchsleuth.syntax import edits
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Value, is_object_named
 from torchsleuth.values.frames import Scene
@@ -117,8 +116,7 @@ def _dropped(analysis: Analysis) -> Iterator[Candidate]:
         if not is_object_named(call.result, "DataLoader"):
             continue
         if node is not None and "drop_last" not in call.kwargs:
-            edit = edits.add_argument(source_at(analysis, call.site), node, "drop_last=True")
-            yield Candidate(message("fix.add_argument", argument="drop_last=True"), (edit,), safe=False)
+            yield added_argument(source_at(analysis, call.site), node, "drop_last=True", safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.evidence.results import both_directions, state_unpacked
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.rules.shapes.cat_mismatch import joined_otherwise
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -263,8 +263,7 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
     if is_number(widths[0]) and is_number(widths[1]):
         names = [next(names_for(site.scene, width), str(width)) for width in of_kind(widths, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
-        edit = edits.add_argument(source_at(analysis, site), site.call, text)
-        yield Candidate(message("fix.add_argument", argument=text), (edit,))
+        yield added_argument(source_at(analysis, site), site.call, text)
 
 
 # -- products --------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
 from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, nodes_in
@@ -120,8 +120,7 @@ def _in_any_order(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     site = failure.operation.site
     if "`enforce_sorted` is True" in failure.failure.message and site.call is not None:
         argument = "enforce_sorted=False"
-        edit = edits.add_argument(source_at(analysis, site), site.call, argument)
-        yield Candidate(message("fix.add_argument", argument=argument), (edit,))
+        yield added_argument(source_at(analysis, site), site.call, argument)
 
 
 def _coordinates_last(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -181,8 +180,7 @@ def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     call, frame = failure.operation.site.call, failure.operation.site.scene
     if "offsets has to be" in failure.failure.message and call is not None:
         for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
-            edit = edits.add_argument(source_at(analysis, failure.operation.site), call, str(name))
-            yield Candidate(message("fix.add_argument", argument=str(name)), (edit,))
+            yield added_argument(source_at(analysis, failure.operation.site), call, str(name))
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -243,8 +241,7 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
             if old is not None:
                 yield replaced(analysis, fold.site, old, text)
             else:
-                edit = edits.add_argument(source, node, f"{name}={text}")
-                yield Candidate(message("fix.add_argument", argument=f"{name}={text}"), (edit,))
+                yield added_argument(source, node, f"{name}={text}")
 
 
 def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:

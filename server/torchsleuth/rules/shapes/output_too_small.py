@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.describe import expression_text, layer_text, ope
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display
@@ -125,8 +125,7 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     given = operands(operation)
     site = written_call(operation)
     if site is not None and site.call is not None:
-        edit = edits.add_argument(source_at(analysis, site), site.call, "ceil_mode=True")
-        yield Candidate(message("fix.add_argument", argument="ceil_mode=True"), (edit,), safe=False)
+        yield added_argument(source_at(analysis, site), site.call, "ceil_mode=True", safe=False)
     if node is not None and given and given[0].node is not None and given[0].node is not node:
         made = replaced(analysis, operation.site, node, source_at(analysis, operation.site).segment(given[0].node))
         yield Candidate(title, made.edits, safe=False)

@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import text_of
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import replaced
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -156,10 +156,8 @@ def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
             yield Finding(source.span(factor), text, (), (fix,))
         for product, part, rest in _factors(factor):
             if rate is not None and ast.unparse(part) == ast.unparse(rate):
-                edit = edits.replace(source, product, source.segment(rest))
-                title = message("fix.replace", old=source.segment(product), new=source.segment(rest))
                 text = message("argument.rate", rate=source.segment(part))
-                yield Finding(source.span(part), text, (), (Candidate(title, (edit,)),))
+                yield Finding(source.span(part), text, (), (replacement(source, product, source.segment(rest)),))
 
 
 def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:

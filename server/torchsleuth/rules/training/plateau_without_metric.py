@@ -24,9 +24,8 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in, stores
 from torchsleuth.values import LibraryObject, Scalar, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
@@ -51,8 +50,7 @@ def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]
     names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
     for name in names[:_MAX]:
         text = f"{name}.item()" if isinstance(frame.names[name], Tensor) else name
-        title = message("fix.add_argument", argument=text)
-        yield Candidate(title, (edits.add_argument(source, call, text),), safe=False)
+        yield added_argument(source, call, text, safe=False)
 
 
 def _assigned_above(analysis: Analysis, step: Site, frame: Scene) -> list[str]:

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operators import generic
 from torchsleuth.rules.evidence.wrapped import of_wrapped
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -120,8 +120,7 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
         and not call.keywords
         and not (held and len(held) == len(fault.unexpected))
     ):
-        edit = edits.add_argument(source, call, "strict=False")
-        yield Candidate(message("fix.add_argument", argument="strict=False"), (edit,), safe=False)
+        yield added_argument(source, call, "strict=False", safe=False)
 
 
 def _renamed(analysis: Analysis, fault: StateFault, state: ast.expr) -> Iterator[Candidate]:
