@@ -28,7 +28,7 @@ def _told_option(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     takes = [call for call in case.crash["calls"] if call["function"] == called(node) and name in call["inputs"]]
     given = keyword_of(node, name)
     if takes and given is None:
-        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+        yield add_argument(case.frame.source, node, text)
     elif takes and given is not None and case.frame.text(given.value) != found[2]:
         yield replace(case.frame, given.value, found[2])
 
@@ -89,7 +89,7 @@ def _number_of_text(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     places = list(_numbers_as_text(case))
     for source, call, kind in typeless_options(case):
         text = f"type={kind}"
-        yield add_argument(source, call, text, message("fix.add_argument", argument=text))
+        yield add_argument(source, call, text)
     yield from (_wrapped(source, place, kind) for source, place, kind in reversed(places))
 
 

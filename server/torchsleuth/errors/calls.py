@@ -73,8 +73,7 @@ def _missing(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     known |= {part.arg for part in nodes_in(case.frame.enclosing, ast.arg)}
     if node is not None and names and known >= set(names):
         text = ", ".join(names if not node.keywords else [f"{name}={name}" for name in names])
-        title = message("fix.add_argument", argument=text)
-        yield add_argument(case.frame.source, node, text, title, safe=False)
+        yield add_argument(case.frame.source, node, text, safe=False)
 
 
 def _without_group(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -87,7 +86,7 @@ def _without_group(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _unused_parameters(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     text = "find_unused_parameters=True"
     for frame, call in calls_of(case, *_DDP):
-        yield add_argument(frame.source, call, text, message("fix.add_argument", argument=text), safe=False)
+        yield add_argument(frame.source, call, text, safe=False)
 
 
 def _no_full_graph(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -256,8 +255,7 @@ def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
                     for place, call in calls_of(case, kind.name):
                         text = f"{flag.id}=True"
                         if not call.args and not any(item.arg == flag.id for item in call.keywords):
-                            title = message("fix.add_argument", argument=text)
-                            yield add_argument(place.source, call, text, title, safe=False)
+                            yield add_argument(place.source, call, text, safe=False)
 
 
 _CASTS = {

@@ -81,7 +81,7 @@ def _map_location_fixes(case: Case) -> Iterator[Fix]:
     node = case.frame.call
     if node is not None and case.frame.method() == "load":
         text = f"map_location={device_expression(case.frame) or chr(34) + 'cpu' + chr(34)}"
-        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+        yield add_argument(case.frame.source, node, text)
 
 
 def _held(case: Case) -> list[Related]:

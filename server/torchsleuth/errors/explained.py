@@ -37,8 +37,7 @@ _SIZED = ("empty", "ones", "rand", "randn", "zeros")
 def _with_argument(text: str) -> FixBuilder:
     def build(case: Case) -> Iterator[Fix]:
         if case.frame.call is not None:
-            title = message("fix.add_argument", argument=text)
-            yield add_argument(case.frame.source, case.frame.call, text, title)
+            yield add_argument(case.frame.source, case.frame.call, text)
 
     return build
 
@@ -101,7 +100,7 @@ def _mapped_over_some(case: Case) -> Iterator[Fix]:
     others = [bool(found and found["shape"][:1] != [most]) for found in map(case.frame.tensor, node.args)]
     if any(others) and not all(others) and not any(item.arg == "in_dims" for item in node.func.keywords):
         text = f"in_dims=({', '.join('None' if other else '0' for other in others)})"
-        yield add_argument(case.frame.source, node.func, text, message("fix.add_argument", argument=text))
+        yield add_argument(case.frame.source, node.func, text)
 
 
 def _before(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign]]:
@@ -176,7 +175,7 @@ def _default_of_json(case: Case) -> Iterator[Fix]:
     node = case.frame.call
     if node is not None and called(node) in ("dump", "dumps"):
         text = "default=lambda value: value.tolist()"
-        yield add_argument(case.frame.source, node, text, message("fix.add_argument", argument=text))
+        yield add_argument(case.frame.source, node, text)
 
 
 def _at_most_there_are(case: Case) -> Iterator[Fix]:

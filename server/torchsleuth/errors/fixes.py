@@ -56,9 +56,9 @@ def rename_method(frame: CrashFrame, new: str, title: str) -> Iterator[Fix]:
         yield Fix(title, (Edit(frame.path, start, end, new),))
 
 
-def add_argument(source: SourceText, call: ast.Call, text: str, title: str, safe: bool = True) -> Fix:
+def add_argument(source: SourceText, call: ast.Call, text: str, title: str | None = None, safe: bool = True) -> Fix:
     """An argument more, at the end of a call."""
-    return Fix(title, (edits.add_argument(source, call, text),), safe)
+    return Fix(title or message("fix.add_argument", argument=text), (edits.add_argument(source, call, text),), safe)
 
 
 def remove_keyword(source: SourceText, call: ast.Call, name: str) -> Iterator[Fix]:

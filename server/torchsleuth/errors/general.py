@@ -81,8 +81,7 @@ def _whole_batches(case: Case) -> Iterator[Fix]:
     for source, call in loaders(case, "drop_last") if len(sizes) == 2 and min(sizes) > 1 else ():
         size = argument_of(call, 1, "batch_size")
         if size is not None and getattr(size, "value", max(sizes)) == max(sizes):
-            title = message("fix.add_argument", argument="drop_last=True")
-            yield add_argument(source, call, "drop_last=True", title, safe=False)
+            yield add_argument(source, call, "drop_last=True", safe=False)
 
 
 def _lazy(case: Case) -> Iterator[Fix]:

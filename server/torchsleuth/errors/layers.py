@@ -172,13 +172,13 @@ def _small_output_fixes(case: Case) -> Iterator[Fix]:
     site, call = found
     if not any(keyword.arg == "padding" for keyword in call.keywords) and len(call.args) < 5:
         text = f"padding={kernel[0] // 2}"
-        yield add_argument(site.source, call, text, message("fix.add_argument", argument=text), safe=False)
+        yield add_argument(site.source, call, text, safe=False)
 
 
 def _batch_of_one_fixes(case: Case) -> Iterator[Fix]:
     """``drop_last=True`` at a loader of the script."""
     for source, call in loaders(case, "drop_last")[:2]:
-        yield add_argument(source, call, "drop_last=True", message("fix.add_argument", argument="drop_last=True"))
+        yield add_argument(source, call, "drop_last=True")
 
 
 ENTRIES = (

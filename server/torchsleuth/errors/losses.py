@@ -95,7 +95,7 @@ def _all_counted(case: Case) -> Iterator[Fix]:
     for source, node in _weights(case):
         for call in nodes_in(node, ast.Call):
             if called(call) == "bincount" and argument_of(call, None, "minlength") is None:
-                yield add_argument(source, call, argument, message("fix.add_argument", argument=argument))
+                yield add_argument(source, call, argument)
 
 
 def _bounds(case: Case) -> list[float] | None:

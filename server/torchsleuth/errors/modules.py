@@ -247,8 +247,7 @@ def _weights_only_fixes(case: Case) -> Iterator[Fix]:
 
     node = case.frame.call
     if node is not None:
-        title = message("fix.add_argument", argument="weights_only=False")
-        yield add_argument(case.frame.source, node, "weights_only=False", title, safe=False)
+        yield add_argument(case.frame.source, node, "weights_only=False", safe=False)
 
 
 def _called_size(case: Case) -> Iterator[Fix]:

@@ -188,8 +188,7 @@ def _cat_fixes(case: Case) -> Iterator[Fix]:
     if written is not None:
         yield replace(frame, written, str(differing[0]))
     else:
-        title = message("fix.add_argument", argument=f"dim={differing[0]}")
-        yield add_argument(frame.source, call, f"dim={differing[0]}", title)
+        yield add_argument(frame.source, call, f"dim={differing[0]}")
 
 
 def _cat_rank_fixes(case: Case) -> Iterator[Fix]:
