@@ -92,7 +92,7 @@ class Autograd(Interpreter):
     def is_inplace(operation: Operation) -> bool:
         """Whether an operator was asked to write its result into its operand."""
         given: Any = operation if operation.module is None else operation.module
-        position = INPLACE_POSITION.get(operation.target.rpartition(".")[2])
+        position = INPLACE_POSITION.get(operation.name)
         if position is not None and position < len(given.args):
             return given.args[position] is True
         return given.kwargs.get("inplace") is True
@@ -100,7 +100,7 @@ class Autograd(Interpreter):
     @staticmethod
     def keeps_values(operation: Operation) -> bool:
         """Whether an operation with inplace=True may leave its operand as it is: dropout that is off."""
-        name = operation.target.rpartition(".")[2].lower()
+        name = operation.name.lower()
         if "dropout" not in name:
             return False
         module = operation.module
@@ -113,7 +113,7 @@ class Autograd(Interpreter):
 
     def connect(self, results: list[Tensor], operation: Operation, tensors: Sequence[Tensor]) -> None:
         """Give the results of an operation their place in the graph, or the reason why they have none."""
-        name = operation.target.rpartition(".")[2].removeprefix("__i").strip("_")
+        name = operation.name.removeprefix("__i").strip("_")
         node: GraphNode | None = None
         for result in results:
             requires_grad = result.spec.requires_grad

@@ -68,8 +68,8 @@ def ordered(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, 
     )
     if rows is None or before is None:
         return frozenset()
-    name = operation.target.rpartition(".")[2]
-    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else 0)
+    name = operation.name
+    dim = operation.argument(1, "dim", 0)
     joined = name in _JOINS and rows.axis == dim == 0
     whole = all((other := rows_of(one)) is not None and other.axis == 0 for one in tensors)
     axis = (0 if whole else None) if joined else follow(operation, rows.axis, before, shape, position)
@@ -94,7 +94,7 @@ def follow(
     """Where an operation leaves a dimension of an operand of shape `before` in a result of this shape."""
     if not 0 <= axis < len(before):
         return None
-    name = operation.target.rpartition(".")[2].strip("_")
+    name = operation.name.strip("_")
     module = operation.module
     if module is not None and module.type_name.startswith(_RECURRENT):
         return _recurrent(operation, axis, before, position)

@@ -119,7 +119,7 @@ def _takes_tensors(path: str) -> bool:
 
 def demanded(operation: Operation) -> tuple[Tensor, Demand] | None:
     """The argument of nobody's that an operator is the first to need the rank of, and what it takes."""
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     demand = _BY_LAYER.get(name)
     if demand is None or not operation.args:
         return None
@@ -152,7 +152,7 @@ def argument_behind(value: object) -> Tensor | None:
 
 def certain_shapes(operation: Operation) -> list[tuple[Tensor, tuple[str, ...]]]:
     """Operands of unknown shape whose rank the operator leaves no choice about, with names for their dimensions."""
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     lacking = [tensor for tensor in operation.tensors if tensor.spec.shape is None]
     if not lacking:
         return []

@@ -66,7 +66,7 @@ def library_path(callee: ast.expr, function: Function) -> str:
 def sizes(operations: Iterable[Operation]) -> Iterator[Tensor]:
     """Tensors that are passed to an operator in the place of a size."""
     for operation in operations:
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         if operation.module is None and name in _SIZED:
             for value in operation.args[0 if name in _MAKING else 1 :]:
                 yield from _tensors(value)

@@ -276,7 +276,7 @@ class Questions(Autograd):
         kwargs: dict[str, Any],
         cast: Autocast | None,
     ) -> Outcome:
-        counted = selection.COUNTS.get(operation.target.rpartition(".")[2], "?")
+        counted = selection.COUNTS.get(operation.name, "?")
 
         def fresh(name: str) -> Symbol:
             self.made += 1
@@ -293,7 +293,7 @@ class Questions(Autograd):
     def _ask_guessing(self, operation: Operation, target: Target, cast: Autocast | None) -> Outcome:
         """Operands of unknown dtype: shapes are decided with a dtype that the operator accepts. An error stands
         only if numbers of any kind give the same, and neither complex ones nor masks go through."""
-        if operation.target.rpartition(".")[2] in _ABOUT_DTYPES:
+        if operation.name in _ABOUT_DTYPES:
             raise NotASpec("the outcome depends on the dtype")
         failures: list[Failure] = []
         nameless = [spec for spec in operation.specs if spec.dtype is None]

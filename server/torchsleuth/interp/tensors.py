@@ -277,7 +277,7 @@ class TensorOperations(Questions):
     def _may_be_single(self, operation: Operation) -> bool:
         """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
         shape = operation.specs[0].shape if operation.specs else None
-        dim = as_kind(operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None), int)
+        dim = as_kind(operation.argument(1, "dim"), int)
         if shape is None or dim is None or not -len(shape) <= dim < len(shape):
             return False
         return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
@@ -314,7 +314,7 @@ class TensorOperations(Questions):
         self, operation: Operation, place: Device | None, forget_dtype: bool = False
     ) -> Callable[[TensorSpec], Tensor]:
         tensors = operation.operands
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         tags = batch.plain(marks.of_result(name, tensors, operation.args, operation.kwargs))
         history = frozenset(item for tensor in tensors for item in tensor.history)
         origin = Origin(operation.site, operation.target, operation.specs, tensors)
@@ -357,7 +357,7 @@ class TensorOperations(Questions):
         self.trace.undecided[operation.site.span] += 1
         if self.tape is not None:
             self.tape.undecided(self, operation)
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         writes = self.is_inplace(operation) or _is_inplace_method(operation)
         changed = as_kind(operation.args[0], Tensor) if operation.args and writes else None
         if changed is not None and not self.keeps_values(operation):
@@ -539,7 +539,7 @@ class TensorOperations(Questions):
                 if hierarchy.is_loss(operation.module.path):
                     place = value.spec.device if operation.module.device == CPU else operation.module.device
                     sides.append(("weight", place, value, value.spec.rank))
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         if self.heap.conditions.assumed:
             sides = [(kind, self.heap.conditions.place(place), value, rank) for kind, place, value, rank in sides]
         known = [side for side in sides if side[1] is not None]
@@ -816,7 +816,7 @@ def _gives_pair(name: str, operation: Operation) -> bool:
     """Whether an operator gives values and their indices: ``x.max(dim)``, ``x.topk(k)``."""
     if name not in ("max", "min", "topk", "sort") or not operation.target.startswith(("torch.", "Tensor.")):
         return False
-    dim = as_kind(operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None), int)
+    dim = as_kind(operation.argument(1, "dim"), int)
     return name in ("topk", "sort") or dim is not None
 
 
@@ -886,7 +886,7 @@ def _of_supposed_type(operation: Operation) -> bool:
 
 def _on_any_device(operation: Operation) -> list[Value]:
     """Operands that need not be where the others are: lengths for CTC, and its targets where cuDNN may take them."""
-    if operation.target.rpartition(".")[2] not in ("ctc_loss", "CTCLoss"):
+    if operation.name not in ("ctc_loss", "CTCLoss"):
         return []
     named = ("targets", "input_lengths", "target_lengths")
     given = dict(zip(named, operation.args[1:4])) | operation.kwargs

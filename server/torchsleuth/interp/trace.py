@@ -41,8 +41,18 @@ class Operation:
     """The tensors in the arguments and in containers among them, in order; `specs` and `nodes` are theirs."""
 
     @property
+    def name(self) -> str:
+        """The last word of its target: ``cat`` of ``torch.cat``."""
+        return self.target.rpartition(".")[2]
+
+    @property
     def tensors(self) -> list[Tensor]:
         return of_kind((*self.args, *self.kwargs.values()), Tensor)
+
+    def argument(self, position: int, name: str, default: Value = None) -> Value:
+        if name in self.kwargs:
+            return self.kwargs[name]
+        return self.args[position] if position < len(self.args) else default
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, index
-from torchsleuth.values import AnyModule, is_module
+from torchsleuth.values import AnyModule, Origin, is_module
+from torchsleuth.values.graph import GraphNode
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,10 @@ class Analysis:
     def operations(self) -> dict[int, Operation]:
         """The recorded operations, by the identity of their sites."""
         return {id(operation.site): operation for operation in self.trace.operations}
+
+    def operation_of(self, origin: Origin | GraphNode | None) -> Operation | None:
+        """The recorded operation that a tensor, or a node of the graph, comes from."""
+        return self.operations.get(id(origin.site)) if origin is not None else None
 
     def events(self, kind: str) -> list[Event]:
         """The recorded events of one kind, in order."""

@@ -90,6 +90,11 @@ def is_reference(node: object) -> TypeGuard[ast.Name | ast.Attribute]:
     return isinstance(node, ast.Name | ast.Attribute)
 
 
+def is_primary(node: object) -> TypeGuard[ast.Name | ast.Attribute | ast.Call | ast.Subscript]:
+    """What binds tighter than any operator, so that it needs no parentheses: a name, an attribute, a call, an item."""
+    return isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+
+
 def is_display(node: object) -> TypeGuard[ast.Tuple | ast.List]:
     """A tuple or a list whose items are written out, or are assigned to."""
     return isinstance(node, ast.Tuple | ast.List)

@@ -225,7 +225,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
         interp.report(operation, Failure("TypeError", text, confirmed=True))
     if module.path not in _RECURRENT or data.spec.shape is None:
         return UNKNOWN
-    first = as_kind(module.kwargs.get("batch_first", module.args[4] if len(module.args) > 4 else False), bool)
+    first = as_kind(module.argument(4, "batch_first", False), bool)
     if first is None:
         return UNKNOWN
     shape = (batch, longest) if first else (longest, batch)

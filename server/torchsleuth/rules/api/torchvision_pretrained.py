@@ -27,7 +27,7 @@ from torchsleuth.rules.evidence.uses import text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Severity
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, literal
+from torchsleuth.syntax.forms import argument_of, is_primary, literal
 from torchsleuth.syntax.names import Use
 
 CODE = "TS806"
@@ -70,7 +70,7 @@ def _fixes(analysis: Analysis, use: Use, call: ast.Call, model: str) -> Iterator
             return
         new, imported = ("None", ()) if fixed is False or weights is None else _written(analysis, use, weights)
         if fixed is None and weights is not None:
-            plain = isinstance(value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+            plain = is_primary(value)
             asked = text(analysis, value) if plain else f"({text(analysis, value)})"
             new = f"{new} if {asked} else None"
         elif fixed is None:

@@ -210,7 +210,7 @@ def _passes_frozen(analysis: Analysis, tensor: Tensor, depth: int = 12) -> bool:
     origin = tensor.origin
     if origin is None or depth == 0:
         return False
-    cut, operation = cut_of(tensor), analysis.operations.get(id(origin.site))
+    cut, operation = cut_of(tensor), analysis.operation_of(origin)
     if cut is None or cut.kind == "no_grad" or operation is None:
         return False
     layer = operation.module
@@ -280,7 +280,7 @@ def _additions(analysis: Analysis, tensor: Tensor, depth: int = 12) -> Iterator[
     """The additions that a loss is the result of, through factors and signs."""
     origin = tensor.origin
     name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
-    operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+    operation = analysis.operation_of(origin)
     if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
         return
     if operation is not None and name in _SUMS:

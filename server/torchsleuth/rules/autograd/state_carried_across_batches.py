@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, is_primary, nodes_in
 from torchsleuth.values import Function, Instance
 from torchsleuth.values.graph import AutogradFault
 
@@ -85,7 +85,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, names: dict[str, bool]) -
     for where, statement in _attribute_stores(fault, names):
         owner = analysis.source_of(where)
         text = owner.segment(statement.value)
-        plain = isinstance(statement.value, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+        plain = is_primary(statement.value)
         text = text if plain else f"({text})"
         edit = edits.replace(owner, statement.value, f"{text}.detach()")
         short = text if len(text) <= 50 else f"{text[:47]}…)"

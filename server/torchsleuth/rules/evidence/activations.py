@@ -161,7 +161,7 @@ def _package(site: Site, path: str) -> str | None:
 
 def short_name(operation: Operation) -> str:
     """``BCELoss``, ``nll_loss``."""
-    return operation.target.rpartition(".")[2]
+    return operation.name
 
 
 def text_of(source: SourceText, node: ast.AST) -> str:

@@ -61,7 +61,7 @@ def _detached(analysis: Analysis, term: Tensor, own: set[int], others: set[int])
             calls = analysis.calls.get(f"Tensor.{cut.kind}", ()) if judged else ()
             yield from ((one.receiver, cut) for one in calls if one.site.span == cut.site.span)
             continue
-        call = analysis.operations.get(id(origin.site))
+        call = analysis.operation_of(origin)
         if call is not None and id(call.module) in own:
             continue  # What is cut off in front of it is not what is judged.
         judged = judged or (call is not None and id(call.module) in others)

@@ -48,7 +48,7 @@ def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
     here += suffixed(analysis, used, f".{METHODS[dtype]}()") if dtype in METHODS else ()
     there = list(born_as(analysis, used.tensor, dtype))
     # What else is in the tensor that it is a part of may need the dtype that it has.
-    part = any(operation.target.rpartition(".")[2] in _PICKS for _, operation in lineage(analysis, used.tensor))
+    part = any(operation.name in _PICKS for _, operation in lineage(analysis, used.tensor))
     yield from (*here, *there) if part else (*there, *here)
 
 

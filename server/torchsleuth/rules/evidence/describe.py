@@ -98,7 +98,7 @@ _SIGNS = {
 
 
 def operator_text(operation: Operation) -> str:
-    written = operation.target.rpartition(".")[2]
+    written = operation.name
     name = written.strip("_")
     if written.startswith("__i") and name[1:] in _SIGNS:
         return f"{_SIGNS[name[1:]]}="

@@ -35,7 +35,7 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
     """``keepdim=True`` for the reduction that an operand comes from, and for its like beside it: mean and std."""
     missing = len(other.shape) - len(used.shape)
     for tensor, operation in lineage(analysis, used.tensor):
-        node, name = operation.site.call, operation.target.rpartition(".")[2]
+        node, name = operation.site.call, operation.name
         if operation.module is not None or tensor.spec.shape != used.spec.shape:
             return
         if name not in _REDUCTIONS:
@@ -56,7 +56,7 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
 def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
     """The reduction that an operand comes from over another dimension: ``scores.argmax(dim=1)``, one class a sample."""
     for tensor, operation in lineage(analysis, used.tensor):
-        node, name = operation.site.call, operation.target.rpartition(".")[2]
+        node, name = operation.site.call, operation.name
         if operation.module is not None or tensor.spec.shape != used.spec.shape or node is None:
             return
         if name not in (*_REDUCTIONS, "argmax", "argmin"):

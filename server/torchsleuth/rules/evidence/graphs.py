@@ -22,6 +22,7 @@ from torchsleuth.syntax.forms import (
     is_display,
     is_method_call,
     is_name,
+    is_primary,
     keyword_of,
     last_word,
     loads,
@@ -388,7 +389,7 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     if call.func.attr != "argmax" or spec.device != CPU or spec.shape is None or not isinstance(dims[0], int):
         return
     dim, size = dims[0], as_kind(spec.shape[dims[0]], int)
-    plain = isinstance(operand, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    plain = is_primary(operand)
     inner = source.segment(operand) if plain else f"({source.segment(operand)})"
     if size is not None and dim % len(spec.shape) == len(spec.shape) - 1:
         text = f"({inner}.softmax(dim={dim}) * {torch}.arange({size})).sum(dim={dim})"
@@ -621,5 +622,5 @@ def last_assignment(analysis: Analysis, name: ast.expr, site: Site) -> ast.expr 
 def method_of(source: SourceText, node: ast.expr, method: str) -> str:
     """``(a + b).mean()``"""
     text = source.segment(node)
-    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    plain = is_primary(node)
     return f"{text}.{method}()" if plain else f"({text}).{method}()"

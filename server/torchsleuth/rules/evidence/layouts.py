@@ -37,7 +37,7 @@ def batch_by_layer(analysis: Analysis, tensor: Tensor) -> tuple[int, LibraryModu
         if origin is None or id(origin) in seen:
             continue
         seen.add(id(origin))
-        step = analysis.operations.get(id(origin.site))
+        step = analysis.operation_of(origin)
         if step is None:
             continue
         if step.module is not None and _is_for_images(step.module, current):

@@ -122,7 +122,7 @@ class Masks:
         shape = ones.spec.shape
         if ones.identity in self._written or shape is None or len(shape) < 2:
             return None
-        diagonal = as_kind(operation.kwargs.get("diagonal", operation.args[1] if len(operation.args) > 1 else 0), int)
+        diagonal = as_kind(operation.argument(1, "diagonal", 0), int)
         if diagonal is None or diagonal not in (-1, 0, 1) or dims.equal(shape[-1], shape[-2]) is not True:
             return None
         return _order(origin, name == "triu", diagonal)
@@ -214,7 +214,7 @@ class Masks:
         return first_of(reversed(trail), ast.stmt), function
 
     def _operation(self, origin: Origin) -> Operation | None:
-        return self._analysis.operations.get(id(origin.site))
+        return self._analysis.operation_of(origin)
 
     def _last(self, tensor: Tensor) -> Tensor:
         """The tensor whose values another one has, in whatever shape."""

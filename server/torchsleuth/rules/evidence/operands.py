@@ -21,6 +21,7 @@ from torchsleuth.syntax.forms import (
     is_function_call,
     is_method_call,
     is_name,
+    is_primary,
     is_spread,
     literal,
     loads,
@@ -120,7 +121,7 @@ def source_at(analysis: Analysis, site: Site) -> SourceText:
 def written(source: SourceText, node: ast.AST) -> str:
     """An expression as it can stand before a dot."""
     text = source.segment(node)
-    plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    plain = is_primary(node)
     return text if plain else f"({text})"
 
 
@@ -190,7 +191,7 @@ def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: 
 
 
 def append(source: SourceText, node: ast.expr, suffix: str) -> Edit:
-    if isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript):
+    if is_primary(node):
         return edits.insert_after_node(source, node, suffix)
     return edits.replace(source, node, f"({source.segment(node)}){suffix}")
 
@@ -265,7 +266,7 @@ def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operat
         origin = current.origin
         if origin is None:
             return
-        operation = analysis.operations.get(id(origin.site))
+        operation = analysis.operation_of(origin)
         if operation is not None:
             yield current, operation
         if not origin.sources:

@@ -94,20 +94,20 @@ def family_of(failure: OperatorFailure) -> str:
     ):
         return "TS111"  # Batches of two sizes, which are divided into heads.
     code = next((code for code, pattern in _COMPILED if pattern.search(failure.failure.message)), "TS199")
-    if code == "TS302" and failure.operation.target.rpartition(".")[2].startswith(BY_INDEX):
+    if code == "TS302" and failure.operation.name.startswith(BY_INDEX):
         return "TS309"
     return "TS301" if code == "TS307" and not _is_binary(failure.operation) else code
 
 
 def _is_binary(operation: Operation) -> bool:
     """Whether an operation is a binary cross entropy, the one that TS307 is about; others refuse integers, too."""
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     return name.startswith(("BCE", "binary_cross_entropy")) or "Loss" in name or name.endswith("_loss")
 
 
 def is_exchanged(operation: Operation) -> bool:
     """Whether a loss is given what a layer puts out as its target, and something else as its prediction."""
-    if operation.target.rpartition(".")[2] not in _ORDERED:
+    if operation.name not in _ORDERED:
         return False
     prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
     if prediction is None or target is None or prediction.spec.requires_grad is not False:
@@ -160,7 +160,7 @@ def _with_condition(analysis: Analysis, operation: Operation, place: Related) ->
 
 def own_words(failure: OperatorFailure) -> str:
     """PyTorch's message without the name of the operator, which stands in ours already."""
-    name = failure.operation.target.rpartition(".")[2]
+    name = failure.operation.name
     return failure.failure.message.strip().split("\n")[0].removeprefix(f"torch.{name}(): ").removeprefix(f"{name}(): ")
 
 

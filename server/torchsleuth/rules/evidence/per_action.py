@@ -18,7 +18,7 @@ _MAX_STEPS = 40
 
 def unsummed(analysis: Analysis, uses: Uses, operation: Operation) -> tuple[Operand, Operand, Operation] | None:
     """The log-probabilities (…, A), what they meet (…, 1), and the call that gave them, where the result is averaged."""
-    name = operation.target.rpartition(".")[2].strip("_")
+    name = operation.name.strip("_")
     if name not in MEETINGS or len(operation.specs) != 2 or len(operation.tensors) != 2:
         return None
     for wide, column in (operands(operation)[:2], operands(operation)[:2][::-1]):
@@ -54,7 +54,7 @@ def _log_prob(analysis: Analysis, tensor: Tensor) -> tuple[Operation | None, boo
         seen.add(id(origin))
         name = origin.operator.rpartition(".")[2].strip("_")
         if name == "log_prob":
-            call = analysis.operations.get(id(origin.site))
+            call = analysis.operation_of(origin)
             single = origin.operator.split(".")[-2] in _EACH
             return (call if single and same_shape(current.spec.shape, tensor.spec.shape or ()) else None), ratio
         ratio = ratio or name == "exp"

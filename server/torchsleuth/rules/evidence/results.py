@@ -124,7 +124,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
             continue
         state = operation.args[0] if operation.args[1:] in ((-1,), (0,)) else None
         made = origin_of(state)
-        layer = analysis.operations.get(id(made.site)) if made is not None else None
+        layer = analysis.operation_of(made)
         module = layer.module if layer is not None else None
         if module is not None and module.kwargs.get("bidirectional") is True and torch is not None:
             source = source_at(analysis, operation.site)

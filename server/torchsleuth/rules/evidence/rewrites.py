@@ -15,7 +15,7 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_reference, names_in, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_primary, is_reference, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ListValue, Site
 from torchsleuth.values.graph import AutogradFault, Cut
@@ -251,7 +251,7 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
             elif is_method_call(node, "append"):
                 kept = node.args[0] if len(node.args) == 1 else None
             if kept is not None and source.span(kept) in made:
-                plain = isinstance(kept, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+                plain = is_primary(kept)
                 text = source.segment(kept) if plain else f"({source.segment(kept)})"
                 title = message("fix.append", expression=short(text), suffix=".detach()")
                 yield Candidate(title, (edits.replace(source, kept, f"{text}.detach()"),), safe=False)

@@ -23,7 +23,7 @@ def dim_of(operation: Operation) -> Value:
     """The `dim` of a softmax, or of another operator that works along one dimension; None where it is not given."""
     if operation.module is not None:
         return operation.module.argument(0, "dim")
-    return operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    return operation.argument(1, "dim")
 
 
 def scoring(analysis: Analysis, index: Tensor) -> Operation | None:
@@ -37,7 +37,7 @@ def scoring(analysis: Analysis, index: Tensor) -> Operation | None:
         if origin is None or id(origin) in seen:
             continue
         seen.add(id(origin))
-        operation = analysis.operations.get(id(origin.site))
+        operation = analysis.operation_of(origin)
         chosen = chosen or origin.operator.rpartition(".")[2] in _CHOOSES
         if chosen and operation is not None and operation.module is not None:
             return operation if operation.module.type_name in _LAYERS else None

@@ -85,7 +85,7 @@ def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     changes: dict[Edit, LibraryModule] = {}
     for layer in layers_behind(analysis, used.tensor, "ConvTranspose"):
         given = "output_padding" in layer.kwargs or len(layer.args) > 5
-        stride = layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1)
+        stride = layer.argument(3, "stride", 1)
         if layer.site is not None and layer.site.call is not None and stride == 2 and not given:
             source = source_at(analysis, layer.site)
             changes.setdefault(edits.add_argument(source, layer.site.call, "output_padding=1"), layer)
@@ -99,7 +99,7 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     pending, seen = [tensor], 0
     while pending and seen < 40:
         origin, seen = pending.pop(0).origin, seen + 1
-        operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+        operation = analysis.operation_of(origin)
         layer = operation.module if operation is not None else None
         if layer is not None and layer.type_name.startswith("Conv") and "Transpose" not in layer.type_name:
             found.setdefault(id(layer), layer)
@@ -144,7 +144,7 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
     short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if is_number(a) and is_number(b)}
     site = layer.site
     given = "output_padding" in layer.kwargs or len(layer.args) > 5
-    stride = as_kind(layer.kwargs.get("stride", layer.args[3] if len(layer.args) > 3 else 1), int)
+    stride = as_kind(layer.argument(3, "stride", 1), int)
     if (
         len(short) == 1
         and stride is not None

@@ -125,7 +125,7 @@ def _unclamped(analysis: Analysis, value: Tensor) -> Tensor | None:
         if value.tags & {"logits", "activation"}:
             return value
         origin = value.origin
-        operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+        operation = analysis.operation_of(origin)
         if origin is None or operation is None or not origin.sources:
             return None
         name = short_name(operation)
@@ -137,7 +137,7 @@ def _unclamped(analysis: Analysis, value: Tensor) -> Tensor | None:
 
 def _lets_negative(clamp: Operation) -> bool:
     """Whether a clamp is known to let negative numbers pass."""
-    least = clamp.kwargs.get("min", clamp.args[1] if len(clamp.args) > 1 else None)
+    least = clamp.argument(1, "min")
     return least is None or (isinstance(least, int | float) and least < 0)
 
 
@@ -182,7 +182,7 @@ def _content(analysis: Analysis, value: Tensor) -> tuple[float, float] | None:
     if _is_changed(analysis, value):
         return None
     origin = value.origin
-    operation = analysis.operations.get(id(origin.site)) if origin is not None else None
+    operation = analysis.operation_of(origin)
     name = origin.operator.rpartition(".")[2] if origin is not None else ""
     if origin is None or operation is None:
         return None
@@ -239,7 +239,7 @@ def _is_changed(analysis: Analysis, value: Tensor) -> bool:
 
 
 def _writes(operation: Operation) -> bool:
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     return is_in_place(operation.target) or name == "setitem" or name.startswith("__i")
 
 

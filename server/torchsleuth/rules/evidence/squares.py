@@ -96,7 +96,7 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
 
 
 def _name(operation: Operation) -> str:
-    return operation.target.rpartition(".")[2].strip("_")
+    return operation.name.strip("_")
 
 
 def _is_against_another(loss: Operation, made: Shape) -> bool:

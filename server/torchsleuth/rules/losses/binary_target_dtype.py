@@ -40,7 +40,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             "target.binary",
             target=target.described("the target"),
             dtype=target.spec.dtype,
-            loss=operation.target.rpartition(".")[2],
+            loss=operation.name,
         )
         yield Finding(operation.site.span, text, trail(analysis, failure), _candidates(analysis, target))
 

@@ -58,10 +58,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             "target.probabilities" if probabilities else "target.classes",
             target=target.described("the target"),
             dtype=target.spec.dtype,
-            loss=operation.target.rpartition(".")[2],
+            loss=operation.name,
         )
         if probabilities and prediction.spec.dtype in _CLASSES:
-            loss, dtype = operation.target.rpartition(".")[2], prediction.spec.dtype
+            loss, dtype = operation.name, prediction.spec.dtype
             text = message("target.scores", prediction=prediction.described("the prediction"), dtype=dtype, loss=loss)
             yield Finding(operation.site.span, text, trail(analysis, failure), _scores(analysis, prediction))
             continue

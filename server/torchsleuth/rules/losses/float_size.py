@@ -107,7 +107,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for failure in failures(analysis, CODE):
         start = failure.operation.site.span.start
         if (failure.operation.site.span.path, start.line, start.column) not in seen:
-            name = failure.operation.target.rpartition(".")[2]
+            name = failure.operation.name
             yield Finding(
                 failure.operation.site.span, message("operator.plain", operator=name, error=own_words(failure))
             )

@@ -38,7 +38,7 @@ _NARROW = ("int32", "int16", "int8", "uint8")
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         operation = failure.operation
-        index = _index(operands(operation), operation.target.rpartition(".")[2])
+        index = _index(operands(operation), operation.name)
         if index is None:
             yield plain
             continue

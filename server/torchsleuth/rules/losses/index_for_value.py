@@ -84,7 +84,7 @@ def _choice(analysis: Analysis, target: Tensor) -> Operation | None:
             continue
         name = origin.operator.rpartition(".")[2].strip("_")
         if name in _CHOICES and current.spec.dtype == "int64":
-            operation = analysis.operations.get(id(origin.site))
+            operation = analysis.operation_of(origin)
             raw = operation is not None and operation.operands and "logits" in operation.operands[0].tags
             return operation if raw else None
         if name in _ARITHMETIC:

@@ -123,10 +123,10 @@ def _lookup(operation: Operation) -> Lookup | None:
         if used is None or size is None or used.spec.dtype not in ("int64", "uint8"):
             return None
         return Lookup(used, size, "classes", operation.module, ignored_by(operation))
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     if name == "one_hot":
         used = operand(operation, 0, "tensor", "input")
-        count = as_kind(operation.kwargs.get("num_classes", operation.args[1] if len(operation.args) > 1 else -1), int)
+        count = as_kind(operation.argument(1, "num_classes", -1), int)
         return Lookup(used, count, "one_hot") if used is not None and count is not None and count > 0 else None
     if name in ("gather", "index_select", "take_along_dim"):
         return _picked(operation)
@@ -151,7 +151,7 @@ def _rows(operation: Operation) -> int | None:
 
 def _picked(operation: Operation) -> Lookup | None:
     table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
-    dim: Value = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    dim: Value = operation.argument(1, "dim")
     shape = table.spec.shape if table is not None else None
     if index is None or not shape or not is_number(dim) or not -len(shape) <= dim < len(shape):
         return None

@@ -80,7 +80,7 @@ def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Oper
         origin = tensor.origin
         name = origin.operator.rpartition(".")[2] if origin is not None else ""
         if origin is None or name in names:
-            return None if origin is None else analysis.operations.get(id(origin.site))
+            return analysis.operation_of(origin)
         if name not in KEPT_BY or not origin.sources:
             return None
         tensor = origin.sources[0]

@@ -77,7 +77,7 @@ def _layer(analysis: Analysis, scores: Tensor) -> LibraryModule | None:
 
 
 def _name(operation: Operation) -> str:
-    return operation.target.rpartition(".")[2].strip("_")
+    return operation.name.strip("_")
 
 
 def _finding(analysis: Analysis, operation: Operation) -> Finding:

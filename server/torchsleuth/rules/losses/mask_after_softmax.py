@@ -96,7 +96,7 @@ def _softmax(analysis: Analysis, masked: Operation) -> Operation | None:
 
 
 def _is_last(softmax: Operation) -> bool:
-    dim = softmax.kwargs.get("dim", softmax.args[1] if len(softmax.args) > 1 else None)
+    dim = softmax.argument(1, "dim")
     if softmax.module is not None:
         dim = softmax.module.kwargs.get("dim", softmax.module.args[0] if softmax.module.args else None)
     rank = softmax.specs[0].rank if softmax.specs else None

@@ -110,7 +110,7 @@ def _is_one_of_several(analysis: Analysis, fill: Operation) -> bool:
 
 
 def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     if name in _LEAVE_OUT and operation.module is not None:
         for parameter, place in _LEAVE_OUT[name].items():
             mask = operand(operation, place, parameter)
@@ -122,7 +122,7 @@ def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
             yield _Use(operation, mask, name, False)
     elif operation.target in _FILLS and (softmax := _softmax_of(analysis, operation)) is not None:
         mask = operand(operation, 1, "mask")
-        value = operation.kwargs.get("value", operation.args[2] if len(operation.args) > 2 else None)
+        value = operation.argument(2, "value")
         if mask is not None and _is_low(operation, value):
             yield _Use(operation, mask, "masked_fill", True, value == float("-inf"), _over_last(softmax))
 
@@ -139,7 +139,7 @@ def _softmax_of(analysis: Analysis, fill: Operation) -> Operation | None:
     """The softmax that the scores go into which are filled."""
     scores = fill.args[0] if fill.args else None
     for operation in analysis.trace.operations:
-        if operation.target.rpartition(".")[2] not in _SOFTMAX or not operation.tensors:
+        if operation.name not in _SOFTMAX or not operation.tensors:
             continue
         current: Tensor = operation.tensors[0]
         for _ in range(_MAX_STEPS):

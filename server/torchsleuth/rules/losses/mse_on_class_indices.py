@@ -76,7 +76,7 @@ def holds_integers(analysis: Analysis, target: Operand) -> bool:
     """Whether the target holds integers, also where they were converted to floating point since."""
     if target.spec.dtype is not None and target.spec.dtype.startswith(("int", "uint")):
         return True
-    made = [operation.target.rpartition(".")[2] for _, operation in lineage(analysis, target.tensor)]
+    made = [operation.name for _, operation in lineage(analysis, target.tensor)]
     return bool(made) and made[-1] in ("randint", "randperm")
 
 

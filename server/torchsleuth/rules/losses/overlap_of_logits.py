@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for product in above.values():
             scores = _scores(product, below)
             origin = product.origin
-            made = analysis.operations.get(id(origin.site)) if origin is not None else None
+            made = analysis.operation_of(origin)
             if scores is not None and made is not None and made.site.span not in seen:
                 seen.add(made.site.span)
                 yield _finding(analysis, made, scores)

@@ -79,7 +79,7 @@ def _one_output(analysis: Analysis, tensor: Tensor, axis: int) -> LibraryModule 
     """The layer with one output whose result, changed by nothing but elementwise functions, has it in this dimension."""
     for _ in range(_MAX_STEPS):
         origin = tensor.origin
-        step = analysis.operations.get(id(origin.site)) if origin is not None else None
+        step = analysis.operation_of(origin)
         if origin is None or not origin.sources:
             return None
         name = origin.operator.rpartition(".")[2]

@@ -75,7 +75,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:
-        if operation.target.rpartition(".")[2] not in _NAMES or operation.site.span in refused:
+        if operation.name not in _NAMES or operation.site.span in refused:
             continue
         used = operand(operation, 0, "input", "self")
         start = operation.site.span.start
@@ -96,7 +96,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
     """Where a softmax goes to a loss, an argmax, a draw or a batched product with its dimensions in place."""
     for operation in analysis.trace.operations:
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         if name in (*_PREDICTIONS, *_PICKS, "bmm", "matmul", "multinomial"):
             used = operand(operation, 0, "input", "self")
             given = used.tensor if used is not None else None
@@ -204,7 +204,7 @@ def _reaches(analysis: Analysis, operation: Operation, loss: Operation) -> bool:
         seen.add(id(origin))
         if origin.site is operation.site:
             return _keeps_first(tensor, path)
-        step = analysis.operations.get(id(origin.site))
+        step = analysis.operation_of(origin)
         if step is not None:
             pending += [(source, ((step, tensor), *path)) for source in origin.sources]
     return False
@@ -239,7 +239,7 @@ def _is_prediction(use: Operation, used: Operand) -> bool:
 
 
 def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Operation | str | None) -> Finding:
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     places: list[Related] = []
     if isinstance(proof, Operation):
         places.append(related(source_at(analysis, proof.site), proof.site.node, message("softmax.samples")))

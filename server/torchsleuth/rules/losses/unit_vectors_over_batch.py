@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _dim(operation: Operation) -> object:
-    return operation.kwargs.get("dim", operation.args[2] if len(operation.args) > 2 else None)
+    return operation.argument(2, "dim")
 
 
 def _multiplies_rows(product: Operation, normalize: Operation) -> bool:

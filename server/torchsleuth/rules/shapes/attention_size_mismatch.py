@@ -284,7 +284,7 @@ def _of_integers(analysis: Analysis, failure: OperatorFailure, module: LibraryMo
 def _booleans(analysis: Analysis, mask: Operand, node: ast.expr) -> tuple[str, ...]:
     """A mask of numbers as one that is True for what is left out: its zeros, as of a tokenizer, unless it was made as its
     ones, such as by a comparison with the padding."""
-    made = {operation.target.rpartition(".")[2] for _, operation in lineage(analysis, mask.tensor)}
+    made = {operation.name for _, operation in lineage(analysis, mask.tensor)}
     text = written(source_at(analysis, mask.site), node)
     texts = f"{text} == 0", f"{text}.bool()"
     return texts[::-1] if made & _LEFT_OUT else texts

@@ -112,7 +112,7 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
     for operation in analysis.trace.operations:
         given = operation.args[0] if operation.args else None
         origin = origin_of(given)
-        layer = analysis.operations.get(id(origin.site)) if origin is not None else None
+        layer = analysis.operation_of(origin)
         module = layer.module if layer is not None else None
         if (
             layer is None

@@ -72,11 +72,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _dim(operation: Operation) -> int:
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     if name in _DIMENSION:
         return _DIMENSION[name]
     value = as_kind(
-        operation.kwargs.get("dim", operation.kwargs.get("axis", operation.args[1] if len(operation.args) > 1 else 0)),
+        operation.kwargs.get("dim", operation.argument(1, "axis", 0)),
         int,
     )
     return value if value is not None else 0
@@ -93,7 +93,7 @@ def _candidates(
     analysis: Analysis, failure: OperatorFailure, given: list[Operand], odd: Operand
 ) -> Iterator[Candidate]:
     call = failure.operation.site.call
-    name, dim = failure.operation.target.rpartition(".")[2], _dim(failure.operation)
+    name, dim = failure.operation.name, _dim(failure.operation)
     first = given[0]
     joins = name in _JOINS
     if joins and call is not None:
@@ -162,7 +162,7 @@ def joined_otherwise(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     """The tensors that a tensor was joined of, joined along another dimension: their features, not their batches."""
     for _, operation in lineage(analysis, tensor):
         call, given = operation.site.call, operands(operation)
-        if operation.target.rpartition(".")[2] in _JOINS and call is not None and len(given) > 1:
+        if operation.name in _JOINS and call is not None and len(given) > 1:
             if all(used.spec.shape for used in given):
                 yield from _other_dim(analysis, operation, call, given)
             return

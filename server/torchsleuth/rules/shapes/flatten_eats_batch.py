@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _flatten(analysis: Analysis, used: Operand) -> tuple[Operation, Operand] | None:
     """The operation that made one vector of a whole batch, and its operand."""
     for _, operation in lineage(analysis, used.tensor):
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         if name not in _FLATTENS or operation.module is not None:
             continue
         given = operand(operation, 0, "input")

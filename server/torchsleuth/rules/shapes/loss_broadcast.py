@@ -86,7 +86,7 @@ def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Fi
     """Columns against vectors in what comes before a loss."""
     uses: Uses | None = None
     for operation in analysis.trace.operations:
-        name = operation.target.rpartition(".")[2].strip("_")
+        name = operation.name.strip("_")
         if (
             name not in MEETINGS | COMPARISONS
             or len(operation.specs) != len(operation.tensors)
@@ -175,7 +175,7 @@ def _grows(left: Shape, right: Shape, made: Shape) -> bool:
 
 def _pair(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] | None:
     """The operands of a loss, or of a difference of which a distance may be computed."""
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     if name in _LOSSES and operation.target.startswith("torch.nn."):
         if class_indices(analysis, operation) is not None:
             return None

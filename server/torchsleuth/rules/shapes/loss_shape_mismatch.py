@@ -70,7 +70,7 @@ _ELEMENTWISE = tuple(
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
-        name = failure.operation.target.rpartition(".")[2]
+        name = failure.operation.name
         prediction, target = (
             operand(failure.operation, position, word) for position, word in ((0, "input"), (1, "target"))
         )
@@ -200,7 +200,7 @@ def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
 
 def _flattening(analysis: Analysis, used: Operand) -> Operation | None:
     for _, operation in lineage(analysis, used.tensor):
-        return operation if operation.target.rpartition(".")[2] in ("reshape", "view", "flatten") else None
+        return operation if operation.name in ("reshape", "view", "flatten") else None
     return None
 
 
@@ -288,7 +288,7 @@ def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[C
     """A view on the way that merged something into the batch: flatten(1), with the next layer built for its size."""
     following: LibraryModule | None = None
     for _, operation in lineage(analysis, tensor):
-        name = operation.target.rpartition(".")[2]
+        name = operation.name
         if operation.module is not None and operation.module.type_name == "Linear":
             following = operation.module
         if name not in ("view", "reshape") or not operation.specs or not target:

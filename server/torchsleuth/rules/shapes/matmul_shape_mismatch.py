@@ -219,7 +219,7 @@ def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Itera
 def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
     """A flatten that swallowed the batch: flatten(1) instead, with the layer's size where that is wrong too."""
     for _, operation in lineage(analysis, used.tensor):
-        name, node = operation.target.rpartition(".")[2], operation.site.call
+        name, node = operation.name, operation.site.call
         given = operand(operation, 0, "input")
         if operation.module is not None and operation.module.type_name == "Flatten":
             return

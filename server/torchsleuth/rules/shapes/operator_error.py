@@ -58,7 +58,7 @@ CODE = "TS199"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         if "ambiguous" in failure.failure.message and _is_made(failure):
-            name = failure.operation.target.rpartition(".")[2]
+            name = failure.operation.name
             finding = replace(
                 finding, message=message("constructed", name=name, given=operands(failure.operation)[0].text())
             )
@@ -150,7 +150,7 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     """gather for an index_select with positions of their own for each sample."""
     operation, call = failure.operation, failure.operation.site.call
     given = operands(operation)
-    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    dim = operation.argument(1, "dim")
     if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or call is None:
         return
     table, index = given
@@ -168,7 +168,7 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
 def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """Makes the target of an addition of rows, such as a sum for each graph, as wide as the rows."""
     operation, given = failure.operation, operands(failure.operation)
-    dim = operation.kwargs.get("dim", operation.args[1] if len(operation.args) > 1 else None)
+    dim = operation.argument(1, "dim")
     if "source tensor shape must match" in failure.failure.message and len(given) == 3:
         for axis, (size, wanted) in enumerate(zip(given[0].shape, given[2].shape)):
             if axis != dim and not same(size, wanted):

@@ -114,7 +114,7 @@ def _unsafe(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
 
 def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     """The model without a pooling."""
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     if not name.startswith(_POOLS):
         return
     title = message("fix.remove", text=name)

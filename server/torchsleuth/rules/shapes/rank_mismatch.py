@@ -92,7 +92,7 @@ def _reason(failure: OperatorFailure) -> str:
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Iterator[Candidate]:
     operation = failure.operation
-    name = operation.target.rpartition(".")[2]
+    name = operation.name
     node = operation.site.node
     if name in _BY_INDEX:
         yield from _index(analysis, failure, given)
@@ -139,7 +139,7 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
         return
     missing = len(table.shape) - len(index.shape)
     source = source_at(analysis, failure.operation.site)
-    name = failure.operation.target.rpartition(".")[2]
+    name = failure.operation.name
     values = next((used for used in given[1:] if used.name in (3, "src")), None)
     if missing > 0 and values is not None and len(values.shape) == len(table.shape):
         # Whole rows are added: each row's index for all its columns.

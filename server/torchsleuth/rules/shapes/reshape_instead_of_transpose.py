@@ -212,11 +212,7 @@ def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
         if given is None or given.spec.shape is None or not shape or made.origin is None:
             return None
         before = given.shape
-        if (
-            operation.target.rpartition(".")[2] in _MERGES
-            and len(before) > 1
-            and same(shape[0], dims.product(before[:2]))
-        ):
+        if operation.name in _MERGES and len(before) > 1 and same(shape[0], dims.product(before[:2])):
             return before[:2]
         if batch.follow(operation, 0, before, shape, 0) != 0:
             return None

@@ -79,7 +79,7 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
 def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:
     operation = failure.operation
     source = analysis.source_of(operation.site.span.path)
-    if operation.target.rpartition(".")[2] in ("unflatten", "Unflatten"):
+    if operation.name in ("unflatten", "Unflatten"):
         yield from _unflattened(analysis, operation)
         return
     receiver, sizes = _sizes(operation.target, node)
@@ -149,7 +149,7 @@ def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator
     """The view on the way to a tensor that made more or fewer rows, for its -1, than there were samples: with sizes that
     hold what there is of each sample."""
     for made, operation in lineage(analysis, tensor):
-        if operation.module is not None or operation.target.rpartition(".")[2] not in ("view", "reshape"):
+        if operation.module is not None or operation.name not in ("view", "reshape"):
             continue
         node, before, after = operation.site.call, operation.specs[0].shape or (), made.spec.shape or ()
         if len(before) < 2 or not same(before[0], batch) or not after or same(after[0], batch):

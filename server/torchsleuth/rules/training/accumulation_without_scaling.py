@@ -128,7 +128,7 @@ def _is_mean(node: GraphNode) -> bool:
 
 def _weight(analysis: Analysis, node: GraphNode) -> float | None:
     """The number that a product, or a quotient, multiplies the other operand by."""
-    operation = analysis.operations.get(id(node.site))
+    operation = analysis.operation_of(node)
     inverse = node.operator in ("div", "truediv", "true_divide")
     if operation is None or (node.operator not in PRODUCTS and not inverse) or len(operation.args) != 2:
         return None

@@ -176,7 +176,7 @@ def _name(node: ast.expr) -> str | None:
 
 def _is_mean(operation: Operation) -> bool:
     """Whether a loss is the mean over a batch of several samples."""
-    if operation.target.rpartition(".")[2] not in _LOSSES or not operation.specs:
+    if operation.name not in _LOSSES or not operation.specs:
         return False
     shape = operation.specs[0].shape
     if not shape or not is_number(shape[0]) or shape[0] < 2:

@@ -90,7 +90,7 @@ def _parts(module: Value, but: Value, prefix: str = "") -> Iterator[tuple[str, L
 
 
 def _outputs(layer: LibraryModule) -> Value:
-    return layer.kwargs.get("out_features", layer.args[1] if len(layer.args) > 1 else "?")
+    return layer.argument(1, "out_features", "?")
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)
