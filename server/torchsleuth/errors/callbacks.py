@@ -198,7 +198,7 @@ def _of_gradients_size(case: Case) -> Iterator[Fix]:
         given = [node.body] if isinstance(node, ast.Lambda) else returned
         if len(given) == 1 and found.taken:
             new = f"({source.segment(given[0])}).expand_as({found.taken[-1].arg})"
-            title = message("fix.replace", old=" ".join(source.segment(given[0]).split())[:60], new=new[:60])
+            title = message("fix.replace", old=source.on_one_line(given[0])[:60], new=new[:60])
             yield Fix(title, (edits.replace(source, given[0], new),), safe=False)
 
 

@@ -205,7 +205,7 @@ class Case:
         return f"`{path}` ({module['type']})" if path else module["type"]
 
     def named(self, node: ast.expr, found: Json) -> str:
-        text = " ".join(self.frame.text(node).split())
+        text = self.frame.source.on_one_line(node)
         return f"`{text if len(text) <= 40 else text[:37] + '…'}` {shape_text(found)}"
 
     @property

@@ -122,7 +122,7 @@ def _registered_before(case: Case) -> list[Related]:
 def _not_before(case: Case) -> Iterator[Fix]:
     """``self.counts = …`` in front of ``self.register_buffer("counts", …)`` is taken away."""
     for frame, node in _before(case):
-        text = " ".join(frame.text(node).split())[:60]
+        text = frame.source.on_one_line(node)[:60]
         title = message("fix.remove_line", text=text, line=node.lineno)
         after = Position((node.end_lineno or node.lineno) + 1, 1)
         yield Fix(title, (Edit(frame.path, Position(node.lineno, 1), after, ""),))

@@ -43,7 +43,7 @@ def fitted(frame: CrashFrame, node: ast.expr | None, found: Json | None, fits: F
 
 
 def replace(frame: CrashFrame, node: ast.AST, new: str, safe: bool = True) -> Fix:
-    title = message("fix.replace", old=" ".join(frame.text(node).split())[:60], new=" ".join(new.split())[:60])
+    title = message("fix.replace", old=frame.source.on_one_line(node)[:60], new=" ".join(new.split())[:60])
     return Fix(title, (edits.replace(frame.source, node, new),), safe)
 
 

@@ -45,7 +45,7 @@ def _what_there_is(case: Case) -> dict[str, str]:
     like = _closest(str(_missing(case)), known)
     keys = list(dict.fromkeys([*like, *known]))
     listed = ", ".join(repr(key) for key in keys[:MAX_KEYS]) + (", …" if len(keys) > MAX_KEYS else "")
-    return {"name": " ".join(case.frame.text(node.value).split())[:40], "keys": listed}
+    return {"name": case.frame.source.on_one_line(node.value)[:40], "keys": listed}
 
 
 def closest_key(case: Case) -> Iterator[Fix]:

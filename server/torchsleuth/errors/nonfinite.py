@@ -42,7 +42,7 @@ def with_source(diagnostic: Diagnostic, crash: Json, facts: Iterable[TensorFact]
             and _finite_operands(source, tree, node, bad)
             and (made := _repaired(source, node))
         ):
-            text = message("error.not_finite_here", expression=" ".join(source.segment(node).split())[:60])
+            text = message("error.not_finite_here", expression=source.on_one_line(node)[:60])
             notes.append(Related(fact.path, fact.start, fact.end, text))
             fixes.append(made)
     related = (*notes[:MAX_NOTES], *diagnostic.related)
@@ -74,7 +74,7 @@ def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: 
 def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
     """``x / x.std()`` → ``x / (x.std() + 1e-8)``; the same for logarithms and roots."""
     for place, text in _places(source, node):
-        title = message("fix.replace", old=" ".join(source.segment(place).split())[:60], new=text[:60])
+        title = message("fix.replace", old=source.on_one_line(place)[:60], new=text[:60])
         return Fix(title, (edits.replace(source, place, text),), safe=False)
     return None
 

@@ -158,7 +158,7 @@ def _without_statement(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     statement, source = as_kind(case.frame.statement, ast.Expr), case.frame.source
     if statement is None or statement.value is not case.frame.node:
         return
-    text = " ".join(case.frame.text(statement).split())[:60]
+    text = case.frame.source.on_one_line(statement)[:60]
     title = message("fix.remove_line", text=text, line=statement.lineno)
     around = edits.path_to(case.frame.tree, statement)[-2]
     alone = any(block == [statement] for block in (getattr(around, "body", 0), getattr(around, "orelse", 0)))

@@ -112,7 +112,7 @@ def _operands(case: Case) -> list[ast.expr]:
 
 def _note(frame: CrashFrame, node: ast.expr, value: Json | None, source: SourceText, place: ast.AST) -> Related:
     span = source.span(place)
-    text = " ".join(frame.text(node).split())[:40]
+    text = frame.source.on_one_line(node)[:40]
     if value is not None and value["kind"] == "tensor":
         return Related(
             span.path, span.start, span.end, message("error.comes_from.shape", name=text, shape=shape_text(value))

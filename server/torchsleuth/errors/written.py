@@ -259,7 +259,7 @@ def _lists(source: SourceText, place: ast.AST, old: int, new: int) -> Iterator[F
             Edit(source.path, source.end_of(node.elts[new - 1]), source.end_of(node.elts[-1]), _end_of(node, new))
             for node in found
         )
-        text = " ".join(source.segment(call or place).split())[:60]
+        text = source.on_one_line(call or place)[:60]
         yield Fix(message("fix.shorten", count=new, place=text), changes, safe=False)
 
 
@@ -271,7 +271,7 @@ _OPTIONS = frozenset({"dim", "axis", "batch_size", "num_workers", "seed", "nproc
 
 
 def _changed(source: SourceText, numbers: list[ast.Constant], around: ast.AST, new: int) -> Fix:
-    text = " ".join(source.segment(around).split())
+    text = source.on_one_line(around)
     place = text if len(text) <= 60 and not text.isdigit() else " ".join(source.line(numbers[0].lineno).split())[:60]
     title = message("fix.written_size", old=numbers[0].value, new=new, place=place)
     return Fix(title, tuple(edits.replace(source, number, str(new)) for number in numbers), safe=False)

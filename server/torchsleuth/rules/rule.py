@@ -53,6 +53,13 @@ def added_argument(source: SourceText, call: ast.Call, argument: str, safe: bool
     return Candidate(title, (edits.add_argument(source, call, argument),), safe)
 
 
+def moved_after(source: SourceText, statement: ast.stmt, other: ast.stmt, safe: bool = True) -> Candidate:
+    """A statement on a line of its own moved behind another one."""
+    text = source.segment(statement)
+    changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, other, text))
+    return Candidate(message("fix.move_after", text=text, line=other.lineno), changes, safe)
+
+
 @dataclass(frozen=True)
 class Finding:
     """`candidates` in order of preference; those that re-analysis refutes are dropped. They are made when they are asked

@@ -117,6 +117,10 @@ class SourceText:
         """The source text of a node."""
         return self.slice(self.start_of(node), self.end_of(node))
 
+    def on_one_line(self, node: ast.AST) -> str:
+        """The source text of a node with single spaces, as a message shows it."""
+        return " ".join(self.segment(node).split())
+
     def apply(self, edits: tuple[Edit, ...] | list[Edit]) -> str:
         """The text after those of `edits` that are for this file. Raises ValueError where two overlap."""
         result, last = self.text, len(self.text) + 1

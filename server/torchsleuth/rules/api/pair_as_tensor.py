@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message(
             "pair.tensor",
             call=f"`{birth.segment(made.site.call.func)}`",
-            text=" ".join(source.segment(misuse.site.node).split()),
+            text=source.on_one_line(misuse.site.node),
         )
         places = (related(birth, made.site.call, message("pair.made")),)
         yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))

@@ -70,7 +70,7 @@ class _Place:
 
     def text(self, node: ast.AST | None = None) -> str:
         """The source of a node, of the whole if there is none, on one line."""
-        return " ".join(self.source.segment(node or self.node).split())
+        return self.source.on_one_line(node or self.node)
 
     def found(self, said: str, *fixes: Candidate) -> Finding:
         return Finding(self.misuse.site.span, said, (), fixes)
@@ -125,7 +125,7 @@ def _of_generators(place: _Place) -> Iterator[Finding]:
 def _refused(
     analysis: Analysis, source: SourceText, misuse: Misuse[object], node: ast.expr, how: str, kind: str, value: object
 ) -> Finding:
-    text = " ".join(source.segment(node).split())
+    text = source.on_one_line(node)
     key = f"kind.{how}.{kind}" if f"kind.{how}.{kind}" in _SAID else f"kind.{how}"
     if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
         key = "kind.call.grad"
@@ -221,7 +221,7 @@ def _uncalled(analysis: Analysis, source: SourceText, node: ast.expr, kind: str)
 
 def _of_key(place: _Place) -> Iterator[Finding]:
     source, node, kind = place.source, place.node, place.what[0]
-    name, key = source.segment(node.value), " ".join(source.segment(node.slice).split())
+    name, key = source.segment(node.value), source.on_one_line(node.slice)
     fixes: list[Candidate] = []
     if is_binary(node.slice, ast.Div):
         new = f"{source.segment(node.slice.left)} // {source.segment(node.slice.right)}"
@@ -275,9 +275,9 @@ def _of_tuple(place: _Place) -> Iterator[Finding]:
             fixes.append(_replaced(source, other, f"({inner}{',' if len(other.elts) == 1 else ''})"))
         case Tensor() if value is not None and value and isinstance(value[0], Tensor):
             fixes.append(_replaced(source, odd, f"{source.segment(odd)}[0]", safe=False))
-    text = " ".join(source.segment(odd).split())
+    text = source.on_one_line(odd)
     count = len(value) if value is not None else 0
-    said = message("kind.tuple", text=text, count=count, other=" ".join(source.segment(other).split()))
+    said = message("kind.tuple", text=text, count=count, other=source.on_one_line(other))
     yield place.found(said, *fixes)
 
 
@@ -285,7 +285,7 @@ def _of_text(place: _Place) -> Iterator[Finding]:
     """A sum of a text and a number, and what is computed with a text that is made by ``%``."""
     source, node, what = place.source, place.node, place.what
     operator, value = what
-    left, right = (" ".join(source.segment(part).split()) for part in (node.left, node.right))
+    left, right = (source.on_one_line(part) for part in (node.left, node.right))
     given = f" {shape_text(value.spec)}" if isinstance(value, Tensor) and value.spec.shape is not None else ""
     fixes: list[Candidate] = []
     if operator == "add":
@@ -302,7 +302,7 @@ def _of_text(place: _Place) -> Iterator[Finding]:
 def _of_number(place: _Place) -> Iterator[Finding]:
     """A text for a number: from an option without a type, or in quotation marks."""
     analysis, source, node, (name, value) = place.analysis, place.source, place.node, place.what
-    text = " ".join(source.segment(node).split())
+    text = source.on_one_line(node)
     kind = "int" if re.fullmatch(r"-?\d+", value.strip()) else "float"
     fixes: list[Candidate] = []
     around = analysis.index(source.path).parents.get(node)
@@ -351,7 +351,7 @@ def _of_none(place: _Place) -> Iterator[Finding]:
     given = as_kind(last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used, ast.Call)
     if given is None:
         return
-    text = " ".join(source.segment(used).split())
+    text = source.on_one_line(used)
     if called(given) in _CHANGING and given is not used:
         said = message("kind.none.changed", text=text, method=called(given))
         yield Finding(misuse.site.span, said, (), _changed_alone(analysis, source, given))
@@ -371,13 +371,13 @@ def _changed_alone(analysis: Analysis, source: SourceText, call: ast.Call) -> It
     target, changed, done = (source.segment(part) for part in (statement.targets[0], whole, call))
     start = edits.line_ending(source) + edits.indentation(source, statement.lineno)
     more = "" if target == changed else f"{start}{target} = {changed}"
-    title = message("fix.replace", old=" ".join(source.segment(statement).split()), new=done)
+    title = message("fix.replace", old=source.on_one_line(statement), new=done)
     yield Candidate(title, (edits.replace(source, statement, done + more),))
 
 
 def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -> Candidate:
     change: Edit = edits.replace(source, node, new)
-    old = " ".join(source.segment(node).split())
+    old = source.on_one_line(node)
     return Candidate(message("fix.replace", old=old, new=" ".join(new.split())), (change,), safe)
 
 

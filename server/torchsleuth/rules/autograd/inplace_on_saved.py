@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.graphs import (
     text_of,
 )
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_method_call, is_reference, nodes_in
@@ -83,9 +83,7 @@ def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
     if step is not None and backward is not None and fault.cause and fault.cause.span.path == path:
         source = analysis.source_of(path)
         if step.lineno == step.end_lineno and step.lineno < backward.lineno and is_simple(step, analysis, path):
-            text = source.segment(step)
-            changes = (edits.remove_line(source, step.lineno), edits.insert_line_after(source, backward, text))
-            yield Candidate(message("fix.move_after", text=text, line=backward.lineno), changes, safe=False)
+            yield moved_after(source, step, backward, safe=False)
 
 
 def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
@@ -99,9 +97,7 @@ def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
         return
     between = before[before.index(given[0]) + 1 :]
     if not any(name in _names(part, ast.Load) for part in between):
-        text = source.segment(given[0])
-        changes = (edits.remove_line(source, given[0].lineno), edits.insert_line_after(source, step, text))
-        yield Candidate(message("fix.move_after", text=text, line=step.lineno), changes, safe=False)
+        yield moved_after(source, given[0], step, safe=False)
 
 
 def _names(node: ast.AST, context: type[ast.expr_context]) -> set[str]:

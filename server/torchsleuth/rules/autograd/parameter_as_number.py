@@ -80,7 +80,7 @@ def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: s
     source, instance = analysis.source_of(call.site.span.path), call.site.scene.instance()
     held = instance.slots if instance is not None else {}
     name = next((f"self.{key}" for key, value in held.items() if value is parameter), "the parameter")
-    text = message("grad.number", name=name, text=" ".join(source.segment(call.site.node).split()))
+    text = message("grad.number", name=name, text=source.on_one_line(call.site.node))
     edit = edits.without_attribute(source, call.site.call, method) if call.site.call is not None else None
     fixes = (Candidate(message("fix.remove", text=f".{method}()"), (edit,)),) if edit is not None else ()
     return Finding(call.site.span, text, (), fixes)

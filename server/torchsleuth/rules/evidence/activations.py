@@ -165,4 +165,4 @@ def short_name(operation: Operation) -> str:
 
 
 def text_of(source: SourceText, node: ast.AST) -> str:
-    return " ".join(source.segment(node).split())
+    return source.on_one_line(node)

@@ -32,25 +32,25 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     """The message for one, None for other failures."""
     error, operation = failure.failure.message, failure.operation
     source, node = source_at(analysis, operation.site), operation.site.node
-    text = " ".join(source.segment(node).split()) if isinstance(node, ast.expr | ast.stmt) else ""
+    text = source.on_one_line(node) if isinstance(node, ast.expr | ast.stmt) else ""
     if "must be Tensor, not" in error:
         return _of_strings(failure)
     odd = _odd_operand(failure)
     if odd is not None:
-        given = " ".join(source.segment(odd[0]).split())
+        given = source.on_one_line(odd[0])
         return message("kinds.operand", given=given, kind=odd[1], text=text)
     if "argument 'dtype' must be torch.dtype" in error and isinstance(node, ast.Call):
         written = argument_of(node, None, "dtype")
         return message("kinds.dtype", given=source.segment(written)) if written is not None else None
     found = _ELEMENT.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
-        name = " ".join(source.segment(node.args[0]).split())
+        name = source.on_one_line(node.args[0])
         kind = _WORDS.get(found[2], f"a {found[2]}")
         identifier = "kinds.element.list" if found[2] in ("list", "tuple") else "kinds.element"
         return message(identifier, operator=operator_text(operation), index=found[1], name=name, kind=kind)
     found = _ARRAY.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
-        return message("kinds.array", name=" ".join(source.segment(node.args[0]).split()), kind=found[1].lower())
+        return message("kinds.array", name=source.on_one_line(node.args[0]), kind=found[1].lower())
     if "of a single element" in error and operands(operation):
         several = operands(operation)[0]
         return message("kind.index.several", text=several.text().strip("`"), shape=shape_text(several.spec))

@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         kind = "state.key" if held.from_file else "state.key.module" if "state" in held.slots else "state.key.dict"
         node, source = as_kind(misuse.site.node, ast.Subscript), analysis.source_of(misuse.site.span.path)
-        owner = " ".join(source.segment(node.value).split()) if node is not None else "this"
+        owner = source.on_one_line(node.value) if node is not None else "this"
         text = message(kind, owner=owner, key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
     yield from _of_modules(analysis)

@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     uncalled,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
@@ -204,9 +204,7 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         candidates: tuple[Candidate, ...] = ()
         if moved is not None and beside is not None and last.site.span.path == path:
             if is_alone(moved, analysis, path) and is_simple(beside, analysis, path):
-                text = source.segment(moved)
-                changes = (edits.remove_line(source, moved.lineno), edits.insert_line_after(source, beside, text))
-                candidates = (Candidate(message("fix.move_after", text=text, line=beside.lineno), changes),)
+                candidates = (moved_after(source, moved, beside),)
         text = message(
             "scaler.early",
             scaler=f"`{receiver_text(analysis, update.site)}`",

@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     trained_by,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related, replacement
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -261,9 +261,7 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
         return
     between = block[block.index(first) + 1 : block.index(second)]
     if not _depends([*between, second], first) and is_alone(first, analysis, path):
-        text = source.segment(first)
-        changes = (edits.remove_line(source, first.lineno), edits.insert_line_after(source, second, text))
-        yield Candidate(message("fix.move_after", text=text, line=second.lineno), changes)
+        yield moved_after(source, first, second)
     if not any(_depends([second], other) for other in between) and is_alone(second, analysis, path):
         text = source.segment(second)
         changes = (edits.insert_line_before(source, first, text), edits.remove_line(source, second.lineno))

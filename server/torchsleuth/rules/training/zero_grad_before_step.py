@@ -39,9 +39,8 @@ from torchsleuth.rules.evidence.loops import (
     same_iteration,
     statement_of,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import edits
 from torchsleuth.values import UNKNOWN, LibraryObject, Value
 
 CODE = "TS504"
@@ -133,9 +132,7 @@ def _moved(analysis: Analysis, one: Event, other: Event) -> Iterator[Candidate]:
         return
     source = analysis.source_of(path)
     if is_alone(early, analysis, path) and is_simple(late, analysis, path):
-        text = source.segment(early)
-        changes = (edits.remove_line(source, early.lineno), edits.insert_line_after(source, late, text))
-        yield Candidate(message("fix.move_after", text=text, line=late.lineno), changes)
+        yield moved_after(source, early, late)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)
