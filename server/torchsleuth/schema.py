@@ -39,6 +39,10 @@ class Span:
     start: Position
     end: Position
 
+    def related(self, message: str, call: bool = False) -> Related:
+        """The place, with what it has to do with a diagnostic."""
+        return Related(self.path, self.start, self.end, message, call)
+
     def to_json(self) -> Json:
         return {"path": self.path, "start": self.start.to_json(), "end": self.end.to_json()}
 

@@ -237,8 +237,3 @@ def load_rule(fault: Fault) -> Rule:
     """The rule that finds a fault in the text, loaded alone. Raises ModuleNotFoundError if there is none."""
     rule: Rule = importlib.import_module(f"torchsleuth.rules.{fault.rule}").RULE
     return rule
-
-
-def related(source: SourceText, node: ast.AST, message: str) -> Related:
-    span = source.span(node)
-    return Related(span.path, span.start, span.end, message)

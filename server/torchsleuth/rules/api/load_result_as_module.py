@@ -28,7 +28,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_method_call
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if load is None or load.site.span in seen:
             continue
         seen.add(load.site.span)
-        used = related(analysis.source_of(misuse.site.span.path), misuse.site.node, message("state.result.used"))
+        used = misuse.site.span.related(message("state.result.used"))
         yield Finding(load.site.span, message("state.result"), (used,), tuple(_split(analysis, load)))
 
 

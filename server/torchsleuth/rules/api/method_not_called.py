@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         places: tuple[Related, ...] = ()
         if made is not None:
             used = source.span(node)
-            places = (Related(used.path, used.start, used.end, message("method.used", text=text)),)
+            places = (used.related(message("method.used", text=text)),)
             node, text = made, source.segment(made)
             said = message("method.uncalled", text=" ".join(text.split()), what=what)
         fixes: tuple[Candidate, ...] = ()

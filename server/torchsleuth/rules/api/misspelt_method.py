@@ -160,7 +160,7 @@ def _without_forward(analysis: Analysis, owner: Instance, called: Span) -> Findi
 
 
 def _called(span: Span | None) -> tuple[Related, ...]:
-    return () if span is None else (Related(span.path, span.start, span.end, message("method.called")),)
+    return () if span is None else (span.related(message("method.called")),)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -36,7 +36,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.api.misspelt_method import misspelt_init
 from torchsleuth.rules.api.removed_function import is_removed
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -178,7 +178,7 @@ def _of_own(analysis: Analysis, misuse: Misuse[misuses.Unset]) -> Iterator[Findi
         changes = tuple(edits.insert(own, own.start_of(one), "self.") for one in written)
         title = message("fix.replace", old=name, new=f"self.{name}")
         fixes.insert(0, Candidate(title, changes))
-        yield Finding(place, text, (related(own, written[0], message("absent.own.place", name=name)),), fixes)
+        yield Finding(place, text, (own.span(written[0]).related(message("absent.own.place", name=name)),), fixes)
     else:
         yield Finding(place, text, tuple(_given(analysis, owner, near)), fixes)
 
@@ -188,7 +188,7 @@ def _given(analysis: Analysis, owner: Instance, near: tuple[str, ...]) -> Iterat
     for item in analysis.trace.attributes:
         if near and item.owner is owner and item.name == near[0]:
             note = message("absent.own.place", name=f"self.{near[0]}")
-            yield related(analysis.source_of(item.site.span.path), item.site.node, note)
+            yield item.site.span.related(note)
             return
 
 
@@ -217,7 +217,7 @@ def _of_wrapper(analysis: Analysis, misuse: Misuse[tuple[Wrapped, str]]) -> Iter
         message("fix.replace", old=f"{text}.{name}", new=f"{text}.module.{name}"),
         (edits.insert_after_node(source, node.value, ".module"),),
     )
-    where = related(analysis.source_of(owner.site.span.path), owner.site.node, message("state.wrapped.here"))
+    where = owner.site.span.related(message("state.wrapped.here"))
     yield Finding(place, message("absent.wrapped", text=text, kind=made, name=name), (where,), (fix,))
 
 

@@ -26,7 +26,7 @@ from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 
@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             call=f"`{birth.segment(made.site.call.func)}`",
             text=source.on_one_line(misuse.site.node),
         )
-        places = (related(birth, made.site.call, message("pair.made")),)
+        places = (made.site.span.related(message("pair.made")),)
         yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))
 
 

@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.graphs import (
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
@@ -64,8 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             line=node.site.span.start.line,
             first=first.span.start.line,
         )
-        source = analysis.source_of(node.site.span.path)
-        places = [related(source, node.site.node, message("grad.twice.made"))]
+        places = [node.site.span.related(message("grad.twice.made"))]
         if not again:
             places.insert(0, call_place(analysis, first, message("grad.twice.first")))
         yield Finding(fault.at.span, text, tuple(places), _repairs(analysis, fault, first))

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_reference
@@ -45,8 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text, places = message("grad.deepcopy.plain"), list[Related]()
         if kept:
             text = message("grad.deepcopy", tensor=f"`{kept[-1].owner.cls.name}.{kept[-1].name}`")
-            source = analysis.source_of(kept[-1].site.span.path)
-            places.append(related(source, kept[-1].site.node, message("grad.deepcopy.kept")))
+            places.append(kept[-1].site.span.related(message("grad.deepcopy.kept")))
         yield Finding(fault.at.span, text, tuple(places), tuple(_repairs(analysis, fault, kept)))
 
 

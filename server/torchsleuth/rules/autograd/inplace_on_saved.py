@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.graphs import (
     text_of,
 )
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_method_call, is_reference, nodes_in
@@ -57,10 +57,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if behind is not fault and retained(behind) is not None and carried_names(analysis, behind):
             continue  # TS408
         needs = {"operator": node.operator, "line": node.site.span.start.line}
-        source = analysis.source_of(node.site.span.path)
         change = f"`{text_of(analysis, fault.at)}`"
         places = (
-            related(source, node.site.node, message("grad.saved.here", operator=node.operator)),
+            node.site.span.related(message("grad.saved.here", operator=node.operator)),
             call_place(analysis, fault.cause, message("grad.backward")),
         )
         if _is_step(fault.at.node):

@@ -26,7 +26,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, method_of
 from torchsleuth.rules.evidence.loops import name_in, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values.graph import AutogradFault, node_of
@@ -47,8 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             tensor=f"`{name}`" if name else message("grad.non_leaf.tensor"),
             operator=node.operator,
         )
-        made = analysis.source_of(node.site.span.path)
-        places = (related(made, node.site.node, message("grad.non_leaf.made")),)
+        places = (node.site.span.related(message("grad.non_leaf.made")),)
         yield Finding(fault.at.span, text, places, tuple(_cut(analysis, fault)))
 
 

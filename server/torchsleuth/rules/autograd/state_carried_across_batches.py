@@ -30,7 +30,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import at_backward, carried_names, faults, repeated_block, retained
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -51,10 +51,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message(key, name=", ".join(f"`{name}`" for name in names))
         places: tuple[Related, ...] = ()
         if fault.node is not None:
-            owner = analysis.source_of(fault.node.site.span.path)
-            places = (related(owner, fault.node.site.node, message("grad.twice.made")),)
+            places = (fault.node.site.span.related(message("grad.twice.made")),)
         for path, statement in _attribute_stores(fault, names):
-            places += (related(analysis.source_of(path), statement, message("grad.carried.stored")),)
+            places += (analysis.source_of(path).span(statement).related(message("grad.carried.stored")),)
         yield Finding(fault.at.span, text, places, _repairs(analysis, fault, names))
 
 

@@ -97,7 +97,7 @@ def _layer(failure: OperatorFailure) -> tuple[Related, ...]:
     if module is None or module.site is None:
         return ()
     span = module.site.span
-    return (Related(span.path, span.start, span.end, message("related.constructor.plain", layer=layer_text(module))),)
+    return (span.related(message("related.constructor.plain", layer=layer_text(module))),)
 
 
 def _dropping(analysis: Analysis, loaders: list[LibraryObject]) -> Iterator[Candidate]:

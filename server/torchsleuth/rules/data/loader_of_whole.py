@@ -27,7 +27,7 @@ from itertools import combinations, permutations
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
@@ -76,7 +76,7 @@ def _unused(analysis: Analysis) -> Iterator[Finding]:
                 title = message("fix.replace", old=given.id, new=left.id)
                 fix = Candidate(title, (edits.replace(source, given, left.id),))
                 text = message("loader.unused", name=f"`{given.id}`", unused=f"`{left.id}`")
-                places = (related(source, left, message("loader.unused.made", name=f"`{left.id}`")),)
+                places = (source.span(left).related(message("loader.unused.made", name=f"`{left.id}`")),)
                 yield Finding(source.span(given), text, places, (fix,))
 
 
@@ -183,11 +183,8 @@ def _overlapping(analysis: Analysis) -> Iterator[Finding]:
         ):
             mine, others = _indices(one), _indices(other)
             if mine & others and mine - others and others - mine:
-                source = analysis.source_of(other.site.span.path)
-                place = related(analysis.source_of(one.site.span.path), one.site.node, message("subsets.other"))
-                yield Finding(
-                    source.span(other.site.node), message("subsets.overlap", count=len(mine & others)), (place,)
-                )
+                place = one.site.span.related(message("subsets.other"))
+                yield Finding(other.site.span, message("subsets.overlap", count=len(mine & others)), (place,))
 
 
 def _indices(part: LibraryObject) -> frozenset[int]:

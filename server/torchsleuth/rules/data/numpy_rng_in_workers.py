@@ -39,7 +39,7 @@ from torchsleuth.rules.evidence.loaders import (
     spelled,
     with_function,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_dotted
@@ -59,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         name, use = drawn
         source = analysis.source_of(dataset.cls.path)
-        places: tuple[Related, ...] = (related(source, use, message("data.rng.used")),)
+        places: tuple[Related, ...] = (source.span(use).related(message("data.rng.used")),)
         text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
         path = call.site.span.path
         candidates = _seeded(analysis, path, loader, f"dataset{'.dataset' * above}.{name}", dataset.slots[name])

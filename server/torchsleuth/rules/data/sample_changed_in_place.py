@@ -29,7 +29,7 @@ from dataclasses import dataclass
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -68,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 reported.add(source.span(taken.node))
                 span = source.span(change)
                 held = source.segment(taken.element.value)
-                places = (related(source, taken.node, message("sample.element")),)
+                places = (source.span(taken.node).related(message("sample.element")),)
                 candidates = tuple(_copies(analysis, dataset, taken))
                 yield Finding(span, message("sample.in_place", name=f"`{held}`"), places, candidates)
 

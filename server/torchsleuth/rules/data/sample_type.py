@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.loaders import (
     with_collate,
 )
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
@@ -129,7 +129,7 @@ def made_at(analysis: Analysis, fault: DataFault) -> tuple[Related, ...]:
         return ()
     last = list(nodes_in(method.node, ast.Return))
     source = analysis.source_of(method.path)
-    return (related(source, last[-1] if last else method.node.body[-1], message("data.getitem")),)
+    return (source.span(last[-1] if last else method.node.body[-1]).related(message("data.getitem")),)
 
 
 # -- what is no tensor in a sample ------------------------------------------------------------------
@@ -286,7 +286,7 @@ def _none(analysis: Analysis, fault: DataFault) -> Finding:
     method = fault.getitem
     name = dataset_text(fault.dataset)
     written = _returned_none(method)
-    iterated = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.iterated"))
+    iterated = fault.at.span.related(message("data.iterated"))
     if method is not None and written is not None:
         at: Span = analysis.source_of(method.path).span(written)
         places: tuple[Related, ...] = (iterated, *made_here(analysis, fault.loader))

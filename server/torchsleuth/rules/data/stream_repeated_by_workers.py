@@ -32,7 +32,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.data import ITERABLE, option
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head, spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import contains, is_dotted, is_plain_call, last_word
@@ -55,7 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         source = analysis.source_of(method.path)
         loops = _loops(method)
-        places = (related(source, loops[0].iter, message("data.stream.loop")),)
+        places = (source.span(loops[0].iter).related(message("data.stream.loop")),)
         text = message("data.stream", dataset=dataset_text(dataset), workers=workers)
         at = head(analysis, call.site.span.path, node)
         yield Finding(at, text, places, _divided(analysis, method.path, loops))

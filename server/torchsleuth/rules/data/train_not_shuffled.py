@@ -28,7 +28,6 @@ from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import construction_of, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, keyword_of
@@ -119,7 +118,7 @@ def _finding(analysis: Analysis, point: LoopPoint, loader: LibraryObject) -> Ite
         else edits.add_argument(source, call, "shuffle=True")
     )
     span = analysis.source_of(point.span.path).span(getattr(point.node, "iter", point.node))
-    trained = Related(span.path, span.start, span.end, message("data.trained"))
+    trained = span.related(message("data.trained"))
     candidate = Candidate(message("fix.add_argument", argument="shuffle=True"), (edit,))
     yield Finding(head(analysis, path, call), message("data.unshuffled"), (trained,), (candidate,))
 

@@ -28,7 +28,7 @@ from torchsleuth.interp.library import vision
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit, Related
+from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_method_call, nodes_in
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if transform is not None and transform.site is not None:
             given = fault.values[1]
             text = message("data.transform", transform=transform.type_name, given=given_text(given))
-            used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
+            used = fault.at.span.related(message("data.transform.used"))
             yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, given))
 
 

@@ -109,9 +109,7 @@ def _finding(analysis: Analysis, conflict: DeviceConflict) -> Finding:
     if isinstance(stray, Tensor) and stray.origin is not None:
         span = stray.origin.site.span
         name = expression_text(node_of(conflict, stray), "the tensor")
-        places.append(
-            Related(span.path, span.start, span.end, message("device.born", tensor=name, device=stray_device.described))
-        )
+        places.append(span.related(message("device.born", tensor=name, device=stray_device.described)))
     if isinstance(left, LibraryModule):
         places += constructor_related(left, None, None)
     places += call_trail(operation.site.scene, limit=3)

@@ -25,8 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.devices import stray_of
-from torchsleuth.rules.evidence.operands import source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, nodes_in
@@ -101,7 +100,7 @@ def _finding(
     target = statement.targets[0]
     text = message("device.attribute", attribute=source.segment(target), device=home.described)
     site: Site = conflict.operation.site
-    place = related(source_at(analysis, site), site.node, message("device.met"))
+    place = site.span.related(message("device.met"))
     owner = source.segment(target).rpartition(".")[0]
     value = source.segment(statement.value)
     new = f'{owner}.register_buffer("{name}", {value})'

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.devices import device_expression, stray_of, strays
 from torchsleuth.rules.evidence.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.device import Device
@@ -73,8 +73,10 @@ def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], h
     born, *others = alike
     source = source_at(analysis, born.site)
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
-    use = related(source_at(analysis, conflict.operation.site), conflict.operation.site.node, message("device.met"))
-    again = [related(source_at(analysis, other.site), other.call, message("device.factory.again")) for other in others]
+    use = conflict.operation.site.span.related(message("device.met"))
+    again = [
+        source_at(analysis, other.site).span(other.call).related(message("device.factory.again")) for other in others
+    ]
     places = (use, *again, *call_trail(born.site.scene, limit=1))
     return Finding(born.site.span, text, places, _candidates(analysis, alike, home))
 

@@ -60,7 +60,7 @@ def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str
     if layer is None:
         return [], "a layer"
     span = layer.site.span
-    places = [Related(span.path, span.start, span.end, message("logits.here"))]
+    places = [span.related(message("logits.here"))]
     if layer.module is None:
         return places, short_name(layer)
     return places + constructor_related(layer.module, None, None), layer_text(layer.module)

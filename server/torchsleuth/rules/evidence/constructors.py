@@ -709,4 +709,4 @@ def constructor_related(module: LibraryModule, argument: str | None, value: obje
         if argument
         else message("related.constructor.plain", layer=layer_text(module))
     )
-    return [Related(span.path, span.start, span.end, text)]
+    return [span.related(text)]

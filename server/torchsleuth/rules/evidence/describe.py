@@ -123,7 +123,7 @@ def origin_trail(tensor: Tensor, name: str) -> list[Related]:
     else:
         text = message("related.origin.plain", tensor=name, shape=shape_text(tensor.spec))
     span = origin.site.span
-    return [Related(span.path, span.start, span.end, text)]
+    return [span.related(text)]
 
 
 def dtype_trail(tensor: Tensor, name: str) -> list[Related]:
@@ -132,7 +132,7 @@ def dtype_trail(tensor: Tensor, name: str) -> list[Related]:
     if origin is None:
         return []
     span, text = origin.site.span, message("related.origin.plain", tensor=name, shape=tensor.spec.dtype)
-    return [Related(span.path, span.start, span.end, text)]
+    return [span.related(text)]
 
 
 def _made_by(tensor: Tensor, alike: Callable[[TensorSpec], bool]) -> Origin | None:
@@ -156,6 +156,6 @@ def call_trail(frame: Scene, limit: int = 2) -> list[Related]:
         span = current.caller.source.span(current.call)
         inside = all(place.path == frame.path for place in trail)
         if length < limit or (inside and span.path != frame.path):
-            trail.append(Related(span.path, span.start, span.end, message("related.call"), call=True))
+            trail.append(span.related(message("related.call"), call=True))
         current, length = current.caller, length + 1
     return trail

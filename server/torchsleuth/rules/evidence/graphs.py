@@ -11,7 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, caller_of, is_alone, place_in, receiver_text, statement_of
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.evidence.rewrites import OF_NUMBERS
-from torchsleuth.rules.rule import Analysis, Candidate, related
+from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
@@ -110,7 +110,7 @@ def cut_places(analysis: Analysis, cut: Cut | None) -> tuple[Related, ...]:
     source = analysis.source_of(site.span.path)
     node = site.node.items[0].context_expr if isinstance(site.node, ast.With) else site.node
     key = "grad.cut.frozen" if cut.kind == "frozen" else "grad.cut"
-    return (related(source, node, message(key, cut=cut_text(analysis, cut))),)
+    return (source.span(node).related(message(key, cut=cut_text(analysis, cut))),)
 
 
 # -- repairs of a cut ------------------------------------------------------------------------------
@@ -494,7 +494,7 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 
 
 def call_place(analysis: Analysis, site: Site, text: str) -> Related:
-    return related(analysis.source_of(site.span.path), site.node, text)
+    return site.span.related(text)
 
 
 def at_backward(fault: AutogradFault) -> AutogradFault:

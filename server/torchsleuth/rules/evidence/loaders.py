@@ -61,7 +61,7 @@ def made_here(analysis: Analysis, loader: LibraryObject | None) -> tuple[Related
     if call is None or loader is None or loader.site is None:
         return ()
     span = head(analysis, loader.site.span.path, call)
-    return (Related(span.path, span.start, span.end, message("data.loader")),)
+    return (span.related(message("data.loader")),)
 
 
 def affected(analysis: Analysis, fault: DataFault) -> list[LibraryObject]:

@@ -112,7 +112,7 @@ def _of_both_signs(analysis: Analysis, value: Tensor) -> tuple[list[Related], st
         if activation is None or short_name(activation) not in _BOTH_SIGNS:
             return None
         span = activation.site.span
-        here = Related(span.path, span.start, span.end, message("activation.here", activation=short_name(activation)))
+        here = span.related(message("activation.here", activation=short_name(activation)))
         return [here], short_name(activation)
     if any(map(_shifts, _behind(analysis, raw))) or _has_bias(analysis, applied(analysis, raw, LAYERS)):
         return None

@@ -10,7 +10,7 @@ from torchsleuth.interp.library.hierarchy import STATE, descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
@@ -54,10 +54,9 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(load.site.span)
         name = receiver_text(analysis, state.site) or ""
-        source = analysis.source_of(state.site.span.path)
         places = (
-            related(analysis.source_of(wrap.site.span.path), wrap.site.node, message("state.wrapped.here")),
-            related(source, state.site.node, message("state.misfit.saved")),
+            wrap.site.span.related(message("state.wrapped.here")),
+            state.site.span.related(message("state.misfit.saved")),
         )
         inner = _INNER[wrap.path]
         text = message("state.wrapped", name=name, wrapper=wrap.path.rpartition(".")[2], inner=inner)

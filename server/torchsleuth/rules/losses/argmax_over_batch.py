@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name, written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related, Span
 from torchsleuth.tensors import dims
 from torchsleuth.values import Tensor, Value
@@ -124,7 +124,7 @@ def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: O
 
 def _places(analysis: Analysis, compared: Operation, choice: Operation) -> tuple[Related, ...]:
     """The comparison with the labels, and the call that led to the choice."""
-    with_labels = related(source_at(analysis, compared.site), compared.site.node, message("argmax.compared"))
+    with_labels = compared.site.span.related(message("argmax.compared"))
     return with_labels, *call_trail(choice.site.scene, limit=1)
 
 

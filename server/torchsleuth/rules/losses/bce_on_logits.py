@@ -65,7 +65,7 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
     old = "an activation" if activation is None else short_name(activation)
     if activation is not None:
         span, site = activation.site.span, written_call(activation)
-        places.append(Related(span.path, span.start, span.end, message("activation.here", activation=old)))
+        places.append(span.related(message("activation.here", activation=old)))
         new = "Sigmoid" if old[0].isupper() else "sigmoid"
         edit = renamed(analysis, site, new) if site is not None else None
         if edit is not None:

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held, passed_for
 from torchsleuth.rules.evidence.operands import replaced, short, source_at
 from torchsleuth.rules.evidence.operators import failures, own_words
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_name, nodes_in, targets_of
@@ -102,7 +102,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             given.setdefault(_source(analysis, site, node), []).append((site, name, value, node))
     for uses in given.values():
         # One expression may give a float for several integers.
-        more = tuple(related(source_at(analysis, site), site.node, message("size.again")) for site, *_ in uses[1:])
+        more = tuple(site.span.related(message("size.again")) for site, *_ in uses[1:])
         yield _finding(analysis, *uses[0], more)
     for failure in failures(analysis, CODE):
         start = failure.operation.site.span.start
@@ -209,7 +209,7 @@ def _finding(
     places: list[Related] = []
     for path, division in _divisions(analysis, site, node):
         if division is not node and not places:
-            places.append(related(analysis.source_of(path), division, message("size.divided")))
+            places.append(analysis.source_of(path).span(division).related(message("size.divided")))
     return Finding(site.span, text, (*places, *more), _candidates(analysis, site, name, node))
 
 

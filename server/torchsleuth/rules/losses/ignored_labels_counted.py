@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.classes import held, ignored_by, is_choice, is_entropy
 from torchsleuth.rules.evidence.operands import Operand, operands, source_at
 from torchsleuth.rules.evidence.squares import Uses
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         bounds = held(labels.tensor)
         assert bounds is not None
         loss = ignoring[bounds.low]
-        where = related(source_at(analysis, loss.site), loss.site.node, message("counted.loss", number=bounds.low))
+        where = loss.site.span.related(message("counted.loss", number=bounds.low))
         text = message("counted.labels", labels=labels.text(), number=bounds.low)
         yield Finding(operation.site.span, text, (where,), _kept(analysis, operation, labels, bounds.low))
 

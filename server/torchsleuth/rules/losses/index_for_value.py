@@ -30,9 +30,9 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import lineage, operand, source_at
+from torchsleuth.rules.evidence.operands import lineage, operand
 from torchsleuth.rules.losses.mse_on_class_indices import LOSSES
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, literal
@@ -93,8 +93,7 @@ def _choice(analysis: Analysis, target: Tensor) -> Operation | None:
 
 
 def _finding(analysis: Analysis, loss: Operation, choice: Operation) -> Finding:
-    source = source_at(analysis, loss.site)
-    places = (related(source, loss.site.node, message("index.loss")), *call_trail(choice.site.scene, limit=1))
+    places = (loss.site.span.related(message("index.loss")), *call_trail(choice.site.scene, limit=1))
     text = message("index.value", choice=short_name(choice), loss=short_name(loss))
     return Finding(choice.site.span, text, places, _values(analysis, choice))
 

@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.evidence.operators import failures, trail
 from torchsleuth.rules.evidence.scores import narrowed, scoring
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -172,7 +172,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     places: list[Related] = []
     born = birth(lookup.index.tensor)
     if born is not None:
-        places.append(related(analysis.source_of(born.site.span.path), born.call, message("index.born")))
+        places.append(analysis.source_of(born.site.span.path).span(born.call).related(message("index.born")))
     if lookup.layer is not None and lookup.kind == "table":
         places += constructor_related(lookup.layer, "num_embeddings", lookup.size)
     places += call_trail(operation.site.scene, limit=1)

@@ -33,7 +33,6 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
 from torchsleuth.rules.evidence.spreads import not_positive
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
@@ -95,7 +94,7 @@ def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Findi
         function=name,
         loss=short_name(operation),
     )
-    here = Related(span.path, span.start, span.end, message("activation.here", activation=name))
+    here = span.related(message("activation.here", activation=name))
     trail = (here, *call_trail(operation.site.scene, limit=1))
     return Finding(operation.site.span, text, trail, _option(analysis, operation, "log_input=False"))
 

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.masks import Masks
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -115,9 +115,8 @@ def _is_over_keys(masked: Operation, mask: Operand) -> bool:
 
 
 def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Finding:
-    source = source_at(analysis, softmax.site)
     places = (
-        related(source, softmax.site.node, message("softmax.normalised")),
+        softmax.site.span.related(message("softmax.normalised")),
         *call_trail(masked.site.scene, limit=1),
     )
     return Finding(masked.site.span, message("softmax.masked"), places, _normalised(analysis, masked))

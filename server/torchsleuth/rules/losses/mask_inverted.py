@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.constructors import given_argument
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.masks import Masks, Meaning
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, suffixed, written
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_unary, keyword_of
@@ -187,7 +187,7 @@ def _finding(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> Fin
     origin = meaning.origin.site
     places = [*call_trail(use.operation.site.scene, limit=1)]
     if origin.span != use.operation.site.span:
-        places.insert(0, related(source_at(analysis, origin), origin.node, message("mask.origin")))
+        places.insert(0, origin.span.related(message("mask.origin")))
     return Finding(use.operation.site.span, text, tuple(places), _candidates(analysis, use, meaning, fault))
 
 

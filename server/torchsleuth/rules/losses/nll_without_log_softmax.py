@@ -113,7 +113,7 @@ def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) 
     softmax = applied(analysis, scores, tuple(_LOGARITHM))
     if softmax is not None:
         span = softmax.site.span
-        places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="softmax")))
+        places.append(span.related(message("softmax.here", softmax="softmax")))
         old, site = short_name(softmax), written_call(softmax)
         edit = renamed(analysis, site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
         if edit is not None:

@@ -28,8 +28,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name, spelled
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.evidence.operands import Operand, ancestry, operand
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -64,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         name, _ = _MASKS[_type(operation)]
         text = message("ahead.no_mask", layer=_type(operation), mask=name)
         places = (
-            related(source_at(analysis, loss.site), loss.site.node, message("ahead.target")),
+            loss.site.span.related(message("ahead.target")),
             *call_trail(operation.site.scene, limit=1),
         )
         yield Finding(operation.site.span, text, places, tuple(_masked(analysis, operation, given.node)))

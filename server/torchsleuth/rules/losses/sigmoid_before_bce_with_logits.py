@@ -41,7 +41,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         sigmoid = applied(analysis, scores, ("sigmoid", "Sigmoid", "expit"))
         if sigmoid is not None:
             span = sigmoid.site.span
-            places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="sigmoid")))
+            places.append(span.related(message("softmax.here", softmax="sigmoid")))
             candidates = removals(analysis, sigmoid, "sigmoid")
         places += call_trail(operation.site.scene, limit=1)
         tensor = expression_text(operand_node(operation, 0), "the input")

@@ -49,7 +49,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
     name = "softmax"
     if softmax is not None:
         span = softmax.site.span
-        places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax=name)))
+        places.append(span.related(message("softmax.here", softmax=name)))
         candidates = removals(analysis, softmax, name)
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")

@@ -72,7 +72,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: s
     places: list[Related] = []
     if softmax is not None:
         span = softmax.site.span
-        places.append(Related(span.path, span.start, span.end, message("softmax.here", softmax="softmax")))
+        places.append(span.related(message("softmax.here", softmax="softmax")))
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("softmax.labels", tensor=tensor, target=target, loss=short_name(operation))

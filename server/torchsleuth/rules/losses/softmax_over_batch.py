@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
 from torchsleuth.rules.evidence.scores import dim_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of
@@ -242,7 +242,7 @@ def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Ope
     name = operation.name
     places: list[Related] = []
     if isinstance(proof, Operation):
-        places.append(related(source_at(analysis, proof.site), proof.site.node, message("softmax.samples")))
+        places.append(proof.site.span.related(message("softmax.samples")))
     if operation.module is not None:
         places += constructor_related(operation.module, None, None)
     places += call_trail(operation.site.scene, limit=1)

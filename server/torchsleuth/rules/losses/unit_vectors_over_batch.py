@@ -25,8 +25,8 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import ancestry, operand, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.evidence.operands import ancestry, operand, replaced
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor, shape_of
@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         reported.add(span)
         text = message("normalize.batch", tensor=used.text("the input"), shape=shape_text(used.spec))
         places = (
-            related(source_at(analysis, product.site), product.site.node, message("normalize.product")),
+            product.site.span.related(message("normalize.product")),
             *call_trail(operation.site.scene, limit=1),
         )
         yield Finding(span, text, places, tuple(_along_features(analysis, operation)))

@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at, written
 from torchsleuth.rules.evidence.squares import Uses
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import Tensor
@@ -59,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         reported.add(span)
         text = message("variance.scales", tensor=used.text("its logarithm"))
         places = (
-            related(source_at(analysis, divergence.site), divergence.site.node, message("variance.divergence")),
+            divergence.site.span.related(message("variance.divergence")),
             *call_trail(operation.site.scene, limit=1),
         )
         candidates: tuple[Candidate, ...] = ()

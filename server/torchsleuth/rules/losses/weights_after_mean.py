@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import lineage, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
@@ -105,7 +105,7 @@ def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tens
     )
     source = source_at(analysis, whole.site)
     places = (
-        related(source, product.site.node, message("loss.weights.product")),
+        product.site.span.related(message("loss.weights.product")),
         *call_trail(whole.site.scene, limit=1),
     )
     left = ", ".join(str(axis) for axis in range(len(sizes) - len(shape), 0))
@@ -128,8 +128,7 @@ def _mean_of(loss: Tensor, weights: Tensor) -> Origin | None:
 
 def _finding(analysis: Analysis, product: Origin, loss: Origin, weights: Tensor) -> Finding:
     text = message("loss.weights", loss=_name(loss.operator), weights=shape_text(weights.spec))
-    source = analysis.source_of(loss.site.span.path)
-    places = (related(source, loss.site.node, message("loss.weights.mean")), *call_trail(product.site.scene, limit=1))
+    places = (loss.site.span.related(message("loss.weights.mean")), *call_trail(product.site.scene, limit=1))
     return Finding(product.site.span, text, places, _for_each(analysis, loss))
 
 

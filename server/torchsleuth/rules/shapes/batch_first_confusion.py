@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
 from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
 from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -99,12 +99,12 @@ def _by_others(
     """The dimension of the samples as a loss or a layer before tells it, and the place that does."""
     axis, loss = _by_loss(losses, operation, used, first)
     if loss is not None:
-        return axis, related(source_at(analysis, loss.site), loss.site.node, message("batch.loss"))
+        return axis, loss.site.span.related(message("batch.loss"))
     found = batch_by_layer(analysis, used.tensor)
     site = found[1].site if found is not None else None
     if found is None or site is None:
         return None, None
-    return found[0], related(source_at(analysis, site), site.node, message("batch.layer", layer=found[1].type_name))
+    return found[0], site.span.related(message("batch.layer", layer=found[1].type_name))
 
 
 def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:

@@ -200,7 +200,7 @@ def _at_call(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -
     value = f"`{short(source.segment(argument))}`" if argument is not None else f"`{parameter.arg}`"
     own = source_at(analysis, sighting.site)
     place = own.span(parameter)
-    related = Related(place.path, place.start, place.end, message("declared.parameter", name=f"`{parameter.arg}`"))
+    related = place.related(message("declared.parameter", name=f"`{parameter.arg}`"))
     return Finding(at, _text(own, sighting, wrong, value), (related,))
 
 
@@ -282,7 +282,7 @@ def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -
     related: tuple[Related, ...] = ()
     if sighting.general and isinstance(node, ast.Return):
         span = source.span(node)
-        related = (Related(span.path, span.start, span.end, message("declared.returned")),)
+        related = (span.related(message("declared.returned")),)
     return Finding(Span(source.path, start, end), text, related, _corrected(source, sighting, wrong))
 
 

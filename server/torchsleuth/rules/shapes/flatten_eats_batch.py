@@ -27,7 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, source_at, written
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.tensors import dims
@@ -98,7 +98,7 @@ def _finding(analysis: Analysis, layer: Operation, flatten: Operation, given: Op
         samples=dims.text(given.shape[0]),
         layer=layer_text(layer.module),
     )
-    place = related(source_at(analysis, layer.site), layer.site.node, message("flatten.layer"))
+    place = layer.site.span.related(message("flatten.layer"))
     return Finding(flatten.site.span, text, (place,), _candidates(analysis, layer, flatten, given))
 
 

@@ -43,7 +43,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.per_action import unsummed
 from torchsleuth.rules.evidence.squares import COMPARISONS, MEETINGS, Uses, is_averaged, is_square, may_be_square
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -125,9 +125,8 @@ def _for_each_action(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
         wide, column, made = found
         told.add(made.site.span)
         text = message("loss.per_action", wide=wide.described("it"), column=column.described("what it meets"))
-        source = analysis.source_of(made.site.span.path)
         places = (
-            related(source, made.site.node, message("loss.per_action.here")),
+            made.site.span.related(message("loss.per_action.here")),
             *call_trail(operation.site.scene, limit=1),
         )
         yield Finding(span, text, places, _summed(analysis, wide, made))

@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.operands import (
 from torchsleuth.rules.evidence.operators import failures, generic
 from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.evidence.returns import returned
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, nodes_in
@@ -72,7 +72,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             source, node = analysis.source_of(layer.site.span.path), layer.site.call
             given = f"`{short(source.segment(node.args[0]))}`" if node.args else "the tensor"
             text = message("constructed", name=layer.type_name, given=given)
-            places = (related(source, node, message("constructed.here")), *finding.related)
+            places = (source.span(node).related(message("constructed.here")), *finding.related)
             finding = replace(finding, message=text, related=places)
         before = pair_in_sequence(analysis, failure)
         if before is not None and failure.operation.module is not None:

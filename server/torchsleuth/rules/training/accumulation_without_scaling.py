@@ -39,7 +39,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.schedules import every_kth
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.syntax.forms import is_literal, is_method_call
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Tensor, is_object_named
@@ -149,7 +149,7 @@ def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.ex
     """`hidden`: the optimizer divides by the size of the gradient."""
     source = analysis.source_of(backward.site.span.path)
     times = source.segment(condition)
-    places = (related(source, step.site.node, message("accumulate.step", times=times)),)
+    places = (step.site.span.related(message("accumulate.step", times=times)),)
     candidates: list[Candidate] = []
     node = backward.site.node
     if is_method_call(node):

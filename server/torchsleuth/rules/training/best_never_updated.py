@@ -25,7 +25,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, last_word, names_in
@@ -84,7 +84,7 @@ def _of_test(
         yield from _of_zero(analysis, test, value, best, first)
     elif first and updated and all(_is_infinite(_given(part, name), start) for part in first):
         new = f"{source.segment(value)} {turned} {source.segment(best)}"
-        made = related(source, first[0], message("related.origin.plain", tensor=f"`{name}`", shape=start))
+        made = source.span(first[0]).related(message("related.origin.plain", tensor=f"`{name}`", shape=start))
         fix = replacement(source, test, new)
         yield Finding(source.span(test), message("best.never", best=name, start=start, word=word), (made,), (fix,))
 

@@ -31,7 +31,7 @@ from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, Value
@@ -137,8 +137,7 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
 
 
 def _finding(analysis: Analysis, clip: Event, other: Event, text: str, candidates: tuple[Candidate, ...]) -> Finding:
-    source = analysis.source_of(other.site.span.path)
-    places = (related(source, other.site.node, message(f"clip.place.{other.kind}")),)
+    places = (other.site.span.related(message(f"clip.place.{other.kind}")),)
     return Finding(clip.site.span, text, places, candidates)
 
 

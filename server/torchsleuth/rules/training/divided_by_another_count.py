@@ -31,7 +31,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -240,7 +240,7 @@ def _of_means(analysis: Analysis, over: _Pass, addition: ast.AugAssign, division
     total = expression_text(addition.target, "the total")
     text = message("count.means", total=total, loader=loader)
     fix = replacement(source, number, f"len({loader})")
-    place = related(source, addition, message("count.added"))
+    place = source.span(addition).related(message("count.added"))
     return Finding(source.span(division), text, (place,), (fix,))
 
 
@@ -260,7 +260,7 @@ def _of_passes(analysis: Analysis, over: _Pass, addition: ast.AugAssign, divisio
         (edits.insert_line_before(source, over.loop, f"{total} = 0"),),
         safe=False,
     )
-    place = related(source, division, message("count.divided"))
+    place = source.span(division).related(message("count.divided"))
     return Finding(source.span(addition), text, (place,), (fix,))
 
 

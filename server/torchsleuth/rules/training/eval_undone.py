@@ -29,7 +29,7 @@ from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import covers, trained_by
 from torchsleuth.rules.evidence.modes import back_in_eval, mode_dependent, name_below
-from torchsleuth.rules.rule import Analysis, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.values import LibraryModule, Value, is_module
 
@@ -56,8 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if name and layer is not None and _is_undone(analysis, asked, undoing, part):
                 reported.add(undoing.site.span)
                 text = message("mode.undone", part=f"`{name}`", layer=layer, line=asked.site.span.start.line)
-                source = analysis.source_of(asked.site.span.path)
-                places = (related(source, asked.site.node, message("mode.undone.asked")),)
+                places = (asked.site.span.related(message("mode.undone.asked")),)
                 yield Finding(undoing.site.span, text, places, tuple(back_in_eval(analysis, undoing, name, safe=True)))
 
 

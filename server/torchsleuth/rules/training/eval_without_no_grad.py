@@ -39,7 +39,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Severity
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -110,8 +110,7 @@ def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint)
     if site is None or not (elsewhere or _also_trains(analysis, event)):
         site = event.site
     else:
-        source = analysis.source_of(event.site.span.path)
-        places = (related(source, event.site.node, message("no_grad.missing.forward")),)
+        places = (event.site.span.related(message("no_grad.missing.forward")),)
     # Whoever calls a function that nothing here calls may do it under no_grad().
     severity: Severity | None = "hint" if _is_called_elsewhere(event) else None
     return Finding(site.span, text, places, _wrapped(analysis, event, loop, path, name), severity=severity)

@@ -42,7 +42,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.evaluations import Trained, trained_evaluations
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, own_blocks, place_in, statement_of
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -60,8 +60,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             switch, step = trained.switch.site, trained.step.site
             text = message("evaluation.trains", line=switch.span.start.line)
             places = (
-                related(analysis.source_of(switch.span.path), switch.node, message("train.missing.eval")),
-                related(analysis.source_of(step.span.path), step.node, message("evaluation.step")),
+                switch.span.related(message("train.missing.eval")),
+                step.span.related(message("evaluation.step")),
             )
             yield Finding(backward.site.span, text, places, _repairs(analysis, trained))
 

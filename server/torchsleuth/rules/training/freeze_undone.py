@@ -33,7 +33,7 @@ from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import Switch
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -51,8 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if freeze is not None:
             reported.add(thaw.site.span)
             text = message("freeze.undone", line=freeze.site.span.start.line)
-            source = analysis.source_of(freeze.site.span.path)
-            places = (related(source, freeze.site.node, message("freeze.here")),)
+            places = (freeze.site.span.related(message("freeze.here")),)
             yield Finding(thaw.site.span, text, places, _removed(analysis, thaw))
 
 

@@ -29,7 +29,7 @@ from torchsleuth.interp.trace import Event, Switch
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import covers
 from torchsleuth.rules.evidence.modes import back_in_eval, name_below
-from torchsleuth.rules.rule import Analysis, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.values import LibraryModule, Value
@@ -62,8 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             site = freeze.site if train is None else train.site
             norm = next(part.type_name for part in _norms(freeze.module))
             text = message("frozen.norm", part=f"`{name}`", norm=norm)
-            source = analysis.source_of(freeze.site.span.path)
-            places = (related(source, freeze.site.node, message("frozen.norm.here")),) if train is not None else ()
+            places = (freeze.site.span.related(message("frozen.norm.here")),) if train is not None else ()
             fixes = tuple(back_in_eval(analysis, train, name, safe=False)) if train is not None else ()
             yield Finding(site.span, text, places, fixes)
             break

@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     uncalled,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
@@ -104,8 +104,7 @@ def _steps(event: Event, step: Event) -> bool:
 def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding:
     scaler = receiver_text(analysis, scale.site)
     optimizer = receiver_text(analysis, step.site)
-    source = analysis.source_of(scale.site.span.path)
-    places = (related(source, scale.site.node, message("scaler.scaled")),)
+    places = (scale.site.span.related(message("scaler.scaled")),)
     candidates: list[Candidate] = []
     statement = statement_of(analysis, step.site)
     alone = isinstance(statement, ast.Expr) and is_simple(statement, analysis, step.site.span.path)
@@ -124,7 +123,7 @@ def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding
 def _twice(analysis: Analysis, step: Event, first: Event) -> Finding:
     path = step.site.span.path
     source = analysis.source_of(path)
-    places = (related(analysis.source_of(first.site.span.path), first.site.node, message("scaler.twice.first")),)
+    places = (first.site.span.related(message("scaler.twice.first")),)
     statement = as_kind(statement_of(analysis, step.site), ast.Expr)
     candidates: tuple[Candidate, ...] = ()
     if statement is not None and is_alone(statement, analysis, path):
@@ -211,7 +210,7 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
             optimizer=f"`{optimizer_text(analysis, last)}`",
             line=last.site.span.start.line,
         )
-        places = (related(analysis.source_of(last.site.span.path), last.site.node, message("clip.place.scaler_step")),)
+        places = (last.site.span.related(message("clip.place.scaler_step")),)
         yield Finding(update.site.span, text, places, candidates)
 
 
@@ -232,7 +231,7 @@ def _skipped_updates(analysis: Analysis, events: list[Event]) -> Iterator[Findin
         for jump in (jump for one in after[:update] for jump in _jumps(one)):
             jumps = "continue" if isinstance(jump, ast.Continue) else "return"
             text = message("scaler.skipped", update=f"`{scaler}.update()`", jump=jumps)
-            places = (related(source, event.site.node, message("scaler.skipped.unscale")),)
+            places = (event.site.span.related(message("scaler.skipped.unscale")),)
             fixed = edits.insert_line_before(source, jump, f"{scaler}.update()")
             candidates = (Candidate(message("fix.insert", text=f"{scaler}.update()"), (fixed,)),)
             yield Finding(source.span(jump), text, places, candidates)

@@ -45,7 +45,7 @@ from torchsleuth.rules.evidence.loops import (
     unseen,
 )
 from torchsleuth.rules.evidence.schedules import every_kth
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_module
@@ -62,11 +62,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             point = innermost(clearing)
             if point is None or reads_gradients_in(analysis, point):
                 continue
-            source = analysis.source_of(clearing.site.span.path)
             text = message("zero_grad.accumulated", line=step.site.span.start.line)
             places = (
-                related(source, backward.site.node, message("step.early.backward")),
-                related(analysis.source_of(step.site.span.path), step.site.node, message("zero_grad.accumulated.step")),
+                backward.site.span.related(message("step.early.backward")),
+                step.site.span.related(message("zero_grad.accumulated.step")),
             )
             yield Finding(clearing.site.span, text, places, tuple(_moved(analysis, clearing, step)))
 

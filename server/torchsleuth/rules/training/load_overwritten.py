@@ -29,7 +29,7 @@ from torchsleuth.interp.library.optim import is_optimizer, trained_parts
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, place_in, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -71,9 +71,8 @@ def _optimizers(analysis: Analysis) -> Iterator[Finding]:
         place = place_in(other.site, load.site.scene.function) if other is not None else None
         if place is not None and place.scene == load.site.scene:
             reported.add(load.site.span)
-            source = analysis.source_of(load.site.span.path)
             text = message("load.replaced", line=load.site.span.start.line)
-            places = (related(source, load.site.node, message("load.replaced.loaded")),)
+            places = (load.site.span.related(message("load.replaced.loaded")),)
             yield Finding(place.span, text, places, _exchanged(analysis, load.site, place))
 
 
@@ -122,9 +121,8 @@ def _initialised(
 
 
 def _finding(analysis: Analysis, load: LibraryCall, place: Site) -> Finding:
-    source = analysis.source_of(load.site.span.path)
     text = message("load.overwritten", line=load.site.span.start.line)
-    places = (related(source, load.site.node, message("load.overwritten.loaded")),)
+    places = (load.site.span.related(message("load.overwritten.loaded")),)
     return Finding(place.span, text, places, _exchanged(analysis, load.site, place))
 
 

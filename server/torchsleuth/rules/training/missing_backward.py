@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.loops import (
     uncalled,
     unseen,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, stores
@@ -107,15 +107,14 @@ def _unused(analysis: Analysis, first: Event, second: Event) -> Event | None:
 
 def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
     name = optimizer_text(analysis, step)
-    source = analysis.source_of(forward.site.span.path)
-    places = (related(source, forward.site.node, message("backward.missing.forward")),)
+    places = (forward.site.span.related(message("backward.missing.forward")),)
     loss = _loss_name(analysis, step)
     cut = _cut(analysis, forward, step)
     if cut is not None:
         text = message(
             "backward.missing.cut", optimizer=f"`{name}`" if name else "the optimizer", line=cut.site.span.start.line
         )
-        place = related(analysis.source_of(cut.site.span.path), cut.site.node, message("backward.missing.detached"))
+        place = cut.site.span.related(message("backward.missing.detached"))
         return Finding(step.site.span, text, (place, *places), tuple(_attached(analysis, cut)))
     text = message(
         "backward.missing",

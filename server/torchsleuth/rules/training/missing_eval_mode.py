@@ -51,7 +51,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import ModeDependent, mode_dependent
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Severity
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import contains, is_method_call, nodes_in
@@ -288,8 +288,7 @@ def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:
 
 def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
     name = called_text(analysis, event)
-    source = analysis.source_of(layer.site.span.path)
-    places = (related(source, layer.site.node, message("eval.missing.layer", layer=layer.name)),)
+    places = (layer.site.span.related(message("eval.missing.layer", layer=layer.name)),)
     text = message(
         "eval.missing",
         module=f"`{name}`" if name else "the model",

@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.loops import (
     uncalled,
     unseen,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
@@ -109,8 +109,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> F
     name = name or name_in(frame, optimizer)
     places: tuple[Related, ...] = ()
     if optimizer.site is not None:
-        source = analysis.source_of(optimizer.site.span.path)
-        places = (related(source, optimizer.site.node, message("step.missing.optimizer")),)
+        places = (optimizer.site.span.related(message("step.missing.optimizer")),)
     text = message("step.missing", optimizer=f"`{name}`" if name else f"the {optimizer.type_name} optimizer")
     return Finding(backward.site.span, text, places, _inserted(analysis, backward, name))
 

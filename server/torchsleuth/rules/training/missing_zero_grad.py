@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.loops import (
     uncalled,
     unseen,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_unknown
 from torchsleuth.values.frames import Scene
@@ -135,8 +135,7 @@ def _last_backward(analysis: Analysis, events: list[Event], optimizer: LibraryOb
 def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event, step: Event) -> Finding:
     name = optimizer_text(analysis, step)
     shown = f"`{name}`" if name else "the optimizer"
-    source = analysis.source_of(step.site.span.path)
-    places = (related(source, step.site.node, message("zero_grad.step", optimizer=shown)),)
+    places = (step.site.span.related(message("zero_grad.step", optimizer=shown)),)
     closure = optimizer.type_name == "LBFGS"
     text = message("zero_grad.missing.closure" if closure else "zero_grad.missing", optimizer=shown)
     return Finding(backward.site.span, text, places, _repairs(analysis, optimizer, backward, step))

@@ -35,7 +35,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.operands import lineage, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -129,7 +129,7 @@ def _finding(analysis: Analysis, one: _Picked, other: _Picked) -> Finding:
     here, there = other.operation.site, one.operation.site
     text = message("mixture.orders", labels=source_at(analysis, here).segment(here.node))
     places = (
-        related(source_at(analysis, there), there.node, message("mixture.samples")),
+        there.span.related(message("mixture.samples")),
         *call_trail(here.scene, limit=1),
     )
     return Finding(here.span, text, places, _one_order(analysis, one, other))

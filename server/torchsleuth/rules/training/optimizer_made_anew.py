@@ -33,7 +33,7 @@ from torchsleuth.interp.library.optim import given_to, is_optimizer, trained_par
 from torchsleuth.interp.trace import LibraryCall, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, loop_statement, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -97,7 +97,7 @@ def _finding(analysis: Analysis, call: LibraryCall) -> Finding:
     source = analysis.source_of(point.span.path)
     loop = loop_statement(analysis, point)
     head = loop.iter if isinstance(loop, ast.For) else loop.test if isinstance(loop, ast.While) else None
-    places = (related(source, head, message("optimizer.each_step.loop")),) if head is not None else ()
+    places = (source.span(head).related(message("optimizer.each_step.loop")),) if head is not None else ()
     line = point.span.start.line
     text = message("optimizer.each_step", optimizer=optimizer.type_name, line=line)
     return Finding(call.site.span, text, places, tuple(_repairs(analysis, call)))

@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.loops import (
     statement_of,
     trained_by,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, replacement
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -181,7 +181,7 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
     if optimizer.site is None or made is None or not (starving or (doubled and _is_fresh(analysis, item.part))):
         return None
     name = name_in(optimizer.site.scene, item.whole)
-    places = (related(analysis.source_of(made.span.path), made.node, message("optimizer.forgotten.place")),)
+    places = (made.span.related(message("optimizer.forgotten.place")),)
     shown = f"`{name}`" if name else _called(item.whole)
     text = message("optimizer.other", what=shown, line=item.backward.site.span.start.line)
     given = as_kind(_given_node(analysis, optimizer), ast.Call)
@@ -209,21 +209,17 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     if not _is_fresh(analysis, item.part, trained_parts(optimizer)):
         return None
     here = place_in(made, optimizer.site.scene.function) or made
-    source = analysis.source_of(made.span.path)
-    places: tuple[Related, ...] = (related(source, made.node, message("optimizer.later.place")),)
+    places: tuple[Related, ...] = (made.span.related(message("optimizer.later.place")),)
     first, second = _side_by_side(optimizer.site, made)
     text = message("optimizer.later", what=_called(item.part), line=second.span.start.line)
     if first is not optimizer.site:
         # Both are made by functions: the order is that of their calls.
         where = (first, second)
-        places += tuple(
-            related(analysis.source_of(one.span.path), one.node, message("optimizer.later.call")) for one in where
-        )
+        places += tuple(one.span.related(message("optimizer.later.call")) for one in where)
     candidates = chain(_moved(analysis, first, second), _in_constructor(analysis, made, item.part))
     if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
         # It was made in time for what it has trained so far: the fault is the replacement.
-        maker = analysis.source_of(optimizer.site.span.path)
-        places = (related(maker, optimizer.site.node, message("step.missing.optimizer")),)
+        places = (optimizer.site.span.related(message("step.missing.optimizer")),)
         return Finding(here.span, text, places, candidates)
     return Finding(optimizer.site.span, text, places, candidates)
 
@@ -392,15 +388,12 @@ def _forgotten(analysis: Analysis, item: _Missed) -> Finding | None:
         return None
     method = made.scene.function
     if isinstance(item.whole, LibraryModule) and method is not None and method.name == "forward":
-        places = (
-            related(analysis.source_of(optimizer.site.span.path), optimizer.site.node, message("optimizer.never")),
-        )
+        places = (optimizer.site.span.related(message("optimizer.never")),)
         text = message("optimizer.anew", what=_called(item.whole))
         return Finding(made.span, text, places, _in_constructor(analysis, made, item.whole))
     name = name_in(optimizer.site.scene, item.whole)
     shown = f"`{name}`" if name else _called(item.whole)
-    source = analysis.source_of(made.span.path)
-    places = (related(source, made.node, message("optimizer.forgotten.place")),)
+    places = (made.span.related(message("optimizer.forgotten.place")),)
     text = message("optimizer.forgotten", what=shown, line=made.span.start.line)
     return Finding(optimizer.site.span, text, places, _added(analysis, item, name))
 
@@ -426,8 +419,7 @@ def _head(analysis: Analysis, item: _Missed) -> Finding | None:
         return None
     own_name = part.name and item.whole.slots.get(part.name) is item.part
     name = f"{whole}.{part.name}" if whole and own_name else None
-    source = analysis.source_of(made.span.path)
-    places = (related(source, made.node, message("optimizer.forgotten.place")),)
+    places = (made.span.related(message("optimizer.forgotten.place")),)
     shown = f"`{name}`" if name else _called(part)
     text = message("optimizer.forgotten", what=shown, line=made.span.start.line)
     given_node = _given_node(analysis, optimizer)

@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import own_blocks
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_definition, is_function_call, is_name, loads, nodes_in, stores
@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _finding(source: SourceText, loop: ast.For, name: str, assignment: ast.Assign) -> Finding:
     text = message("parameter.rebound", name=f"`{name}`")
-    place = related(source, loop.target, message("parameter.rebound.loop", name=f"`{name}`"))
+    place = source.span(loop.target).related(message("parameter.rebound.loop", name=f"`{name}`"))
     value = source.segment(assignment.value)
     edit = edits.replace(source, assignment, f"{name}.data.copy_({value})")
     fix = Candidate(message("fix.replace", old=f"{name} = …", new=f"{name}.data.copy_(…)"), (edit,))

@@ -29,7 +29,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Severity
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -43,10 +43,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         value, first = as_kind(misuse.value, Parameters, ListValue), misuse.first
         if first is None or value is None or _is_plain(value):
             continue
-        places = [related(analysis.source_of(first.span.path), first.node, message("parameters.spent.first"))]
+        places = [first.span.related(message("parameters.spent.first"))]
         if value.made is not None:
-            source = analysis.source_of(value.made.span.path)
-            places.append(related(source, value.made.node, message("parameters.spent.made")))
+            places.append(value.made.span.related(message("parameters.spent.made")))
         again = first.node is misuse.site.node
         key = "parameters.spent.before" if again else "parameters.spent"
         text = message(key, **({} if again else {"line": first.span.start.line}))

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import reads_gradients
 from torchsleuth.rules.evidence.graphs import uncut
-from torchsleuth.rules.rule import Analysis, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.values import UNKNOWN, Instance, LibraryModule, LibraryObject, is_module
 from torchsleuth.values.graph import Cut, node_of
@@ -113,8 +113,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, part: LibraryModule, 
     where = message("part.starved.line", line=cut.site.span.start.line) if span != cut.site.span else ""
     places = []
     if optimizer.site is not None:
-        source = analysis.source_of(optimizer.site.span.path)
-        places.append(related(source, optimizer.site.node, message("part.starved.trained")))
+        places.append(optimizer.site.span.related(message("part.starved.trained")))
     return Finding(span, message("part.starved", part=f"`{name}`", where=where), tuple(places), uncut(analysis, cut))
 
 

@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, loop_statement
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in
@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield _of_break(analysis, point, loop)
             if loop is not None and _ends_too_early(loop, point):
                 source = analysis.source_of(point.span.path)
-                place = related(source, loop.iter, message("loop.return.loop"))
+                place = source.span(loop.iter).related(message("loop.return.loop"))
                 found = tuple(_moved(analysis, point, loop))
                 yield Finding(source.span(loop.body[-1]), message("loop.return", line=loop.lineno), (place,), found)
 
@@ -64,7 +64,7 @@ def _breaks(loop: ast.For, point: LoopPoint) -> bool:
 
 def _of_break(analysis: Analysis, point: LoopPoint, loop: ast.For) -> Finding:
     source, last = analysis.source_of(point.span.path), loop.body[-1]
-    place = related(source, loop.iter, message("loop.return.loop"))
+    place = source.span(loop.iter).related(message("loop.return.loop"))
     fix = Candidate(message("fix.remove", text="break"), (edits.remove_line(source, last.lineno),), safe=False)
     alone = source.line(last.lineno).strip() == "break"
     return Finding(source.span(last), message("loop.break"), (place,), (fix,) if alone else ())

@@ -48,7 +48,7 @@ from torchsleuth.rules.evidence.schedules import (
     product,
     with_batches,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
@@ -96,7 +96,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
         if length is not None:
             fixes += with_batches(analysis, event, points, scheduler, length)
-        yield Finding(event.site.span, text, (related(source, call, message("scheduler.made")),), tuple(fixes))
+        yield Finding(event.site.span, text, (source.span(call).related(message("scheduler.made")),), tuple(fixes))
 
 
 def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:
@@ -123,7 +123,7 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
         return None
     source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
     text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
-    places = (related(source, call, message("scheduler.made")),)
+    places = (source.span(call).related(message("scheduler.made")),)
     return Finding(event.site.span, text, places, _each_batch(analysis, event, step, scheduler, place[1]))
 
 

@@ -37,7 +37,7 @@ from torchsleuth.rules.evidence.schedules import (
     product,
     with_batches,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -63,8 +63,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if made is None or taken is None or dims.positive(dims.subtract(taken, made)) != 1:
             continue
         seen.add(event.site.span)
-        source = analysis.source_of(scheduler.site.span.path)
-        places = (related(source, scheduler.site.call, message("scheduler.short.made", steps=dims.text(made))),)
+        places = (scheduler.site.span.related(message("scheduler.short.made", steps=dims.text(made))),)
         text = message("scheduler.short", taken=dims.text(taken), made=dims.text(made))
         yield Finding(event.site.span, text, places, tuple(_repairs(analysis, event, scheduler, points)))
 

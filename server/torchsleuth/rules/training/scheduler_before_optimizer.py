@@ -37,7 +37,7 @@ from torchsleuth.rules.evidence.loops import (
     same_iteration,
     statement_of,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
@@ -72,8 +72,7 @@ def _first_of_each(events: list[Event]) -> list[Event]:
 
 def _finding(analysis: Analysis, early: Event, step: Event) -> Finding:
     name = receiver_text(analysis, early.site) or "the scheduler"
-    source = analysis.source_of(step.site.span.path)
-    places = (related(source, step.site.node, message("scheduler.early.step")),)
+    places = (step.site.span.related(message("scheduler.early.step")),)
     optimizer = receiver_text(analysis, step.site) or "the optimizer"
     text = message(
         "scheduler.early",

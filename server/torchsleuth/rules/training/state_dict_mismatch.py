@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import StateFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operators import generic
 from torchsleuth.rules.evidence.wrapped import of_wrapped
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -94,7 +94,7 @@ def _places(analysis: Analysis, fault: StateFault) -> Iterator[Related]:
     for module, text in ((fault.module, "state.misfit.module"), (_source(fault.given), "state.misfit.given")):
         site = module.site if isinstance(module, Instance | LibraryModule) else None
         if site is not None:
-            yield related(analysis.source_of(site.span.path), site.node, message(text))
+            yield site.span.related(message(text))
 
 
 def _source(given: Value) -> Value:

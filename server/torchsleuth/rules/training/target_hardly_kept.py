@@ -29,7 +29,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_trained
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -151,7 +151,7 @@ def _finding(source: SourceText, average: _Average, kept: float, loop: ast.For) 
         edits.replace(source, average.new, source.segment(average.own)),
     )
     fix = Candidate(message("fix.exchange", left=names["own"], right=names["new"]), swap)
-    places = (related(source, loop.iter, message("average.over")),)
+    places = (source.span(loop.iter).related(message("average.over")),)
     return Finding(source.span(average.statement), message("average.share", **names), places, (fix,))
 
 

@@ -28,7 +28,7 @@ from torchsleuth.interp.library.hierarchy import STATE, descendants
 from torchsleuth.interp.trace import Alias, LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_trained, receiver_text, statement_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
@@ -133,7 +133,7 @@ def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
 def _finding(analysis: Analysis, alias: Alias, call: LibraryCall) -> Finding:
     source = analysis.source_of(alias.site.span.path)
     names = {"target": f"`{ast.unparse(alias.target)}`", "network": f"`{source.segment(alias.site.node)}`"}
-    place = related(analysis.source_of(call.site.span.path), call.site.node, message("target.copied"))
+    place = call.site.span.related(message("target.copied"))
     return Finding(alias.site.span, message("target.same", **names), (place,), _repairs(analysis, alias, call))
 
 

@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import mode_dependent
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.values import Value
@@ -132,8 +132,7 @@ def _reaches(mode: Event, event: Event) -> bool:
 
 def _finding(analysis: Analysis, event: Event, switch: Event, layer: str) -> Finding:
     name = called_text(analysis, event)
-    source = analysis.source_of(switch.site.span.path)
-    places = (related(source, switch.site.node, message("train.missing.eval")),)
+    places = (switch.site.span.related(message("train.missing.eval")),)
     text = message(
         "train.missing",
         module=f"`{name}`" if name else "the model",

@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
 from torchsleuth.rules.evidence.loops import is_simple, modules_of, name_in, optimizer_text, receiver_text, statement_of
 from torchsleuth.rules.evidence.modules import named
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryModule, LibraryObject
@@ -63,8 +63,7 @@ def _recurrent(part: object) -> bool:
 def _finding(analysis: Analysis, optimizer: LibraryObject, layer: LibraryModule, step: Event) -> Finding:
     places: tuple[Related, ...] = ()
     if layer.site is not None:
-        source = analysis.source_of(layer.site.span.path)
-        places = (related(source, layer.site.node, message("clip.missing.layer", layer=layer.type_name)),)
+        places = (layer.site.span.related(message("clip.missing.layer", layer=layer.type_name)),)
     text = message("clip.missing", layer=layer.type_name)
     return Finding(step.site.span, text, places, _clipped(analysis, optimizer, step))
 

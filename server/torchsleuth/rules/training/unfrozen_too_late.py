@@ -32,7 +32,7 @@ from torchsleuth.interp.library.optim import given_to
 from torchsleuth.interp.trace import LibraryCall, Switch
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import optimizers_of
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import nodes_in
@@ -55,8 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if thaw.site.span not in reported and _too_late(analysis, call, thaw):
                 reported.add(thaw.site.span)
                 text = message("unfrozen.late", line=call.site.span.start.line)
-                source = analysis.source_of(call.site.span.path)
-                places = (related(source, call.site.node, message("unfrozen.optimizer")),)
+                places = (call.site.span.related(message("unfrozen.optimizer")),)
                 yield Finding(thaw.site.span, text, places, _all_given(analysis, call, filtered))
 
 

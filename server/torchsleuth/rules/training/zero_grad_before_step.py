@@ -39,7 +39,7 @@ from torchsleuth.rules.evidence.loops import (
     same_iteration,
     statement_of,
 )
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after
 from torchsleuth.sifting import as_kind
 from torchsleuth.values import UNKNOWN, LibraryObject, Value
 
@@ -105,15 +105,14 @@ def _clears(event: Event, optimizer: Value) -> bool:
 
 def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:
     name = receiver_text(analysis, clearing.site) or "zero_grad()"
-    source = analysis.source_of(step.site.span.path)
-    places = (related(source, step.site.node, message("zero_grad.step.empty")),)
+    places = (step.site.span.related(message("zero_grad.step.empty")),)
     text = message("zero_grad.early", call=f"`{name}.zero_grad()`", line=step.site.span.start.line)
     return Finding(clearing.site.span, text, places, _moved(analysis, clearing, step))
 
 
 def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event) -> Finding:
     places = tuple(
-        related(analysis.source_of(event.site.span.path), event.site.node, message(key))
+        event.site.span.related(message(key))
         for event, key in ((backward, "step.early.backward"), (clearing, "step.early.zero_grad"))
     )
     text = message(
