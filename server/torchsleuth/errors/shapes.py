@@ -13,7 +13,8 @@ from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
-from torchsleuth.syntax.forms import argument_of, is_method_call, last_sizes, nodes_in
+from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.forms import argument_of, is_binary, is_display, is_method_call, last_sizes, nodes_in
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -115,11 +116,11 @@ def _created_with(case: Case, node: ast.expr, dim: int, size: int) -> ast.expr |
     for assignment in nodes_in(case.frame.enclosing, ast.Assign):
         if any(getattr(target, "id", None) == node.id for target in assignment.targets):
             for call in ast.walk(assignment.value):
-                if is_method_call(call) and call.func.attr in _CREATORS:
+                if is_method_call(call, *_CREATORS):
                     first = call.args[0] if call.args else None
-                    sizes = first.elts if isinstance(first, ast.Tuple | ast.List) else call.args
-                    wanted = sizes[dim] if len(sizes) >= 2 else None
-                    if isinstance(wanted, ast.Constant) and wanted.value == size:
+                    sizes = first.elts if is_display(first) else call.args
+                    wanted = as_kind(sizes[dim], ast.Constant) if len(sizes) >= 2 else None
+                    if wanted is not None and wanted.value == size:
                         return wanted
     return None
 
@@ -147,7 +148,7 @@ def _view_fixes(case: Case) -> Iterator[Fix]:
         return
     receiver, tensor = node.func.value, frame.tensor(node.func.value)
     sizes = [int(part) for part in case.match[1].split(",") if part.strip()]
-    written = node.args[0].elts if len(node.args) == 1 and isinstance(node.args[0], ast.Tuple | ast.List) else node.args
+    written = node.args[0].elts if len(node.args) == 1 and is_display(node.args[0]) else node.args
     if tensor is None or len(sizes) != len(written):
         return
     shape, text, count = tensor["shape"], frame.text(receiver), math.prod(tensor["shape"])
@@ -261,7 +262,7 @@ def _scalar_item(case: Case) -> Iterator[Fix]:
 def _integer_division(case: Case) -> Iterator[Fix]:
     """``/`` → ``//`` in a size."""
     for node in ast.walk(case.frame.node) if case.frame.node is not None else ():
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+        if is_binary(node, ast.Div):
             left, right = case.frame.text(node.left), case.frame.text(node.right)
             yield replace(case.frame, node, f"{left} // {right}")
             return

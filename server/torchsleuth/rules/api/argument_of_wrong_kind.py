@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import renamed
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, appended, replacement
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
@@ -194,8 +194,7 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
         and isinstance(call.result, LibraryObject)
         and is_optimizer(call.result)
     ):
-        edit = edits.insert_after_node(source, written, ".parameters()")
-        fix = Candidate(message("fix.append", expression=source.segment(written), suffix=".parameters()"), (edit,))
+        fix = appended(source, written, ".parameters()")
         return Finding(source.span(written), message("type.optimizer", made=made, name=name), (), [fix])
     return None
 

@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operators import failures, generic
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, appended
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
@@ -73,8 +73,7 @@ def _read(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call)
     source, given = analysis.source_of(misuse.site.span.path), call.args[0]
     fields = [(name, held) for name, held in getattr(misuse.value[1], "slots", {}).items() if isinstance(held, Tensor)]
     for name, _ in sorted(fields, key=lambda field: "float" not in (field[1].spec.dtype or ""))[:3]:
-        edit = edits.insert_after_node(source, given, f".{name}")
-        yield Candidate(message("fix.append", expression=source.segment(given), suffix=f".{name}"), (edit,))
+        yield appended(source, given, f".{name}")
 
 
 def _called(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call) -> Iterator[Candidate]:

@@ -12,19 +12,22 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.rule import Analysis, Candidate, appended, replacement
 from torchsleuth.schema import Related
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     is_attribute,
+    is_binary,
     is_dotted,
     is_function_call,
     is_method_call,
     is_name,
+    is_reference,
     is_text,
     literal,
     names_in,
     nodes_in,
+    plain_name,
     stored_in,
     written_index,
 )
@@ -40,6 +43,7 @@ from torchsleuth.values import (
     LibraryObject,
     Value,
     is_int,
+    is_object_named,
     items_of,
 )
 from torchsleuth.values.frames import Scene
@@ -147,7 +151,7 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
         return
     stored = stored_in(loop)
     gives = next((part for part in _given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
-    varies = gives is not None and any(isinstance(part, ast.Name) and part.id in stored for part in ast.walk(gives))
+    varies = gives is not None and any(part.id in stored for part in nodes_in(gives, ast.Name))
     if gives is not None and varies and node.id not in stored and loop.body[0].lineno > loop.lineno:
         source = analysis.source_of(frame.path)
         line = f"{node.id} = {source.segment(gives)}"
@@ -217,7 +221,7 @@ def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Ite
     text, title = source.segment(node), "fix.insert"
     for part, inner in zip(around[inside:], around[inside + 1 :]):
         if isinstance(part, ast.For) and isinstance(inner, ast.stmt) and isinstance(node, ast.Name) and more > 0:
-            simple = inner if isinstance(inner, ast.Expr | ast.Assign) else None
+            simple = as_kind(inner, ast.Expr, ast.Assign)
             for amount in amounts if simple is not None and simple.lineno > part.lineno else ():
                 line = f"{text} += {amount}"
                 yield Candidate(message(title, text=line), (edits.insert_line_after(source, inner, line),))
@@ -251,7 +255,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
         call = next((one for one in (inner[1].call,) if one is not None and node in _given_to(one)), None)
         if call is None or inner[1].function is None:
             continue
-        source, parameter = analysis.source_of(frame.path), inner[0].id if isinstance(inner[0], ast.Name) else ""
+        source, parameter = analysis.source_of(frame.path), plain_name(inner[0]) or ""
         options = [
             f"{name}.{parameter}"
             for name, held in frame.names.items()
@@ -269,7 +273,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
 
 def _terms(node: ast.expr) -> Iterator[ast.expr]:
     """The terms of a sum that are names, or the whole expression if it is no sum."""
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+    if is_binary(node, ast.Add):
         yield from (term for side in (node.left, node.right) for term in of_kind(_terms(side), ast.Name))
     else:
         yield node
@@ -332,7 +336,7 @@ def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
         return
     named: dict[str, int] = {}
     for part, value in zip(call.args, module.args):
-        if isinstance(part, ast.Name | ast.Attribute) and is_number(value):
+        if is_reference(part) and is_number(value):
             named[ast.unparse(part)] = value
     yield from (text for text, value in named.items() if value == wanted)
     yield from (f"2 * {text}" for text, value in named.items() if 2 * value == wanted)
@@ -346,7 +350,7 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
     ``anchors * (4 + classes)``."""
     node = copy.deepcopy(node)
     parts = list(ast.walk(node)) if isinstance(node, ast.BinOp) else []
-    if not any(isinstance(part, ast.Name) for part in parts) or _computed(node, frame) != given:
+    if not any_are(parts, ast.Name) or _computed(node, frame) != given:
         return
     for part in parts:
         old = literal(part)
@@ -388,7 +392,7 @@ def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> I
         return
     text = ast.unparse(node)
     yield from _fields_beside(node, frame, wanted)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+    if is_binary(node, ast.Mult):
         # 3 * hidden, of which there are 4.
         for factor, rest in ((node.left, node.right), (node.right, node.left)):
             if isinstance(factor, ast.Constant) and isinstance(factor.value, int) and factor.value > 0:
@@ -399,7 +403,7 @@ def resized_texts(given: object, node: ast.expr, frame: Scene, wanted: int) -> I
     more, less = wanted - given, given - wanted
     times, parts = divmod(wanted, given), divmod(given, wanted)
     plain = isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-    product = text if plain or (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)) else f"({text})"
+    product = text if plain or is_binary(node, ast.Mult) else f"({text})"
     if times[1] == 0 and times[0] > 1:
         if times[0] == given and plain:
             yield f"{text} * {text}"
@@ -654,7 +658,7 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
     """The number that a field of a configuration object was given, by its constructor's call or by its class; the default of
     an argument of the command line."""
     owner = held(node.value, frame)
-    if isinstance(owner, LibraryObject) and owner.type_name == "Namespace":
+    if is_object_named(owner, "Namespace"):
         return _default(node.attr, frame)
     if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
         return None

@@ -32,8 +32,19 @@ from torchsleuth.syntax.forms import (
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
 from torchsleuth.tensors.dims import Size
-from torchsleuth.tensors.spec import Native, TensorSpec
-from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Origin, Site, Tensor, Value, shape_of
+from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import (
+    DictValue,
+    Instance,
+    LibraryModule,
+    ListValue,
+    Origin,
+    Site,
+    Tensor,
+    Value,
+    is_native_kind,
+    shape_of,
+)
 from torchsleuth.values.frames import Scene
 
 _MAX_STEPS = 12
@@ -75,8 +86,8 @@ def operands(operation: Operation) -> list[Operand]:
     nodes = argument_nodes(operation) if operation.written else []
     if is_spread(nodes):
         nodes = []
-    call = operation.site.node
-    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if isinstance(call, ast.Call) else {}
+    call = operation.site.call
+    keywords = {keyword.arg: keyword.value for keyword in call.keywords} if call is not None else {}
     given: list[tuple[Value, ast.expr | None, str | int]] = [
         (value, nodes[index] if index < len(nodes) else None, index) for index, value in enumerate(operation.args)
     ]
@@ -227,7 +238,7 @@ def package_name(site: Site, path: str) -> str | None:
     """The name under which a package can be reached where something happens."""
     best: str | None = None
     for name, value in site.scene.globals.items():
-        if isinstance(value, Native) and value.kind == "package" and isinstance(name, str):
+        if is_native_kind(value, "package") and isinstance(name, str):
             if value.path == path:
                 return name
             if path.startswith(f"{value.path}."):
@@ -322,8 +333,8 @@ def birth(tensor: Tensor) -> Birth | None:
 
 
 def _birth_of(tensor: Tensor, origin: Origin) -> Birth | None:
-    call, name = origin.site.node, origin.operator.rpartition(".")[2]
-    return Birth(tensor.spec.shape or (), call, origin.site, name) if isinstance(call, ast.Call) else None
+    call, name = origin.site.call, origin.operator.rpartition(".")[2]
+    return Birth(tensor.spec.shape or (), call, origin.site, name) if call is not None else None
 
 
 def size_nodes(born: Birth) -> list[ast.expr]:

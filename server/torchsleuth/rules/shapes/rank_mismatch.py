@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_literal, is_spread, last_sizes
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_literal, is_spread, last_sizes
 from torchsleuth.synthesis.shapes import same, squeezed
 from torchsleuth.tensors.dims import is_number
 
@@ -161,7 +161,7 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
 def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """``repeat`` with a number for each dimension: 1 for those that are left out, behind or in front."""
     numbers = call.args
-    if len(numbers) == 1 and isinstance(numbers[0], ast.Tuple | ast.List):
+    if len(numbers) == 1 and is_display(numbers[0]):
         numbers = numbers[0].elts
     source, missing = source_at(analysis, failure.operation.site), len(used.shape) - len(numbers)
     if missing > 0 and numbers and not is_spread(numbers):
@@ -207,7 +207,7 @@ def _is_none(node: ast.expr) -> bool:
 def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """The same order for a tensor with a batch in front, or without one."""
     places = call.args
-    if len(places) == 1 and isinstance(places[0], ast.Tuple | ast.List):
+    if len(places) == 1 and is_display(places[0]):
         places = places[0].elts
     try:
         order = [ast.literal_eval(part) for part in places]

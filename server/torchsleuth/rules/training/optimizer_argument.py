@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replaceme
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, is_name, is_spread, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, is_binary, is_display, is_name, is_spread, nodes_in
 from torchsleuth.values import Function, LibraryObject, items_of
 
 CODE = "TS544"
@@ -132,7 +132,7 @@ def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Ite
             "argument.milestones", schedules=len(schedules), wanted=len(schedules) - 1, given=len(milestones)
         )
         fixes = []
-        if len(milestones) >= len(schedules) > 1 and isinstance(written, ast.List | ast.Tuple):
+        if len(milestones) >= len(schedules) > 1 and is_display(written):
             kept = [
                 analysis.source_of(call.site.span.path).segment(item) for item in written.elts[: len(schedules) - 1]
             ]
@@ -149,7 +149,7 @@ def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
     results = _results(given.node)
     rate = _rate(call)
     for factor in (part for result in results for part in _choices(result)):
-        if isinstance(factor, ast.BinOp) and isinstance(factor.op, ast.FloorDiv) and is_name(factor.left, step):
+        if is_binary(factor, ast.FloorDiv) and is_name(factor.left, step):
             text = message("argument.whole", factor=source.segment(factor), over=source.segment(factor.right))
             new = f"{source.segment(factor.left)} / {source.segment(factor.right)}"
             fix = Candidate(message("fix.replace", old="//", new="/"), (edits.replace(source, factor, new),))
@@ -188,7 +188,7 @@ def _choices(result: ast.expr) -> Iterator[ast.expr]:
 
 def _factors(product: ast.expr) -> Iterator[tuple[ast.BinOp, ast.expr, ast.expr]]:
     """The products in an expression, with one of their sides and the other one."""
-    if isinstance(product, ast.BinOp) and isinstance(product.op, ast.Mult):
+    if is_binary(product, ast.Mult):
         for one, other in ((product.left, product.right), (product.right, product.left)):
             yield product, one, other
             yield from _factors(one)
