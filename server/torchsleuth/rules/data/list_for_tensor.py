@@ -33,7 +33,6 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replaceme
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -207,7 +206,7 @@ def _at(value: ast.expr, path: tuple[object, ...]) -> ast.expr | None:
     if len(path) != 1:
         return None
     place = path[0]
-    if is_display(value) and is_number(place) and place < len(value.elts):
+    if is_display(value) and isinstance(place, int) and place < len(value.elts):
         return value.elts[place]
     if isinstance(value, ast.Dict):
         pairs = zip(value.keys, value.values)

@@ -27,7 +27,6 @@ from torchsleuth.rules.evidence.loaders import constructions, dataset_text, head
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject
 
 CODE = "TS613"
@@ -49,16 +48,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _refused(loader: LibraryObject) -> tuple[list[str], str]:
     """The options that the constructor refuses, with what is said of them."""
     batch, workers = option(loader, "batch_size"), option(loader, "num_workers")
-    if workers == 0 and is_number(workers):
+    if workers == 0 and isinstance(workers, int):
         idle = [name for name in ("prefetch_factor", "persistent_workers") if option(loader, name) not in (None, False)]
-        idle = [name for name in idle if is_number(option(loader, name))]
+        idle = [name for name in idle if isinstance(option(loader, name), int)]
         if idle:
             return idle, message("data.no_workers", option=" and ".join(idle))
-    if is_number(workers) and workers < 0:
+    if isinstance(workers, int) and workers < 0:
         return ["num_workers"], message("data.workers", count=workers)
     if batch is None and option(loader, "drop_last") is True:
         return ["drop_last"], message("data.no_batches")
-    if is_number(batch) and batch < 1:
+    if isinstance(batch, int) and batch < 1:
         return ["batch_size"], message("data.batch_size", size=batch)
     return [], ""
 

@@ -51,7 +51,6 @@ from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_literal, keyword_of, nodes_in
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Array, DictValue, Function, Image, Instance, LibraryObject, ListValue, Value
 
 CODE = "TS602"
@@ -221,7 +220,7 @@ def _is_always_none(fault: DataFault, place: object) -> bool:
                 for key, item in zip(value.keys, value.values):
                     if isinstance(key, ast.Constant) and key.value == place:
                         return isinstance(item, ast.Constant)
-            case ast.Tuple() if is_number(place) and place < len(value.elts):
+            case ast.Tuple() if isinstance(place, int) and place < len(value.elts):
                 return isinstance(value.elts[place], ast.Constant)
     return True
 

@@ -31,7 +31,6 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import keyword_of, plain_name
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Instance, LibraryObject, Value, is_native, is_unknown
 
 CODE = "TS605"
@@ -70,7 +69,7 @@ def _clashes(loader: LibraryObject, name: str) -> bool:
     """Whether an option is known to have another value than the one that a batch_sampler allows."""
     value = option(loader, name)
     if name == "batch_size":
-        return (is_number(value) and value != 1) or value is None
+        return (isinstance(value, int) and value != 1) or value is None
     return _is_given(value) if name == "sampler" else value is True
 
 

@@ -188,7 +188,7 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
     given = argument_node(layer, 5 if layer.type_name.startswith("Conv") else 3, "dilation")
     if given is None or half == 0 or layer.site is None:
         return str(half)
-    if isinstance(given, ast.Constant) and is_number(given.value):
+    if isinstance(given, ast.Constant) and isinstance(given.value, int):
         return str(half * given.value)
     text = source_at(analysis, layer.site).segment(given)
     if half == 1:

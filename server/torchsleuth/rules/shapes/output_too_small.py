@@ -33,7 +33,6 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_display
-from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryModule
 
 CODE = "TS112"
@@ -94,7 +93,7 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
     at = frame.site(node)
     if isinstance(node, ast.Call) and ast.unparse(node.func) == "range" and len(node.args) == 1:
         count = written_for(node.args[0], frame)
-        if count is not None and isinstance(count[0], ast.Constant) and is_number(count[0].value):
+        if count is not None and isinstance(count[0], ast.Constant) and isinstance(count[0].value, int):
             number, frame = count
             at = frame.site(number)
             yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
