@@ -16,6 +16,7 @@ from torchsleuth.interp.suppositions import Entry, Supposition
 from torchsleuth.interp.trace import Operation, Trace
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments, meant
 from torchsleuth.syntax.shapes import key
 from torchsleuth.tensors import dims
@@ -248,7 +249,7 @@ class InferredContracts(Planning):
             else:
                 plan.given[name] = expression
         passed_on = (node for text in plan.given.values() for node in ast.walk(text))
-        said = {ast.unparse(node) for node in passed_on if isinstance(node, ast.Name | ast.Attribute)}
+        said = {ast.unparse(node) for node in of_kind(passed_on, ast.Name, ast.Attribute)}
         maker_name = (maker.plan.owner or maker.plan.function).name
         for setting in free.values():
             setting.maker = maker_name

@@ -21,7 +21,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.library import registered as registered
 from torchsleuth.interp.models import is_pure, of_function
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, stores
 from torchsleuth.tensors.spec import Failure, Native, NotASpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -58,7 +58,7 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
 def _has_of_its_own(owner: Instance, name: str) -> bool:
     """Whether the classes of an object give it an attribute of this name somewhere."""
     return name in owner.slots or any(
-        is_attribute(part, name) and isinstance(part.ctx, ast.Store)
+        is_attribute(part, name) and stores(part)
         for cls in of_kind(owner.cls.mro(), ClassValue)
         for part in ast.walk(cls.node)
     )

@@ -61,6 +61,7 @@ from torchsleuth.values import (
     Wrapped,
     is_int,
     is_native,
+    is_native_kind,
     is_object,
     is_unknown,
     numbers_of,
@@ -660,7 +661,7 @@ def _example(value: Value) -> Any:
             return 0
         case ListValue():
             return {"list": [], "set": set()}.get(value.type_name, UNKNOWN) if value.once is None else iter(())
-    if isinstance(value, Function | ClassValue) or (isinstance(value, Native) and value.kind == "builtin"):
+    if isinstance(value, Function | ClassValue) or (is_native_kind(value, "builtin")):
         return abs
     return {} if isinstance(value, DictValue) else UNKNOWN
 
@@ -818,7 +819,7 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
 def _callable(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else UNKNOWN
     if isinstance(value, Function | ClassValue | Builtin | Partial) or (
-        isinstance(value, Native) and value.kind in ("builtin", "function", "class", "module-class")
+        is_native_kind(value, "builtin", "function", "class", "module-class")
     ):
         return True
     match value:
@@ -1037,7 +1038,7 @@ def entered(interp: Interpreter, manager: Value) -> Value:
         return manager.argument(0, "enter_result")
     if is_object(manager, files.FOLDER):
         return manager.slots["name"]
-    return manager if isinstance(manager, LibraryObject) else UNKNOWN
+    return as_kind(manager, LibraryObject) or UNKNOWN
 
 
 def suppressed(manager: Value) -> tuple[Value, ...] | None:
