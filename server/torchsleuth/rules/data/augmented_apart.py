@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.transforms import composed, is_given
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, names_in, nodes_in
@@ -82,7 +82,10 @@ def _finding(analysis: Analysis, method: ast.FunctionDef, image: ast.Call, mask:
     text = message(
         "augmented.apart", image=source.segment(image.args[0]), mask=source.segment(mask.args[0]), name=called(drawn)
     )
-    places = (related(source, drawn, message("augmented.drawn")), related(source, image, message("augmented.image")))
+    places = (
+        source.span(drawn).related(message("augmented.drawn")),
+        source.span(image).related(message("augmented.image")),
+    )
     return Finding(source.span(mask), text, places, tuple(_alike(analysis, method, image, mask)))
 
 

@@ -27,11 +27,11 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.transforms import composed, is_given
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
-from torchsleuth.schema import Edit, Related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, is_display, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Value, items_of, shape_of
@@ -46,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         channels = _channels(fault.values[1])
         text = message("data.channels", channels=channels, wanted=fault.values[2])
-        used = Related(fault.at.span.path, fault.at.span.start, fault.at.span.end, message("data.transform.used"))
+        used = fault.at.span.related(message("data.transform.used"))
         yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
     yield from _of_bytes(analysis)
     yield from _divided_again(analysis)
@@ -65,7 +65,7 @@ def _divided_again(analysis: Analysis) -> Iterator[Finding]:
                     fix = Candidate(
                         message("fix.divided_once"), (edits.replace(source, division, source.segment(applied)),)
                     )
-                    place = related(source, _parts(made)[-1], message("data.scaled"))
+                    place = source.span(_parts(made)[-1]).related(message("data.scaled"))
                     text = message("data.divided", text=source.segment(applied))
                     yield Finding(source.span(division), text, (place,), (fix,), severity="warning")
 
@@ -73,7 +73,7 @@ def _divided_again(analysis: Analysis) -> Iterator[Finding]:
 def _parts(call: ast.Call) -> list[ast.expr]:
     """The transforms that one is composed of."""
     given = call.args[0] if call.args else None
-    return given.elts if isinstance(given, ast.List | ast.Tuple) else []
+    return given.elts if is_display(given) else []
 
 
 def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
@@ -88,7 +88,7 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
             if one.site is not None and node is not None and means and large:
                 source = analysis.source_of(one.site.span.path)
                 written = [_written(node, place, name) for place, name in enumerate(("mean", "std"))]
-                parts = [part for part in written if isinstance(part, ast.Tuple | ast.List)]
+                parts = of_kind(written, ast.Tuple, ast.List)
                 changes = tuple(
                     edits.replace(source, value, f"{source.segment(value)} / 255")
                     for part in parts

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, names_in, nodes_in
 from torchsleuth.syntax.names import Names
@@ -97,7 +97,7 @@ def _drawn_again(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: 
 def _finding(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Finding:
     source = analysis.source
     names = {"one": source.segment(first.value), "other": source.segment(second.value)}
-    place = related(source, first.statement, message("shuffled.first", one=names["one"]))
+    place = source.span(first.statement).related(message("shuffled.first", one=names["one"]))
     return Finding(
         source.span(second.statement),
         message("shuffled.apart", **names),

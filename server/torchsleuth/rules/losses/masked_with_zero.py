@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
@@ -102,9 +102,8 @@ def _is_of_ones(analysis: Analysis, mask: Tensor) -> bool:
 
 
 def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Finding:
-    source = source_at(analysis, softmax.site)
     places = (
-        related(source, softmax.site.node, message("masked.zero.softmax")),
+        softmax.site.span.related(message("masked.zero.softmax")),
         *call_trail(masked.site.scene, limit=1),
     )
     return Finding(masked.site.span, message("masked.zero"), places, tuple(_infinite(analysis, masked)))

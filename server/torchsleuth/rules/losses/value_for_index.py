@@ -27,8 +27,8 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.evidence.operands import lineage, replaced
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_attribute, literal
 from torchsleuth.values import Tensor
@@ -64,9 +64,8 @@ def _choice(analysis: Analysis, scores: Tensor) -> Operation | None:
 
 
 def _finding(analysis: Analysis, operation: Operation, place: int, choice: Operation) -> Finding:
-    source = source_at(analysis, choice.site)
     text = message("value.index", tensor=expression_text(operand_node(operation, place), "this"))
-    places = (related(source, choice.site.node, message("value.index.max")), *call_trail(operation.site.scene, limit=1))
+    places = (choice.site.span.related(message("value.index.max")), *call_trail(operation.site.scene, limit=1))
     return Finding(operation.site.span, text, places, tuple(_indices(analysis, choice)))
 
 

@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
 
@@ -113,7 +113,7 @@ def _finding(analysis: Analysis, call: LibraryCall, written: ast.expr, word: str
     key = "weights.reversed" if word == "pos_weight" else "weights.counts"
     source = source_at(analysis, call.site)
     text = message(key, text=" ".join(source.segment(written).split()), word=word)
-    place = related(source_at(analysis, made.site), made.site.node, message(f"{key}.made"))
+    place = made.site.span.related(message(f"{key}.made"))
     return Finding(source.span(written), text, (place,), (_reciprocal(analysis, call, written),))
 
 

@@ -31,7 +31,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import common_loop, draws_again, receiver_text, statement_of, trained_by
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, plain_name, stores
@@ -50,7 +50,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if loop is not None and _forgets(analysis, backward, loop):
             source = analysis.source_of(backward.site.span.path)
             text = message("backward.outside", loss=f"`{_receiver(backward)}`", line=loop.lineno)
-            place = related(source, loop.iter if isinstance(loop, ast.For) else loop, message("backward.outside.loop"))
+            place = source.span(loop.iter if isinstance(loop, ast.For) else loop).related(
+                message("backward.outside.loop")
+            )
             yield Finding(backward.site.span, text, (place,), tuple(_moved(analysis, backward, loop)))
     for step in analysis.events("step"):
         loop = _loop_without(analysis, step) if step.site.span not in seen and step.certain else None
@@ -79,7 +81,7 @@ def _loop_without(analysis: Analysis, step: Event) -> ast.For | None:
 def _of_step(analysis: Analysis, step: Event, loop: ast.For) -> Finding:
     source, statement = analysis.source_of(step.site.span.path), statement_of(analysis, step.site)
     text = message("step.outside", optimizer=f"`{receiver_text(analysis, step.site)}`", line=loop.lineno)
-    place = related(source, loop.iter, message("backward.outside.loop"))
+    place = source.span(loop.iter).related(message("backward.outside.loop"))
     changes = edits.relocate(source, [statement], loop.body[-1]) if statement is not None else ()
     title = message("fix.move_into", text=source.segment(statement) if statement is not None else "", line=loop.lineno)
     return Finding(step.site.span, text, (place,), (Candidate(title, changes),) if changes else ())

@@ -25,10 +25,10 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, last_word, names_in
+from torchsleuth.syntax.forms import called, is_reference, is_unary, last_word, names_in
 
 CODE = "TS554"
 _TURNED = {ast.Gt: ("<", "larger", "inf"), ast.Lt: (">", "smaller", "-inf")}
@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 left, right, kind = test.left, test.comparators[0], type(test.ops[0])
                 mirrored = ast.Lt if kind is ast.Gt else ast.Gt
                 for value, best, way in ((left, right, kind), (right, left, mirrored)):
-                    if isinstance(best, ast.Name | ast.Attribute) and last_word(best) in begun:
+                    if is_reference(best) and last_word(best) in begun:
                         yield from _of_test(analysis, node, test, value, best, *_TURNED[way])
 
 
@@ -102,10 +102,10 @@ def _of_zero(
         )
     elif words & _SHARES:
         new = f"{source.segment(value)} > {source.segment(best)}"
-        fix = Candidate(message("fix.replace", old=source.segment(test), new=new), (edits.replace(source, test, new),))
+        fix = replacement(source, test, new)
     else:
         return
-    made = related(source, first[0], message("related.origin.plain", tensor=f"`{name}`", shape="0"))
+    made = source.span(first[0]).related(message("related.origin.plain", tensor=f"`{name}`", shape="0"))
     text = message("best.zero", best=name, value=f"`{source.segment(value)}`")
     yield Finding(source.span(test), text, (made,), (fix,))
 
@@ -186,7 +186,7 @@ def _given(store: ast.Assign, name: str) -> ast.expr | None:
 
 def _is_infinite(value: ast.expr | None, start: str) -> bool:
     """``float("inf")``, ``math.inf``, ``np.inf``, and what is below all numbers: ``-math.inf``, ``float("-inf")``."""
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.USub):
+    if is_unary(value, ast.USub):
         return start == "-inf" and _is_infinite(value.operand, "inf")
     if isinstance(value, ast.Call) and called(value) == "float" and len(value.args) == 1:
         return str(getattr(value.args[0], "value", "")).lower().lstrip("+") in (start, f"{start}inity")

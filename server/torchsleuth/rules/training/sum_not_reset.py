@@ -31,7 +31,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_literal, is_name, names_in, nodes_in, stored_in
@@ -103,7 +103,7 @@ def _grows_alone(epochs: ast.For, added: ast.AugAssign) -> bool:
 def _finding(analysis: Analysis, inner: ast.For, added: ast.AugAssign, mean: ast.BinOp, begun: ast.Assign) -> Finding:
     source = analysis.source
     text = message("sum.not_reset", name=_name(added), line=begun.lineno)
-    places = (related(source, begun, message("sum.begun")),)
+    places = (source.span(begun).related(message("sum.begun")),)
     line = source.segment(begun)
     edit = edits.insert_line_before(source, inner, line)
     fix = Candidate(message("fix.insert", text=line), (edit,))

@@ -66,7 +66,7 @@ def _shallow(analysis: Analysis, copies: list[tuple[LibraryCall, Value, Value]])
         if loaded and is_module(given) and made.site.call is not None:
             source = analysis.source_of(made.site.span.path)
             network = source.segment(made.site.call.args[0])
-            place = related(analysis.source_of(loaded[0].site.span.path), loaded[0].site.node, message("target.copied"))
+            place = loaded[0].site.span.related(message("target.copied"))
             function = source.segment(made.site.call.func)
             deep = f"{function.removesuffix('copy')}deepcopy"
             imports = (
