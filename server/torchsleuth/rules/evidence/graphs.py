@@ -16,6 +16,7 @@ from torchsleuth.schema import Edit, Position, Related
 from torchsleuth.sifting import all_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    callee,
     is_assignment,
     is_attribute,
     is_binary,
@@ -52,7 +53,7 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
     looked_at = bool(analysis.events("grad_touched"))
     looked_at = looked_at or any(leaf.slots.get("has_grad") for leaf in fault.leaves)
     tensors = [part for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)]
-    return looked_at or any(isinstance(part, Tensor) and not part.parameter for part in tensors)
+    return looked_at or any(not part.parameter for part in of_kind(tensors, Tensor))
 
 
 def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
@@ -298,7 +299,7 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     ]
     outer: ast.AST | None = None
     for part in reversed(edits.path_to(analysis.tree(site.span.path), call)[:-1]):
-        function = part.func if isinstance(part, ast.Call) else None
+        function = callee(part)
         name = last_word(function)
         if name in ("one_hot", "float", "to", "type_as"):
             outer = part
@@ -550,17 +551,14 @@ def _is_carried(analysis: Analysis, name: str, fault: AutogradFault) -> bool:
     for statement in getattr(scope, "body", []):
         names = [part for part in ast.walk(statement) if is_name(part, name)]
         read = read or any(loads(part) for part in names)
-        read = read or any(isinstance(part, ast.AugAssign) and _targets(part, name) for part in ast.walk(statement))
+        read = read or any(_targets(part, name) for part in nodes_in(statement, ast.AugAssign))
         if any(stores(part) for part in names):
             return read
     return False
 
 
 def _sets_attribute(block: ast.AST, path: str) -> bool:
-    return any(
-        isinstance(part, ast.Attribute) and stores(part) and f".{path}".endswith(f".{part.attr}")
-        for part in ast.walk(block)
-    )
+    return any(stores(part) and f".{path}".endswith(f".{part.attr}") for part in nodes_in(block, ast.Attribute))
 
 
 def _is_made_within(fault: AutogradFault, scope: ast.stmt | ast.Module) -> bool:
