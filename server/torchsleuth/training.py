@@ -14,7 +14,6 @@ from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 from torchsleuth.schema import Json
-from torchsleuth.sifting import as_kind
 
 
 @dataclass(frozen=True)
@@ -412,8 +411,8 @@ class Training:
     @staticmethod
     def of_json(found: Json) -> Training:
         """Raises TypeError or ValueError for what is no record."""
-        made = as_kind(_decoder(Training)(found), Training)
-        assert made is not None
+        made = _decoder(Training)(found)
+        assert isinstance(made, Training)
         return made
 
 

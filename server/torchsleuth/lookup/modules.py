@@ -20,7 +20,6 @@ from typing import Any
 
 from torchsleuth import wall
 from torchsleuth.lifetime import end_with_parent
-from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.wall import environment
 
 TIMEOUT_S = 60.0
@@ -60,10 +59,10 @@ def request(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[
 def folders(answer: bytes) -> tuple[str, ...]:
     """The folders that an answer names; none where it is not one."""
     try:
-        found = as_kind(json.loads(answer), list)
+        found = json.loads(answer)
     except ValueError:
         return ()
-    return tuple(of_kind(found, str)) if found is not None else ()
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
 
 
 def find(imports: Iterable[Import], search_path: Sequence[str], roots: tuple[str, ...]) -> tuple[str, ...]:

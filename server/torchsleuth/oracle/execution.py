@@ -8,7 +8,6 @@ from typing import Any
 import torch
 
 from torchsleuth.oracle.fake import Unsupported
-from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import DictSpec, Hole, ListSpec, StructSpec, TensorSpec
@@ -44,10 +43,10 @@ class Witness:
         for symbol in dims.symbols(size):
             self.chosen.setdefault(symbol, self.values[len(self.chosen) % len(self.values)])
         try:
-            value = as_kind(dims.substitute(size, dict(self.chosen)), int)
+            value = dims.substitute(size, dict(self.chosen))
         except ZeroDivisionError as error:  # a quotient of the witnesses, by which something is divided
             raise Unsupported("no witness") from error
-        if value is None or value < 1:
+        if not isinstance(value, int) or value < 1:
             raise Unsupported("no witness")
         if dims.symbol(size) is None:
             self.computed[size] = value
@@ -160,7 +159,7 @@ def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
                 shape.append(sizes[0] if same else _depends_on_data((*position, axis)))
             grads = {value.requires_grad for value in values}
             strides = first.strides if all(value.strides == first.strides for value in values) else None
-            known = strides if all_are(shape, int) else None
+            known = strides if all(isinstance(size, int) for size in shape) else None
             return TensorSpec(tuple(shape), first.dtype, None, grads.pop() if len(grads) == 1 else None, known)
         case tuple():
             if len({len(value) for value in values}) != 1:

@@ -15,7 +15,6 @@ from torch.fx.experimental.symbolic_shapes import ShapeEnv
 from torch.utils._sympy import functions as sympy_functions
 
 from torchsleuth.oracle import names
-from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.spec import (
@@ -124,11 +123,10 @@ class Session:
 
     def to_fake(self, value: Any) -> Any:
         """A spec as the argument torch receives. Raises Unsupported."""
-        match value:
-            case TensorSpec():
-                return self._tensor(value)
-            case Dim():
-                return self.size(value)
+        if isinstance(value, TensorSpec):
+            return self._tensor(value)
+        if isinstance(value, Dim):
+            return self.size(value)
         return plain_argument(value, self.to_fake)
 
     def _tensor(self, spec: TensorSpec) -> torch.Tensor:
@@ -269,10 +267,10 @@ def _object(recipe: ObjectSpec, convert: Any) -> Any:
 def _named(value: Native) -> Any:
     """A library object that is given as an argument: the name of weights. Functions and classes never are."""
     try:
-        found = as_kind(names.published(value.path), enum.Enum)
+        found = names.published(value.path)
     except LookupError as error:
         raise Unsupported(value.path) from error
-    if found is None:
+    if not isinstance(found, enum.Enum):
         raise Unsupported(value.path)
     return found
 

@@ -92,18 +92,17 @@ class Gate:
 
     def _member(self, owner: Any, name: str, path: str) -> Any:
         """An owner's member under a name, if it is the owner's own, else _MISSING. No code of the owner runs."""
-        match owner:
-            case types.ModuleType():
-                value = vars(owner).get(name, _MISSING)
-                if value is _MISSING or isinstance(value, types.ModuleType):
-                    value = self._module(path)
-                if value is _MISSING and path.startswith("torch.backends."):
-                    value = _setting(owner, name)
-                if isinstance(value, types.ModuleType):
-                    return value
-                return value if _is_own(value) else _MISSING
-            case type() if _is_own(owner):
-                return _attribute(owner, name)
+        if isinstance(owner, types.ModuleType):
+            value = vars(owner).get(name, _MISSING)
+            if value is _MISSING or isinstance(value, types.ModuleType):
+                value = self._module(path)
+            if value is _MISSING and path.startswith("torch.backends."):
+                value = _setting(owner, name)
+            if isinstance(value, types.ModuleType):
+                return value
+            return value if _is_own(value) else _MISSING
+        if isinstance(owner, type) and _is_own(owner):
+            return _attribute(owner, name)
         return _MISSING
 
     def _module(self, path: str) -> Any:

@@ -7,7 +7,6 @@ from typing import Any
 from torchsleuth.oracle.execution import common
 from torchsleuth.oracle.fake import HOLE_WITNESSES, Unsupported
 from torchsleuth.oracle.sizes import map_sizes
-from torchsleuth.sifting import of_kind
 from torchsleuth.tensors.spec import Hole, Outcome, Result, Undecided
 
 
@@ -30,7 +29,7 @@ def whatever(outcomes: list[Outcome]) -> Outcome:
     first, *others = outcomes
     if all(one == first for one in others):
         return first
-    results = of_kind(outcomes, Result)
+    results = [one for one in outcomes if isinstance(one, Result)]
     if len(results) < len(outcomes):
         return Undecided("whether it works depends on a value that is not known")
     try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 
@@ -50,7 +49,7 @@ def too_many_layers(recipe: ModuleSpec) -> bool:
     given = [recipe.args[place] for place in places if place < len(recipe.args)]
     given += [value for name, value in recipe.kwargs if name in _COUNTED]
     inner = (*recipe.args, *(value for _, value in recipe.kwargs))
-    return any(map(_is_many, given)) or any(too_many_layers(one) for one in of_kind(inner, ModuleSpec))
+    return any(map(_is_many, given)) or any(isinstance(one, ModuleSpec) and too_many_layers(one) for one in inner)
 
 
 def _is_many(count: Any) -> bool:
@@ -80,17 +79,16 @@ def _is_deep(index: Any) -> bool:
 
 
 def _is_long(value: Any) -> bool:
-    match value:
-        case TensorSpec():
-            return value.shape is not None and len(value.shape) > MAX_RANK
-        case str():
-            return len(value) > MAX_CHARACTERS
+    if isinstance(value, TensorSpec):
+        return value.shape is not None and len(value.shape) > MAX_RANK
+    if isinstance(value, str):
+        return len(value) > MAX_CHARACTERS
     return isinstance(value, int) and value.bit_length() > MAX_BITS
 
 
 def grows(name: str, args: tuple[Any, ...]) -> bool:
     """Whether a function of Python's makes a number, a text or a list that is too large."""
-    numbers = of_kind(args, int)
+    numbers = [arg for arg in args if isinstance(arg, int)]
     bits = [number.bit_length() for number in numbers]
     if name in ("factorial", "perm", "comb"):
         # What is between a number and this many below it is as large as their product.
@@ -99,7 +97,7 @@ def grows(name: str, args: tuple[Any, ...]) -> bool:
             taken = [min(numbers[1], abs(numbers[0] - numbers[1]))]
         return any(number > MAX_FACTORIAL for number in taken)
     if name in ("prod", "lcm", "sumprod"):
-        return sum(one.bit_length() for one in of_kind(_flat(args), int)) > MAX_BITS
+        return sum(one.bit_length() for one in _flat(args) if isinstance(one, int)) > MAX_BITS
     if name in ("pow", "ipow"):
         return len(numbers) == 2 and bits[0] * abs(numbers[1]) > MAX_BITS
     if name in ("lshift", "ilshift"):
@@ -115,9 +113,9 @@ def _cuts(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     shape = args[0].shape if args and isinstance(args[0], TensorSpec) else None
     if not shape or name not in _CUTTING:
         return False
-    dim = as_kind(kwargs.get("dim", kwargs.get("axis", args[_CUTTING[name]] if len(args) > _CUTTING[name] else 0)), int)
-    size = as_kind(shape[dim] if dim is not None and -len(shape) <= dim < len(shape) else shape[0], int)
-    if size is None or size <= MAX_PARTS:
+    dim = kwargs.get("dim", kwargs.get("axis", args[_CUTTING[name]] if len(args) > _CUTTING[name] else 0))
+    size = shape[dim] if isinstance(dim, int) and -len(shape) <= dim < len(shape) else shape[0]
+    if not isinstance(size, int) or size <= MAX_PARTS:
         return False
     each = next(
         (kwargs[key] for key in ("split_size_or_sections", "split_size", "chunks") if key in kwargs),

@@ -8,8 +8,7 @@ import torch
 
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.autocast import casting
-from torchsleuth.tensors.spec import ModuleSpec
-from torchsleuth.values import is_native_kind
+from torchsleuth.tensors.spec import ModuleSpec, Native
 
 _WITH_ACTIVATION = frozenset({"Transformer", "TransformerEncoderLayer", "TransformerDecoderLayer"})
 """Layers that take a function, or its name, for what is applied to each element between their two linear layers."""
@@ -22,7 +21,7 @@ _ELEMENTWISE = frozenset(
 def _activation(value: Any) -> Any:
     """A function of torch's own as the name that these layers know: functions are no arguments. What is applied to each
     element makes no difference to sizes and dtypes."""
-    if is_native_kind(value, "function") and value.path.startswith("torch."):
+    if isinstance(value, Native) and value.kind == "function" and value.path.startswith("torch."):
         name = value.path.rpartition(".")[2]
         return "gelu" if name == "gelu" else "relu" if name in _ELEMENTWISE else value
     return value

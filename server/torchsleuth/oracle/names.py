@@ -23,8 +23,6 @@ import torch
 from torchsleuth import wall
 from torchsleuth.oracle import gate
 from torchsleuth.oracle.gate import known
-from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_function_call, nodes_in, stores
 from torchsleuth.tensors.spec import DType, Native, Parameter, plain_name
 
 MODEL_PACKAGES = frozenset({"torchvision", "timm", "transformers"})
@@ -156,13 +154,10 @@ def resolve(path: str) -> Any:
         return DType(str(value).removeprefix("torch."))
     if value is None or isinstance(value, bool | int | float | str | complex):
         return value
-    match value:
-        case types.ModuleType():
-            return Native(path, "package")
-        case type():
-            return Native(
-                canonical_class(value, path), "module-class" if issubclass(value, torch.nn.Module) else "class"
-            )
+    if isinstance(value, types.ModuleType):
+        return Native(path, "package")
+    if isinstance(value, type):
+        return Native(canonical_class(value, path), "module-class" if issubclass(value, torch.nn.Module) else "class")
     if callable(value):
         return Native(path, "function")
     return Native(path, "object")
@@ -249,7 +244,7 @@ def public_names(path: str) -> tuple[str, ...]:
     except LookupError:
         return ()
     names = getattr(module, "__all__", None) or [name for name in dir(module) if not name.startswith("_")]
-    return tuple(of_kind(names, str))
+    return tuple(name for name in names if isinstance(name, str))
 
 
 _KINDS = {
@@ -332,10 +327,15 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
     """The dotted names of what is called so in other modules of torch than this one, and of such modules; nothing where the
     module has the name, or is none."""
     try:
-        owner = as_kind(known(path), types.ModuleType)
+        owner = known(path)
     except LookupError:
         return ()
-    if name.startswith("_") or not path.startswith("torch") or owner is None or hasattr(owner, name):
+    if (
+        name.startswith("_")
+        or not path.startswith("torch")
+        or not isinstance(owner, types.ModuleType)
+        or hasattr(owner, name)
+    ):
         return ()
     found = [place for place in _PLACES if place.rpartition(".")[0] not in ("", path) and place.endswith(f".{name}")]
     for place in _PLACES:
@@ -373,11 +373,13 @@ def attributes(path: str) -> frozenset[str]:
             return frozenset()
         if base not in _PARTS_ONLY and any(map(_names_attributes, ast.walk(tree))):
             return frozenset()
-        stored = (node for node in nodes_in(tree, ast.Attribute) if stores(node))
+        stored = (
+            node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+        )
         found.update(node.attr for node in stored)
     return frozenset(found)
 
 
 def _names_attributes(node: ast.AST) -> bool:
     """Whether a call gives an object attributes whose names are computed: ``setattr(self, name, value)``."""
-    return is_function_call(node, "setattr")
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr"

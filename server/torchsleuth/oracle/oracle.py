@@ -35,7 +35,6 @@ from torchsleuth.oracle.holes import filled, whatever
 from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
-from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
 from torchsleuth.tensors.operators import is_in_place
@@ -459,23 +458,21 @@ class Oracle:
             except Unsupported as error:
                 return Undecided(str(error))
             outcome = self._fake(target, args, kwargs, symbolic)
-            match outcome:
-                case Result() if _name(target) not in _WRONG_FAKES:
-                    return self._check_dtypes(target, args, kwargs, outcome, symbolic)
-                case Failure():
-                    outcome = self._confirm(target, args, kwargs, outcome)
+            if isinstance(outcome, Result) and _name(target) not in _WRONG_FAKES:
+                return self._check_dtypes(target, args, kwargs, outcome, symbolic)
+            if isinstance(outcome, Failure):
+                outcome = self._confirm(target, args, kwargs, outcome)
             if isinstance(outcome, Failure) and symbolic:
                 outcome = self._unless_one(target, args, kwargs, outcome)
-            match outcome:
-                case Failure() if _may_be_left_out(target, args, kwargs):
-                    return Undecided("a vector without elements is left out")
-                case Failure():
-                    return outcome
-                case Undecided() if symbolic:
-                    failure = self._whatever_number(target, args, kwargs)
-                    if failure is not None:
-                        return failure
-                    outcome = self._by_witness(target, args, kwargs, outcome)
+            if isinstance(outcome, Failure) and _may_be_left_out(target, args, kwargs):
+                return Undecided("a vector without elements is left out")
+            if isinstance(outcome, Failure):
+                return outcome
+            if isinstance(outcome, Undecided) and symbolic:
+                failure = self._whatever_number(target, args, kwargs)
+                if failure is not None:
+                    return failure
+                outcome = self._by_witness(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) and symbolic and isinstance(target, str):
                 outcome = self._needing(target, args, kwargs, outcome)
             if isinstance(outcome, Undecided) or _name(target) in _WRONG_FAKES:
@@ -533,13 +530,12 @@ class Oracle:
                 for filling in FILLINGS:
                     witness = Witness(values, filling)
                     value = self._execute(target, args, kwargs, witness)
-                    match value:
-                        case Unsupported():
-                            raise value
-                        case BaseException():
-                            errors.append(value)
-                        case _:
-                            results.append(Session(self._mode, symbolic=False).from_fake(value))
+                    if isinstance(value, Unsupported):
+                        raise value
+                    if isinstance(value, BaseException):
+                        errors.append(value)
+                    else:
+                        results.append(Session(self._mode, symbolic=False).from_fake(value))
                 if not results:
                     return _agreed_failure(errors, symbolic)
                 instances.append((common(results), witness))
@@ -682,11 +678,10 @@ class Oracle:
 
     def _constructor_argument(self, session: Session) -> Callable[[Any], Any]:
         def convert(value: Any) -> Any:
-            match value:
-                case ModuleSpec():
-                    return modules.construct(value, convert)
-                case Dim():
-                    raise Unsupported("symbolic constructor argument")
+            if isinstance(value, ModuleSpec):
+                return modules.construct(value, convert)
+            if isinstance(value, Dim):
+                raise Unsupported("symbolic constructor argument")
             return session.to_fake(value) if isinstance(value, TensorSpec) else plain_argument(value, convert)
 
         return convert
@@ -698,8 +693,8 @@ class Oracle:
     ) -> Outcome:
         """Fake kernels skip dtype checks (float32 @ float64): execute the operator where dtypes are mixed."""
         if _name(target) in _EXACT_ARGUMENTS:
-            tried = as_kind(self._by_example(target, args, kwargs, symbolic), Failure)
-            if tried is not None:
+            tried = self._by_example(target, args, kwargs, symbolic)
+            if isinstance(tried, Failure):
                 return tried
         dtypes = {spec.dtype for spec in _tensors((args, tuple(kwargs.values())))}
         if isinstance(target, ModuleSpec):
@@ -805,7 +800,7 @@ class Oracle:
     def _eager(self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any]) -> BaseException | None:
         """The error of the operator on real tensors of zeros, None if it runs, Unsupported if it can't be tried."""
         value = self._execute(target, args, kwargs, Witness(WITNESSES[0]))
-        return as_kind(value, BaseException)
+        return value if isinstance(value, BaseException) else None
 
     def _execute(
         self, target: str | ModuleSpec, args: tuple[Any, ...], kwargs: dict[str, Any], witness: Witness
@@ -828,15 +823,14 @@ class Oracle:
             with torch.random.fork_rng(devices=[]):
                 real_args = [convert(value) for value in args]
                 real_kwargs = {name: convert(value) for name, value in kwargs.items()}
-                match target:
-                    case ModuleSpec() if target.package:
-                        function: Callable[..., Any] = self._module(target)
-                    case ModuleSpec():
-                        if _parameter_count(self._module(target)) > EAGER_LIMIT:
-                            return Unsupported("too large to execute")
-                        function = modules.construct(target, convert)
-                    case _:
-                        function = self._function(target)
+                if isinstance(target, ModuleSpec) and target.package:
+                    function: Callable[..., Any] = self._module(target)
+                elif isinstance(target, ModuleSpec):
+                    if _parameter_count(self._module(target)) > EAGER_LIMIT:
+                        return Unsupported("too large to execute")
+                    function = modules.construct(target, convert)
+                else:
+                    function = self._function(target)
         except Unsupported as error:
             return error
         except Exception as error:
@@ -863,8 +857,8 @@ class Oracle:
                 concrete_target = target if isinstance(target, str) else map_sizes(target, witness.size)
             except Unsupported:
                 return undecided
-            outcome = as_kind(self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False), Result)
-            if outcome is None:
+            outcome = self._fake(concrete_target, concrete_args, dict(concrete_kwargs), symbolic=False)
+            if not isinstance(outcome, Result):
                 return undecided
             values.append((outcome.value, witness))
         try:
@@ -990,8 +984,8 @@ def _reads_beyond(target: str | ModuleSpec, args: tuple[Any, ...]) -> Failure | 
     """The failure of a call in which PyTorch reads memory that is not its own: batch_norm takes the size of dimension 1
     for the channels without looking whether there is one (seen in 2.13). Numbers that it finds there are refused unless they are 0,
     symbols crash."""
-    given = as_kind(args[0], TensorSpec) if args and isinstance(target, str) and _name(target) == "batch_norm" else None
-    if given is None or given.rank is None or given.rank > 1:
+    given = args[0] if args and isinstance(target, str) and _name(target) == "batch_norm" else None
+    if not isinstance(given, TensorSpec) or given.rank is None or given.rank > 1:
         return None
     if not any(spec.symbolic for spec in _tensors(args)):
         return None
@@ -1026,11 +1020,10 @@ def _parameter_count(module: torch.nn.Module) -> int:
 
 
 def _tensors(value: Any) -> list[TensorSpec]:
-    match value:
-        case TensorSpec():
-            return [value]
-        case ListSpec():
-            value = value.items
+    if isinstance(value, TensorSpec):
+        return [value]
+    if isinstance(value, ListSpec):
+        value = value.items
     if isinstance(value, DictSpec):
         value = tuple(item for _, item in value.items)
     if isinstance(value, ObjectSpec):
@@ -1042,11 +1035,10 @@ def _tensors(value: Any) -> list[TensorSpec]:
 
 def _without_tensors(value: Any) -> Any:
     """Arguments, but for the tensors among them."""
-    match value:
-        case TensorSpec():
-            return None
-        case ListSpec():
-            return ListSpec(_without_tensors(value.items))
+    if isinstance(value, TensorSpec):
+        return None
+    if isinstance(value, ListSpec):
+        return ListSpec(_without_tensors(value.items))
     return tuple(map(_without_tensors, value)) if isinstance(value, tuple) else value
 
 

@@ -9,7 +9,6 @@ from functools import cache
 import torch
 
 from torchsleuth.oracle import gate
-from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Parameter
 
 _HIDDEN = frozenset({"out", "generator", "layout", "pin_memory", "memory_format"})
@@ -55,10 +54,10 @@ def _documented(path: str, name: str) -> list[tuple[Parameter, ...]]:
     found = []
     for line in re.findall(rf"^\s*(?:torch\.)?{name}(\(.*\))(?: -> .*)?$", text.split("\n\n")[0], re.MULTILINE):
         try:
-            function = as_kind(ast.parse(f"def f{line}: ...").body[0], ast.FunctionDef)
+            function = ast.parse(f"def f{line}: ...").body[0]
         except SyntaxError:
             continue
-        if function is not None and function.args.vararg is None and not function.args.kwarg:
+        if isinstance(function, ast.FunctionDef) and function.args.vararg is None and not function.args.kwarg:
             spec = function.args
             placed = [*spec.posonlyargs, *spec.args]
             way = [

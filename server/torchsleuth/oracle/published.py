@@ -20,10 +20,8 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
 
 from torchsleuth.oracle import gate, names
-from torchsleuth.sifting import all_are, of_kind
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.tensors.spec import Answers, ModuleSpec, PartSpec
-from torchsleuth.values import is_native_kind
+from torchsleuth.tensors.spec import Answers, ModuleSpec, Native, PartSpec
 
 PRETRAINED = ".from_pretrained"
 FROM_CONFIG = ".from_config"
@@ -111,7 +109,7 @@ def build(recipe: ModuleSpec, convert: Any, mode: FakeTensorMode) -> torch.nn.Mo
 def _argument(value: Any, convert: Any) -> Any:
     """An argument of a builder. Builders alone take classes, of the layers that they are to make (``norm_layer=nn.LayerNorm``):
     those that are listed, which only hold what they are given."""
-    return gate.layer(value.path) if is_native_kind(value, "module-class") else convert(value)
+    return gate.layer(value.path) if isinstance(value, Native) and value.kind == "module-class" else convert(value)
 
 
 @contextlib.contextmanager
@@ -136,7 +134,7 @@ def _harmless(builder: Any, args: list[Any], kwargs: dict[str, Any]) -> dict[str
     """Keyword arguments without those that say where weights come from; `args` is changed likewise."""
     if isinstance(builder, type) or builder.__module__.partition(".")[0] != "timm":
         return kwargs
-    if any(":" in value for value in of_kind((*args, *kwargs.values()), str)):
+    if any(isinstance(value, str) and ":" in value for value in (*args, *kwargs.values())):
         raise LookupError("a model that is elsewhere")
     for index, name in enumerate(list(inspect.signature(builder).parameters)[: len(args)]):
         args[index] = _WEIGHTS.get(name, args[index])
@@ -233,7 +231,7 @@ def _settings(layer: torch.nn.Module) -> tuple[tuple[str, Any], ...]:
     for name in inspect.signature(type(layer)).parameters:
         value = getattr(layer, name, None)
         parts = value if isinstance(value, tuple) else (value,)
-        if value is not None and all_are(parts, bool, int, float, str):
+        if value is not None and all(isinstance(part, bool | int | float | str) for part in parts):
             kept.append((name, value))
     return tuple(kept)
 

@@ -15,7 +15,6 @@ from torch.utils._pytree import tree_iter
 
 from torchsleuth.oracle import gate, modules, published
 from torchsleuth.oracle.fake import Mode, Session, plain_argument
-from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.tensors.program import Block, Changes, Gap, Held, Layer, Owned, Peak, Place, Program, Step, identities
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, StructSpec, TensorSpec
 
@@ -76,8 +75,9 @@ class Counter(TorchDispatchMode):
             self.asked = True
             return self.answer
         result = _with_workspace(function, args, function(*args, **(kwargs or {})))
-        for value in of_kind(tree_iter(result), torch.Tensor):
-            self.see(value)
+        for value in tree_iter(result):
+            if isinstance(value, torch.Tensor):
+                self.see(value)
         return result
 
     def see(self, tensor: torch.Tensor, kind: str | None = None) -> None:
@@ -264,7 +264,7 @@ class Replay:
         function: Any = layer
         if step.target.part or step.target.method != "forward":
             function = published.method(layer.get_submodule(step.target.part), step.target.method)
-        if self._device != "cpu" and any_are(layer.modules(), torch.nn.RNNBase):
+        if self._device != "cpu" and any(isinstance(part, torch.nn.RNNBase) for part in layer.modules()):
             # What cuDNN keeps for the backward pass is known to itself alone.
             raise Unknown(Gap("recurrent", step.place, type(layer).__name__))
         self._forward(step, tensors, function)
@@ -279,7 +279,7 @@ class Replay:
         if kwargs.get("device") is not None:
             kwargs["device"] = "cpu"
         recorded = step.grad and torch.is_grad_enabled()
-        if recorded and any(value.requires_grad for value in of_kind(args, torch.Tensor)):
+        if recorded and any(isinstance(value, torch.Tensor) and value.requires_grad for value in args):
             self._counter.phase = "forward"
         if isinstance(function, torch.nn.Module) and any(p.requires_grad for p in function.parameters()):
             self._counter.phase = "forward"
@@ -352,18 +352,17 @@ class Replay:
 
     def _owned(self, step: Step, tensors: dict[int, torch.Tensor]) -> Iterator[torch.Tensor]:
         for part in step.args:
-            match part:
-                case Owned():
-                    layer = self._layers[part.identity]
-                    whole = part.part is None
-                    yield from (
-                        layer.parameters() if whole else layer.get_submodule(part.part or "").parameters(recurse=False)
-                    )
-                case Held():
-                    yield self._tensor(part, tensors)
-                case _:
-                    for group in self._optimizers[part].param_groups:
-                        yield from group["params"]
+            if isinstance(part, Owned):
+                layer = self._layers[part.identity]
+                whole = part.part is None
+                yield from (
+                    layer.parameters() if whole else layer.get_submodule(part.part or "").parameters(recurse=False)
+                )
+            elif isinstance(part, Held):
+                yield self._tensor(part, tensors)
+            else:
+                for group in self._optimizers[part].param_groups:
+                    yield from group["params"]
 
     def _step(self, step: Step, tensors: dict[int, torch.Tensor]) -> None:
         optimizer = self._optimizers[step.target]
@@ -377,8 +376,9 @@ class Replay:
             optimizer.step()
         self._counter.phase = "forward"
         for state in optimizer.state.values():
-            for value in of_kind(state.values(), torch.Tensor):
-                self._counter.see(value, "optimizer")
+            for value in state.values():
+                if isinstance(value, torch.Tensor):
+                    self._counter.see(value, "optimizer")
 
     def _small_step(self, optimizer: torch.optim.Optimizer) -> None:
         """A step of an optimizer that keeps its state in eight bits, with a scale for each block, as bitsandbytes does."""
@@ -410,11 +410,10 @@ class Replay:
         return tensors[held.identity]
 
     def _argument(self, value: Any, tensors: dict[int, torch.Tensor]) -> Any:
-        match value:
-            case Held():
-                return self._tensor(value, tensors)
-            case ModuleSpec():
-                return self._build(value)
+        if isinstance(value, Held):
+            return self._tensor(value, tensors)
+        if isinstance(value, ModuleSpec):
+            return self._build(value)
         return plain_argument(value, lambda item: self._argument(item, tensors))
 
     def _layer(self, layer: Layer, tensors: dict[int, torch.Tensor]) -> torch.nn.Module:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.sifting import any_are
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Monomial, Size, Symbol
 from torchsleuth.tensors.spec import (
@@ -89,18 +88,17 @@ def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
         return dims.of(names.setdefault(size, Symbol("v", len(names))))
 
     hidden = map_sizes(asked, hide)
-    if not plain or any_are(_strides(asked), Dim):
+    if not plain or any(isinstance(size, Dim) for size in _strides(asked)):
         return asked, {}
     return hidden, {symbol: size for size, symbol in names.items()}
 
 
 def _strides(asked: Any) -> Iterator[Size]:
-    match asked:
-        case TensorSpec():
-            yield from asked.strides or ()
-        case tuple():
-            for part in asked:
-                yield from _strides(part)
+    if isinstance(asked, TensorSpec):
+        yield from asked.strides or ()
+    elif isinstance(asked, tuple):
+        for part in asked:
+            yield from _strides(part)
 
 
 def map_sizes(value: Any, convert: Callable[[Any], Any], kind: type = Dim) -> Any:

@@ -124,14 +124,13 @@ class Store:
         except Exception as error:
             if sqlite3 is None or not isinstance(error, sqlite3.Error | OSError):
                 raise
-            match error:
-                case sqlite3.OperationalError():
-                    if "locked" in str(error) or "busy" in str(error):
-                        again.append(error)
-                    else:
-                        self._stop_writing()
-                case sqlite3.DatabaseError():
-                    self._begin_again()
+            if isinstance(error, sqlite3.OperationalError):
+                if "locked" in str(error) or "busy" in str(error):
+                    again.append(error)
+                else:
+                    self._stop_writing()
+            elif isinstance(error, sqlite3.DatabaseError):
+                self._begin_again()
 
     def _open(self) -> None:
         if sqlite3 is None:

@@ -11,8 +11,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
-from torchsleuth.sifting import as_kind
-
 
 class Value:
     """An immutable value that remembers what it once computed of itself, such as its hash, and does not hand that on to
@@ -139,7 +137,7 @@ def _atom(size: Size) -> Atom | None:
 def symbol(size: Size) -> Symbol | None:
     """The symbol that the size is, None for numbers and compound sizes."""
     atom = _atom(size)
-    return as_kind(atom, Symbol)
+    return atom if isinstance(atom, Symbol) else None
 
 
 @lru_cache(maxsize=4096)

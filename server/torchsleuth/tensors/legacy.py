@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.spec import Native
 
@@ -23,8 +22,8 @@ DTYPES = {
 
 def named_type(value: object) -> tuple[str, Device] | None:
     """The dtype and the device that a tensor type stands for, as a value or as the text that ``x.type()`` gives."""
-    path = as_kind(value.path if isinstance(value, Native) else value, str)
-    package, _, name = path.rpartition(".") if path is not None else ("", "", "")
+    path = value.path if isinstance(value, Native) else value
+    package, _, name = path.rpartition(".") if isinstance(path, str) else ("", "", "")
     if name not in DTYPES or package not in ("torch", "torch.cuda"):
         return None
     return DTYPES[name], CPU if package == "torch" else Device("cuda")

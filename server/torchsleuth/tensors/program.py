@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import TensorSpec
 
 Place = tuple[str, int]
@@ -182,8 +181,8 @@ def identities(tree: Any) -> Iterator[int]:
     if isinstance(tree, Held):
         yield tree.identity
         return
-    items = as_kind(tree if isinstance(tree, tuple | list) else getattr(tree, "items", ()), tuple, list)
-    if items is not None:
+    items = tree if isinstance(tree, tuple | list) else getattr(tree, "items", ())
+    if isinstance(items, tuple | list):
         for item in items:
             yield from identities(item)
 

@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Atom, Call, Dim, Monomial, Size, Symbol, is_operation
 
@@ -78,7 +77,7 @@ def number(size: Size, numbers: Numbers) -> int | None:
         value = dims.substitute(size, dict(numbers))
     except ZeroDivisionError:
         return None
-    return as_kind(value, int)
+    return value if isinstance(value, int) else None
 
 
 def size_text(size: Size, inside: str = "") -> str:
@@ -243,20 +242,20 @@ def required(operator: str, left: Size, right: Size) -> Condition | None:
 
 def _is_multiple_below(size: Size, other: Size) -> bool:
     """Whether a size is the greatest multiple up to another one: ``2 * (H // 4)`` for ``H // 2``."""
-    atom = as_kind(_only_atom(other), Call)
-    if isinstance(size, int) or len(size.terms) != 1 or atom is None or atom.operator != "//":
+    atom = _only_atom(other)
+    if isinstance(size, int) or len(size.terms) != 1 or not is_operation(atom, "//"):
         return False
     monomial, factor = size.terms[0]
-    part = as_kind(monomial[0][0], Call) if len(monomial) == 1 and monomial[0][1] == 1 else None
+    part = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
     whole, divisor = atom.arguments
     quotient = (whole, dims.multiply(divisor, factor))
-    return factor > 1 and part is not None and part.operator == "//" and part.arguments == quotient
+    return factor > 1 and is_operation(part, "//") and part.arguments == quotient
 
 
 def _without_zero(size: Size, other: Size) -> Size:
     """``max(size, 0)`` is the size itself where it equals something positive."""
-    atom = as_kind(_only_atom(size), Call)
-    if atom is not None and atom.operator == "max" and 0 in atom.arguments and (dims.least(other) or 0) > 0:
+    atom = _only_atom(size)
+    if is_operation(atom, "max") and 0 in atom.arguments and (dims.least(other) or 0) > 0:
         return atom.arguments[0] if atom.arguments[1] == 0 else atom.arguments[1]
     return size
 
@@ -374,8 +373,8 @@ def simplified(size: Size, conditions: Sequence[Condition]) -> Size:
         if condition.operator == "==" and condition.right == 0 and isinstance(condition.left, Dim)
     ]
     for remainder in remainders:
-        atom = as_kind(_only_atom(remainder), Call)
-        if atom is None or atom.operator != "%":
+        atom = _only_atom(remainder)
+        if not is_operation(atom, "%"):
             continue
         dividend, divisor = atom.arguments
         symbol = dims.symbol(dividend)
@@ -400,7 +399,7 @@ def _of_multiples(size: Size, symbol: Symbol, divisor: int) -> Size:
     result: Size = 0
     for monomial, coefficient in inside.terms:
         powers = dict(monomial)
-        if any(part in dims.symbols(dims.of(atom)) for atom in of_kind(powers, Call)):
+        if any(isinstance(atom, Call) and part in dims.symbols(dims.of(atom)) for atom in powers):
             return size
         power = powers.get(part, 0)
         term = _rest(monomial, part, coefficient)
@@ -420,8 +419,8 @@ def _folded(size: Size) -> Size:
     if isinstance(size, int) or len(size.terms) != 2:
         return size
     (first, factor), (second, constant) = size.terms
-    atom = as_kind(first[0][0], Call) if len(first) == 1 and first[0][1] == 1 else None
-    if second or factor != 1 or atom is None or atom.operator != "//":
+    atom = first[0][0] if len(first) == 1 and first[0][1] == 1 else None
+    if second or factor != 1 or not is_operation(atom, "//"):
         return size
     dividend, divisor = atom.arguments
     if not isinstance(divisor, int):

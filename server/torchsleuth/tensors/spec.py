@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torchsleuth.sifting import any_are
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim, Size, Value, is_number, product
 
@@ -43,7 +42,7 @@ class TensorSpec(Value):
         """Whether a size or a stride is not a number."""
         known: bool | None = self.__dict__.get("_symbolic")
         if known is None:
-            known = any_are((*(self.shape or ()), *(self.strides or ())), Dim)
+            known = any(isinstance(size, Dim) for size in (*(self.shape or ()), *(self.strides or ())))
             self.__dict__["_symbolic"] = known
         return known
 
