@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.batch import plain
+from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, hooks, integers
 from torchsleuth.interp.models import Model, attribute, method
@@ -153,6 +154,13 @@ class TensorMethods(Model):
         if self.spec.shape is not None:
             return self.other(call)
         return _reshape_unknown(self.interp, self.tensor, call)
+
+    @method
+    def permute(self, call: Arguments) -> Value:
+        """An argument of which nobody says the rank has as many dimensions as are named; a result that is not known stays so."""
+        if self.spec.shape is not None or argument_behind(self.tensor) is not None:
+            return self.other(call)
+        return Tensor(UNKNOWN_TENSOR.with_(dtype=self.spec.dtype, device=self.spec.device), self.tensor.origin)
 
     # -- conversions -------------------------------------------------------------------------------
 
