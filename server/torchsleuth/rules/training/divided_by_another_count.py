@@ -2,7 +2,8 @@
 
 What it finds
     Losses that are the mean over a batch, added up over a loader and divided by the number of its samples; hits that an object
-    counts over all epochs, divided by the number of samples of one.
+    counts over all epochs, divided by the number of samples of one. Hits that are counted anew in each batch, and divided by
+    the number of all samples; hits that are divided by it with `//`.
 Why it hurts
     The loss is printed as many times too small as a batch has samples, and changes with the size of the batch; the accuracy
     passes 100 %. Curves are compared, and checkpoints chosen, by numbers that mean nothing. Nothing is raised.
@@ -31,11 +32,12 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    called,
     is_attribute,
     is_dotted,
     is_literal,
@@ -147,6 +149,65 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             elif owner is not None and len(same) > 1 and _is_never_reset(over, addition.target):
                 seen.add(span)
                 yield _of_passes(analysis, over, addition, division[0])
+    yield from _shares(analysis)
+
+
+def _shares(analysis: Analysis) -> Iterator[Finding]:
+    """Shares of hits among samples that are counted batch by batch: of the last batch alone, or as a whole number."""
+    index = analysis.index(analysis.source.path)
+    for loop in index.of_type(ast.For):
+        counted = list(_batches_counted(loop))
+        if len(counted) > 1:
+            scope = next((part for part in reversed(index.trail(loop)) if isinstance(part, _Function)), index.nodes[0])
+            behind = [node for node in nodes_in(scope, ast.BinOp) if node.lineno > (loop.end_lineno or 0)]
+            for hits, total in ((one, other) for one in counted for other in counted if one is not other):
+                shares = [
+                    node for node in behind if _name(node.left) == _set_by(hits) and _name(node.right) == _set_by(total)
+                ]
+                if shares and _counts_hits(hits) and isinstance(total, ast.AugAssign):
+                    yield from _of_share(analysis, scope, hits, total, shares[0])
+
+
+def _batches_counted(loop: ast.For) -> Iterator[ast.Assign | ast.AugAssign]:
+    """The statements of a loop that count what is in a batch, each the only one that sets its name and reads it."""
+    for statement in loop.body:
+        for part in statement.body if isinstance(statement, ast.With) else [statement]:
+            if isinstance(part, ast.Assign | ast.AugAssign) and (name := _set_by(part)) is not None:
+                met = [node for node in nodes_in(loop, ast.Name) if node.id == name]
+                if len(met) == 1 and (isinstance(part, ast.Assign) or isinstance(part.op, ast.Add)):
+                    yield part
+
+
+def _set_by(statement: ast.Assign | ast.AugAssign) -> str | None:
+    target = statement.target if isinstance(statement, ast.AugAssign) else statement.targets[0]
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _counts_hits(statement: ast.Assign | ast.AugAssign) -> bool:
+    """``(predicted == y).sum().item()``"""
+    compared = any(isinstance(part.ops[0], ast.Eq) for part in nodes_in(statement.value, ast.Compare))
+    return compared and any(called(part) == "sum" for part in nodes_in(statement.value, ast.Call))
+
+
+def _of_share(
+    analysis: Analysis, scope: ast.AST, hits: ast.Assign | ast.AugAssign, total: ast.AugAssign, share: ast.BinOp
+) -> Iterator[Finding]:
+    source, name = analysis.source, str(_set_by(hits))
+    sizes = [part for part in ast.walk(total.value) if called(part) in ("size", "len") or is_attribute(part, "shape")]
+    if not sizes:
+        return
+    if isinstance(hits, ast.Assign) and isinstance(share.op, ast.Div):
+        stored = [node for node in nodes_in(scope, ast.Name) if node.id == name and isinstance(node.ctx, ast.Store)]
+        begun = any(node.lineno < hits.lineno for node in stored)
+        new = source.segment(hits).replace("=", "+=", 1)
+        fix = Candidate(message("fix.replace", old="=", new="+="), (edits.replace(source, hits, new),))
+        place = related(source, share, message("share.divided"))
+        yield Finding(source.span(hits), message("share.last", hits=name), (place,), (fix,) if begun else ())
+    elif isinstance(hits, ast.AugAssign) and isinstance(share.op, ast.FloorDiv):
+        new = f"{source.segment(share.left)} / {source.segment(share.right)}"
+        fix = Candidate(message("fix.replace", old="//", new="/"), (edits.replace(source, share, new),))
+        text = message("share.whole", hits=name, total=str(_set_by(total)))
+        yield Finding(source.span(share), text, (), (fix,))
 
 
 def _divided_in_place(over: _Pass, total: ast.expr) -> int:

@@ -2,7 +2,7 @@
 
 What it finds
     StepLR and its like with a fraction for what counts steps, such as the learning rate for `step_size`; a learning rate,
-    momentum or weight decay, by its name, that is given for another one of these. A `gamma` of zero. LambdaLR with a function
+    momentum or weight decay, by its name, that is given for another one of these. A `gamma` of zero, or of more than two for StepLR and MultiStepLR. LambdaLR with a function
     that gives the learning rate itself, or a whole number of warm-ups, where the factor of the learning rate is wanted.
     SequentialLR with another number of milestones than one for each schedule but the first, which raises.
 Why it hurts
@@ -118,7 +118,11 @@ def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator
 def _of_gamma(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
     """A factor of zero, which is no way to leave the learning rate what it is."""
     written = argument_of(node, _FALLING[name], "gamma")
-    if written is not None and call.get(_FALLING[name], "gamma") == 0:
+    gamma = call.get(_FALLING[name], "gamma")
+    if written is not None and isinstance(gamma, int | float) and gamma > 2 and name != "ExponentialLR":
+        fix = replaced(analysis, call.site, written, f"{1 / gamma:g}", safe=False)
+        yield Finding(call.site.span, message("argument.rising", callee=name, gamma=f"{gamma:g}"), (), (fix,))
+    if written is not None and gamma == 0:
         fix = replaced(analysis, call.site, written, "1", safe=False)
         yield Finding(call.site.span, message("argument.gamma", callee=name), (), (fix,))
 
