@@ -227,6 +227,7 @@ _ALL = (
     Fault("TS558", "scheduler-never-steps", "warning"),
     Fault("TS559", "layers-not-chained", "warning"),
     Fault("TS560", "result-not-used", "warning"),
+    Fault("TS561", "units-begin-alike", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),
