@@ -836,7 +836,7 @@ class Inference:
         return True
 
     def _uncontradicted(self, stated: Part, shown: Part, numbers: dict[Symbol, int]) -> Part:
-        """What is stated of a result, but for the sizes that are others with these numbers."""
+        """The statement about a result, but for the sizes that are others with these numbers."""
         if not _same_form(stated, shown):
             return stated
         sizes = zip(stated.shape, shown.shape) if stated.shape is not None and shown.shape is not None else ()

@@ -30,7 +30,7 @@ class Fields:
 
 
 def fields(owner: ClassValue | None, function: Function, name: str) -> Fields:
-    """What a class or a function and those to which it passes the parameter read of it."""
+    """The fields of a parameter that a class or a function reads, and those to which it passes the parameter."""
     found = Fields()
     _read(owner, function, name, found, 0)
     inner = {path.rpartition(".")[0] for path in found.paths}

@@ -131,7 +131,7 @@ class Interpreter(ABC):
     collating: int
     """Above 0 while the samples of a batch are put together."""
     numbers: Numbers
-    """What is known of the integers that only an execution tells."""
+    """Knowledge of the integers that only an execution tells."""
     arguments: list[Tensor]
     """Tensors that the entry was given."""
     lasting: dict[Symbol, ArgumentKey]

@@ -1,4 +1,4 @@
-"""What a run for a contract needs of sizes: comparisons that operators, layers and tests make, in the symbols of what is chosen."""
+"""Needs of a run for a contract: comparisons of sizes that operators, layers and tests make, in the symbols of what is chosen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run for a contract shows: the values that are returned, what it needed, and what went wrong."""
+"""Outcomes of a run for a contract: the values that are returned, what it needed, and what went wrong."""
 
 from __future__ import annotations
 

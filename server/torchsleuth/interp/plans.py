@@ -1,4 +1,4 @@
-"""What a module or function is run with for its contract: the integers that its caller chooses, the inputs, and how it is made."""
+"""Plans of how a module or function is run for its contract: the integers that its caller chooses, the inputs, and how it is made."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def is_reference(node: object) -> TypeGuard[ast.Name | ast.Attribute]:
 
 
 def is_primary(node: object) -> TypeGuard[ast.Name | ast.Attribute | ast.Call | ast.Subscript]:
-    """What binds tighter than any operator, so that it needs no parentheses: a name, an attribute, a call, an item."""
+    """An expression that binds tighter than any operator, so that it needs no parentheses: a name, an attribute, a call, an item."""
     return isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
 
 
@@ -184,7 +184,7 @@ def last_word(node: object) -> str:
 
 
 def callee(node: object) -> ast.expr | None:
-    """What a call calls; None for everything else."""
+    """The function of a call; None for everything else."""
     return node.func if isinstance(node, ast.Call) else None
 
 

@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _terms(loss: Tensor) -> Iterator[Tensor]:
-    """What a loss is the sum of, with weights or without."""
+    """The terms of a sum, with weights or without."""
     pending = [loss]
     for _ in range(_MAX_TERMS):
         if not pending:

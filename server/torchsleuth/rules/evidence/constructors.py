@@ -688,7 +688,7 @@ def held(node: ast.expr, frame: Scene) -> Value:
 
 
 def _fields_of(owner: Value) -> Mapping[object, Value]:
-    """What an object or a class keeps under names; an object also what its class does."""
+    """The attributes of an object or a class; of an object also those of its class."""
     inherited = owner.cls.slots if isinstance(owner, Instance) else {}
     return {**inherited, **owner.slots} if isinstance(owner, Instance | ClassValue | LibraryObject) else {}
 

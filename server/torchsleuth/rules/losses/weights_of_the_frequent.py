@@ -34,7 +34,7 @@ from torchsleuth.values import Tensor
 
 CODE = "TS333"
 _WEIGHTED = {"CrossEntropyLoss": 0, "NLLLoss": 0, "cross_entropy": 2, "nll_loss": 2, "WeightedRandomSampler": 0}
-"""What takes weights, and their place among the arguments."""
+"""Losses and samplers that take weights, and their place among the arguments."""
 _BINARY = {"BCEWithLogitsLoss": None, "binary_cross_entropy_with_logits": None}
 _GROWING = frozenset("float double to sqrt div truediv mul getitem cpu cuda clamp".split())
 """Operations that keep the order of what is larger, with a number, or with the sum of all."""

@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _passed(node: ast.expr) -> str:
-    """What a loop goes through, as text: ``self.layers`` of ``enumerate(self.layers)``."""
+    """The iterable of a loop, as text: ``self.layers`` of ``enumerate(self.layers)``."""
     while isinstance(node, ast.Call) and called(node) in _AROUND and node.args:
         node = node.args[0]
     return ast.unparse(node)

@@ -72,7 +72,7 @@ def _mean(epochs: ast.For, behind: list[ast.stmt], inner: ast.For, added: ast.Au
 
 
 def _passed(node: ast.expr) -> set[str]:
-    """What a loop goes through, as text: ``loader`` of ``enumerate(tqdm(loader))``."""
+    """The iterable of a loop, as text: ``loader`` of ``enumerate(tqdm(loader))``."""
     while isinstance(node, ast.Call) and called(node) in _AROUND and node.args:
         node = node.args[0]
     return {ast.unparse(node)} if isinstance(node, ast.Name | ast.Attribute) else set()
