@@ -562,19 +562,7 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if isinstance(value, NamedResult) and isinstance(kind, ClassValue):
         return value.of is not None and kind in value.of.mro()
     if isinstance(value, Instance):
-        if value.cls.opaque:
-            return None
-        if isinstance(kind, Native) and kind.path.startswith(_ABSTRACT):
-            return classes.is_abstract_collection(interp, value, kind.path)
-        builtin_base = exceptions.class_of(value)
-        if builtin_base is not None and isinstance(kind, Native):
-            return exceptions.catches(kind, value)
-        if is_native(kind, "builtins.object"):
-            return True
-        return any(
-            base is kind or (isinstance(base, Native) and is_native(kind, *interp.oracle.mro(base.path)))
-            for base in value.cls.mro()
-        )
+        return _is_of_class(interp, value, kind)
     if not isinstance(kind, Native):
         return False if isinstance(kind, ClassValue) else None
     if kind.path == "torch.dtype":
@@ -610,6 +598,23 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if value is None or isinstance(value, _PLAIN):
         return False
     return None
+
+
+def _is_of_class(interp: Interpreter, value: Instance, kind: Value) -> bool | None:
+    """The same for an object of a class of the workspace's."""
+    if value.cls.opaque:
+        return None
+    if isinstance(kind, Native) and kind.path.startswith(_ABSTRACT):
+        return classes.is_abstract_collection(interp, value, kind.path)
+    builtin_base = exceptions.class_of(value)
+    if builtin_base is not None and isinstance(kind, Native):
+        return exceptions.catches(kind, value)
+    if is_native(kind, "builtins.object"):
+        return True
+    return any(
+        base is kind or (isinstance(base, Native) and is_native(kind, *interp.oracle.mro(base.path)))
+        for base in value.cls.mro()
+    )
 
 
 _OWN_TYPES: dict[type, str] = {Dim: "int", SliceValue: "slice"}
