@@ -149,7 +149,7 @@ def _told_to_library(case: Case, producer: Json, wanted: int) -> Iterator[Fix]:
         for keyword in nodes_in(frame.tree, ast.keyword):
             told = isinstance(keyword.value, ast.Constant) and keyword.value.value == weight["shape"][0]
             if told and keyword.arg is not None and _CLASSES_TOLD.fullmatch(keyword.arg):
-                yield replace(frame, keyword.value, str(wanted), safe=False)
+                yield replace(frame, keyword, f"{keyword.arg}={wanted}", safe=False)
 
 
 def _logits_fixes(case: Case) -> Iterator[Fix]:
