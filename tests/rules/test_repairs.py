@@ -132,11 +132,11 @@ def test_a_forward_that_returns_nothing_gets_its_return() -> None:
                 self.fc = nn.Linear(4, 3)
 
             def forward(self, x):
-                x = torch.relu(self.fc(x))
+                x = torch.tanh(self.fc(x))
 
         loss = nn.functional.cross_entropy(Net()(torch.randn(5, 4)), torch.randint(0, 3, (5,)))
     """
-    assert "x = torch.relu(self.fc(x))\n        return x\n" in repaired(text)
+    assert "x = torch.tanh(self.fc(x))\n        return x\n" in repaired(text)
 
 
 def test_a_transform_that_returns_nothing_gets_its_return() -> None:

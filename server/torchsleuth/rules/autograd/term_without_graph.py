@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import replaced, source_at
+from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_method_call
@@ -73,8 +73,15 @@ def _cut(analysis: Analysis, term: Tensor) -> Cut | None:
     if not origin.operator.lower().rpartition(".")[2].endswith(("loss", "cross_entropy", "kl_div", "logits")):
         return None
     made = analysis.operations.get(id(origin.site))
-    cuts = [cut_of(operand) for operand in made.operands] if made is not None else []
+    given = [one for one in made.operands if not _is_of_frozen(analysis, one)] if made is not None else []
+    cuts = [cut_of(operand) for operand in given]
     return next((cut for cut in cuts if cut is not None and cut.kind in ("detach", "data")), None)
+
+
+def _is_of_frozen(analysis: Analysis, tensor: Tensor) -> bool:
+    """Whether a layer that does not learn now, and may learn at other times, has computed a tensor."""
+    modules = [operation.module for _, operation in lineage(analysis, tensor)]
+    return any(module is not None and module.slots.get("requires_grad") is False for module in modules)
 
 
 def _finding(analysis: Analysis, term: Tensor, cut: Cut) -> Finding:

@@ -49,17 +49,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             given = call.get(_WEIGHTED.get(name, 99), word)
             if written is None or not isinstance(given, Tensor):
                 continue
-            made = _counts(analysis, given) if name in _WEIGHTED else _positive_by_negative(analysis, given)
+            made = (
+                _counts(analysis, given, word == "weights")
+                if name in _WEIGHTED
+                else _positive_by_negative(analysis, given)
+            )
             if made is not None:
                 yield _finding(analysis, call, written, word, made)
 
 
-def _counts(analysis: Analysis, weights: Tensor) -> Operation | None:
-    """The bincount() of which weights are a growing function."""
+def _counts(analysis: Analysis, weights: Tensor, of_samples: bool) -> Operation | None:
+    """The bincount() of which weights are a growing function. `of_samples`: looked up by the class of each sample."""
+    looked_up = False
     for _, operation in lineage(analysis, weights):
         name = short_name(operation)
         if name == "bincount":
-            return operation
+            return operation if looked_up or not of_samples else None
+        looked_up = looked_up or name == "getitem"
         first, *others = operation.args or (None,)
         whole = all(not isinstance(other, Tensor) or other.spec.shape == () for other in others)
         if name not in _GROWING or not isinstance(first, Tensor) or not (whole or name == "getitem"):
