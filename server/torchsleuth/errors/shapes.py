@@ -164,11 +164,9 @@ def _view_fixes(case: Case) -> Iterator[Fix]:
         if free and shape and count // shape[0] != sizes[index] and len(sizes) == 2:
             yield replace(frame, written[index], str(count // shape[0]))
         elif not free and rest and count % rest == 0 and count // rest != sizes[index]:
-            yield replace(frame, written[index], str(count // rest) if _is_number(written[index]) else "-1")
-
-
-def _is_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant)
+            yield replace(
+                frame, written[index], str(count // rest) if isinstance(written[index], ast.Constant) else "-1"
+            )
 
 
 def _reshape(case: Case) -> Iterator[Fix]:

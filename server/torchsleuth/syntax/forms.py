@@ -244,3 +244,13 @@ def written_index(node: ast.expr) -> int | None:
     except (ValueError, SyntaxError):
         return None
     return int(value) if type(value) is int else None
+
+
+def assigned_pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Targets and values of an assignment, one by one where it is written so: ``self.n, self.dim = n, dim``."""
+    for target in statement.targets:
+        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
+            if len(target.elts) == len(statement.value.elts):
+                yield from zip(target.elts, statement.value.elts)
+        else:
+            yield target, statement.value

@@ -16,6 +16,7 @@ from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    assigned_pairs,
     is_attribute,
     is_binary,
     is_dotted,
@@ -549,20 +550,10 @@ def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, as
         (method, value)
         for method in methods
         for statement in nodes_in(method, ast.Assign)
-        for target, value in _pairs(statement)
+        for target, value in assigned_pairs(statement)
         if is_attribute(target, node.attr)
     ]
     return given[0] if len(given) == 1 and given[0][0].name == "__init__" else None
-
-
-def _pairs(statement: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr]]:
-    """Targets and values of an assignment, one by one where it is written so: ``self.n, self.dim = n, dim``."""
-    for target in statement.targets:
-        if isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple):
-            if len(target.elts) == len(statement.value.elts):
-                yield from zip(target.elts, statement.value.elts)
-        else:
-            yield target, statement.value
 
 
 def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Scene] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import TypeGuard
 
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
@@ -15,6 +15,7 @@ from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    called,
     callee,
     is_attribute,
     is_binary,
@@ -327,6 +328,14 @@ def same_block(analysis: Analysis, one: Event, other: Event) -> bool:
     if one.site.scene != other.site.scene or first is None or second is None:
         return False
     return any(first in block and second in block for block in blocks_of(analysis.tree(one.site.span.path)))
+
+
+def gone_through(loop: ast.For, around: Collection[str]) -> ast.expr:
+    """The iterable of a loop, without the functions `around` that it is handed through: ``loader`` of ``enumerate(loader)``."""
+    node = loop.iter
+    while isinstance(node, ast.Call) and called(node) in around and node.args:
+        node = node.args[0]
+    return node
 
 
 def blocks_of(tree: ast.AST) -> Iterator[list[ast.stmt]]:

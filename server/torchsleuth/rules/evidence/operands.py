@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from torchsleuth.interp.trace import Operation
@@ -283,6 +283,16 @@ def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operat
         if not origin.sources:
             return
         current = origin.sources[0]
+
+
+def made_by(analysis: Analysis, tensor: Tensor, names: Collection[str], between: Collection[str]) -> Operation | None:
+    """The operation of one of these names that a tensor comes from, with nothing but operations named `between` after it."""
+    for _, operation in lineage(analysis, tensor):
+        if operation.name in names:
+            return operation
+        if operation.name not in between:
+            return None
+    return None
 
 
 def ancestry(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) -> Iterator[Origin]:

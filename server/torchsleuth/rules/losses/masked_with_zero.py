@@ -26,15 +26,16 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
+from torchsleuth.rules.evidence.operands import lineage, made_by, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
 
 CODE = "TS332"
+_SOFTMAX = ("softmax", "softmax_", "Softmax")
+_MASKING = ("masked_fill", "masked_fill_", "mul", "mul_")
 _PRODUCTS = frozenset("matmul bmm einsum".split())
 _BETWEEN = frozenset("dropout Dropout to float contiguous type_as".split())
 
@@ -42,24 +43,13 @@ _BETWEEN = frozenset("dropout Dropout to float contiguous type_as".split())
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for product in analysis.trace.operations:
-        if short_name(product) in _PRODUCTS and len(product.operands) == 2:
-            softmax = _behind(analysis, product.operands[0], "softmax", "Softmax")
-            masked = _behind(analysis, softmax.operands[0], "masked_fill", "mul") if softmax is not None else None
+        if product.name in _PRODUCTS and len(product.operands) == 2:
+            softmax = made_by(analysis, product.operands[0], _SOFTMAX, _BETWEEN)
+            masked = made_by(analysis, softmax.operands[0], _MASKING, _BETWEEN) if softmax is not None else None
             if softmax is not None and masked is not None and _to_zero(analysis, masked):
                 if masked.site.span not in seen:
                     seen.add(masked.site.span)
                     yield _finding(analysis, masked, softmax)
-
-
-def _behind(analysis: Analysis, tensor: Tensor, *names: str) -> Operation | None:
-    """The operation of one of these names that a tensor comes from, with nothing that computes in between."""
-    for _, operation in lineage(analysis, tensor):
-        name = short_name(operation)
-        if name.removesuffix("_") in names:
-            return operation
-        if name not in _BETWEEN:
-            return None
-    return None
 
 
 def _to_zero(analysis: Analysis, masked: Operation) -> bool:
@@ -67,7 +57,7 @@ def _to_zero(analysis: Analysis, masked: Operation) -> bool:
     scores = _scores(analysis, masked)
     if scores is None:
         return False
-    if short_name(masked).startswith("masked_fill"):
+    if masked.name.startswith("masked_fill"):
         value = masked.args[2] if len(masked.args) > 2 else masked.kwargs.get("value")
         return value == 0 and not isinstance(value, bool)
     mask = next((one for one in masked.operands if one is not scores), None)
@@ -78,7 +68,7 @@ def _scores(analysis: Analysis, masked: Operation) -> Tensor | None:
     """The operand that is the product of queries and keys, scaled or not."""
     for given in masked.operands[:2]:
         for _, operation in lineage(analysis, given):
-            name = short_name(operation)
+            name = operation.name
             if name in _PRODUCTS:
                 return given
             if name not in (*_BETWEEN, "mul", "div", "truediv") or len(operation.operands) > 1:
@@ -90,7 +80,7 @@ def _is_of_ones(analysis: Analysis, mask: Tensor) -> bool:
     """Whether a tensor is known to hold ones and zeros alone: a comparison, or a triangle of ones."""
     triangle = False
     for _, operation in lineage(analysis, mask):
-        name = short_name(operation)
+        name = operation.name
         if mask.spec.dtype == "bool" or name in ("eq", "ne", "lt", "gt", "le", "ge", "logical_not"):
             return True
         if name == "ones":
@@ -113,7 +103,7 @@ def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
     """``masked_fill(mask, 0)`` → ``masked_fill(mask, float("-inf"))``, ``scores * mask`` → ``scores.masked_fill(mask == 0, …)``."""
     call, source = masked.site.call, source_at(analysis, masked.site)
     value = argument_of(call, 1, "value") if call is not None else None
-    if value is not None and short_name(masked).startswith("masked_fill"):
+    if value is not None and masked.name.startswith("masked_fill"):
         yield replaced(analysis, masked.site, value, 'float("-inf")')
     elif isinstance(masked.site.node, ast.BinOp):
         left, right = masked.site.node.left, masked.site.node.right

@@ -24,14 +24,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import losses, removals, short_name
+from torchsleuth.rules.evidence.activations import losses, removals
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.evidence.operands import lineage
+from torchsleuth.rules.evidence.operands import made_by
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.values import Tensor
 
 CODE = "TS334"
 _LOSSES = (
@@ -46,12 +44,16 @@ _SHAPES = frozenset("view reshape squeeze flatten unsqueeze contiguous transpose
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for loss, scores in losses(analysis, _LOSSES):
-        cut = _behind(analysis, scores, *_CUTS)
-        before = _behind(analysis, cut.operands[0], "Linear", "linear") if cut is not None and cut.operands else None
+        cut = made_by(analysis, scores, _CUTS, _SHAPES)
+        before = (
+            made_by(analysis, cut.operands[0], ("Linear", "linear"), _SHAPES)
+            if cut is not None and cut.operands
+            else None
+        )
         if cut is None or before is None or cut.site.span in seen:
             continue
         seen.add(cut.site.span)
-        name = short_name(cut)
+        name = cut.name
         given = expression_text(operand_node(loss, 0), "the input")
         text = message(_CUTS[name], tensor=given, layer=name)
         places = (
@@ -61,17 +63,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         fixes = (replace(candidate, safe=False) for candidate in removals(analysis, cut, name))
         yield Finding(cut.site.span, text, places, fixes)
-
-
-def _behind(analysis: Analysis, tensor: Tensor, *names: str) -> Operation | None:
-    """The operation of one of these names that a tensor comes from, with nothing that computes in between."""
-    for _, operation in lineage(analysis, tensor):
-        name = short_name(operation)
-        if name in names:
-            return operation
-        if name not in _SHAPES:
-            return None
-    return None
 
 
 RULE = Rule(FAULTS[CODE], find)

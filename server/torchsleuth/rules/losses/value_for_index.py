@@ -25,9 +25,8 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.evidence.operands import lineage, replaced
+from torchsleuth.rules.evidence.operands import made_by, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_attribute, literal
@@ -40,7 +39,7 @@ _BETWEEN = frozenset("view reshape squeeze unsqueeze detach cpu cuda to flatten 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        if short_name(operation) in ("eq", "ne") and len(operation.operands) == 2:
+        if operation.name in ("eq", "ne") and len(operation.operands) == 2:
             for scores, labels in (operation.operands, operation.operands[::-1]):
                 choice = _choice(analysis, scores) if str(labels.spec.dtype).startswith("int") else None
                 if choice is not None and operation.site.span not in seen:
@@ -52,15 +51,10 @@ def _choice(analysis: Analysis, scores: Tensor) -> Operation | None:
     """The max() whose values these are, of what a layer puts out."""
     if not str(scores.spec.dtype).startswith(("float", "bfloat")):
         return None
-    for _, operation in lineage(analysis, scores):
-        name = short_name(operation)
-        if name == "max":
-            given = operation.operands[0] if operation.operands else None
-            along = len(operation.args) > 1 or "dim" in operation.kwargs
-            return operation if along and given is not None and "logits" in given.tags else None
-        if name not in _BETWEEN:
-            return None
-    return None
+    choice = made_by(analysis, scores, ("max",), _BETWEEN)
+    given = choice.operands[0] if choice is not None and choice.operands else None
+    along = choice is not None and (len(choice.args) > 1 or "dim" in choice.kwargs)
+    return choice if along and given is not None and "logits" in given.tags else None
 
 
 def _finding(analysis: Analysis, operation: Operation, place: int, choice: Operation) -> Finding:

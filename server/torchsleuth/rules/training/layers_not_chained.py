@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import gone_through
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -46,15 +47,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         }
         for method in of_kind(owner.body, ast.FunctionDef) if lists else ():
             for loop in nodes_in(method, ast.For) if method.name == "forward" else ():
-                if _passed(loop.iter) in lists:
+                if ast.unparse(gone_through(loop, _AROUND)) in lists:
                     yield from _of_loop(analysis, method, loop)
-
-
-def _passed(node: ast.expr) -> str:
-    """The iterable of a loop, as text: ``self.layers`` of ``enumerate(self.layers)``."""
-    while isinstance(node, ast.Call) and called(node) in _AROUND and node.args:
-        node = node.args[0]
-    return ast.unparse(node)
 
 
 def _of_loop(analysis: Analysis, method: ast.FunctionDef, loop: ast.For) -> Iterator[Finding]:

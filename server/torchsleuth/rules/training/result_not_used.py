@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_literal, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import assigned_pairs, called, is_literal, nodes_in
 
 CODE = "TS560"
 _PURE = frozenset(
@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if _HOOKS in analysis.source.text:
         return
     for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef):
-        pairs = [pair for part in nodes_in(owner, ast.Assign) for pair in _pairs(part)]
+        pairs = [pair for part in nodes_in(owner, ast.Assign) for pair in assigned_pairs(part)]
         pure = {ast.unparse(target) for target, made in pairs if _is_pure(made)}
         for method in of_kind(owner.body, ast.FunctionDef):
             for statement in nodes_in(method, ast.Expr) if method.name == "forward" else ():
@@ -52,11 +52,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 call = isinstance(value, ast.Call) and ast.unparse(value.func) in pure
                 if call or (isinstance(value, ast.BinOp) and not isinstance(value.op, ast.LShift | ast.RShift)):
                     yield _finding(analysis, value)
-
-
-def _pairs(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
-    """The target of an assignment and its value, one by one where it has several: ``self.a, self.b = A(), B()``."""
-    return list(zip(parts_of_tuple(statement.targets[0]), parts_of_tuple(statement.value)))
 
 
 def _is_pure(made: ast.expr) -> bool:

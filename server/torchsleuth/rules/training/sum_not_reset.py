@@ -31,10 +31,11 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import gone_through
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_literal, is_name, names_in, nodes_in, stored_in
+from torchsleuth.syntax.forms import is_literal, is_name, is_reference, names_in, nodes_in, stored_in
 
 CODE = "TS557"
 _AROUND = ("enumerate", "tqdm", "trange", "track")
@@ -57,7 +58,9 @@ def _mean(epochs: ast.For, behind: list[ast.stmt], inner: ast.For, added: ast.Au
     """``running / len(loader)`` behind the loop over the loader, which is not divided by the number of epochs as well."""
     if not isinstance(added.op, ast.Add) or not isinstance(added.target, ast.Name):
         return None
-    lengths = {f"len({text}{end})" for text in _passed(inner.iter) for end in ("", ".dataset")}
+    loader = gone_through(inner, _AROUND)
+    ends = ("", ".dataset") if is_reference(loader) else ()
+    lengths = {f"len({ast.unparse(loader)}{end})" for end in ends}
     changing = stored_in(epochs) - {added.target.id}
     for statement in behind:
         for whole in nodes_in(statement, ast.BinOp):
@@ -69,13 +72,6 @@ def _mean(epochs: ast.For, behind: list[ast.stmt], inner: ast.For, added: ast.Au
                     if ast.unparse(part.right) in lengths:
                         return part
     return None
-
-
-def _passed(node: ast.expr) -> set[str]:
-    """The iterable of a loop, as text: ``loader`` of ``enumerate(tqdm(loader))``."""
-    while isinstance(node, ast.Call) and called(node) in _AROUND and node.args:
-        node = node.args[0]
-    return {ast.unparse(node)} if isinstance(node, ast.Name | ast.Attribute) else set()
 
 
 def _begun(trail: list[ast.AST], added: ast.AugAssign) -> ast.Assign | None:
