@@ -121,6 +121,11 @@ class Analysis:
         return Names(self.tree(self.source.path))
 
     @cached_property
+    def scopes(self) -> list[ast.Module | ast.FunctionDef]:
+        """The document itself, and the functions in it."""
+        return [self.tree(self.source.path), *self.index(self.source.path).of_type(ast.FunctionDef)]
+
+    @cached_property
     def operations(self) -> dict[int, Operation]:
         """The recorded operations, by the identity of their sites."""
         return {id(operation.site): operation for operation in self.trace.operations}

@@ -119,6 +119,8 @@ class Points:
 
 UNSORTED = "unsorted"
 """A tag: integers one after the other as they were drawn or written, some of them greater than the one in front."""
+SHARES = "shares"
+"""A tag: values from 0 to 1 that were bytes, such as those of an image behind ToTensor."""
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from torchsleuth.tensors.device import CPU
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import DType, TensorSpec
 from torchsleuth.values import (
+    SHARES,
     UNKNOWN,
     Array,
     Bound,
@@ -369,7 +370,8 @@ def _to_tensor(interp: Interpreter, transform: LibraryObject, value: Pictured) -
         dtype = "float32" if own == "uint8" else own
     shape = tuple(interp.fresh_size("?") if size is None else size for size in _extent(interp, value))
     known = isinstance(value, Image) or value.spec.shape is not None
-    return Tensor(TensorSpec(shape if known else None, dtype, CPU, False))
+    scaled = isinstance(value, Image) or value.spec.dtype == "uint8"
+    return Tensor(TensorSpec(shape if known else None, dtype, CPU, False), None, frozenset({SHARES} if scaled else ()))
 
 
 def _to_bytes(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:

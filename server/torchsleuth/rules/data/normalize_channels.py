@@ -26,17 +26,20 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.transforms import composed, is_given
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit
+from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, called, is_display, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import LibraryObject, Value, items_of, shape_of
+from torchsleuth.values import SHARES, LibraryObject, Value, items_of, shape_of
 
 CODE = "TS608"
+_HALVES = ((255,), (127.5,))
+"""What bytes are divided by."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -50,6 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(transform.site.span, text, (used,), _repairs(analysis, fault, transform, channels))
     yield from _of_bytes(analysis)
     yield from _divided_again(analysis)
+    yield from _shares_divided(analysis)
 
 
 def _divided_again(analysis: Analysis) -> Iterator[Finding]:
@@ -68,6 +72,24 @@ def _divided_again(analysis: Analysis) -> Iterator[Finding]:
                     place = source.span(_parts(made)[-1]).related(message("data.scaled"))
                     text = message("data.divided", text=source.segment(applied))
                     yield Finding(source.span(division), text, (place,), (fix,), severity="warning")
+
+
+def _shares_divided(analysis: Analysis) -> Iterator[Finding]:
+    """``x / 255`` of a batch of images behind ToTensor."""
+    seen: set[Span] = set()
+    for operation in analysis.trace.operations:
+        given = operation.operands[0] if operation.name in ("div", "truediv") and operation.operands else None
+        node = as_kind(operation.site.node, ast.BinOp)
+        if given is None or node is None or SHARES not in given.tags or operation.args[1:] not in _HALVES:
+            continue
+        if operation.site.span not in seen:
+            seen.add(operation.site.span)
+            source = analysis.source_of(operation.site.span.path)
+            text = source.segment(node.left)
+            fix = Candidate(message("fix.divided_once"), (edits.replace(source, node, text),))
+            places = tuple(call_trail(operation.site.scene, limit=1))
+            told = message("data.divided", text=" ".join(text.split()))
+            yield Finding(operation.site.span, told, places, (fix,), severity="warning")
 
 
 def _parts(call: ast.Call) -> list[ast.expr]:

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.labels import is_of_labels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, names_in, nodes_in
@@ -34,8 +35,6 @@ from torchsleuth.syntax.names import Names
 CODE = "TS628"
 _SHUFFLES = frozenset({"random.shuffle", "numpy.random.shuffle"})
 _ORDERS = frozenset({"torch.randperm", "numpy.random.permutation"})
-_LABELS = frozenset("label labels y ys target targets mask masks answer answers".split())
-"""Words for what belongs to samples."""
 _REPEATS = ("seed", "state")
 """Parts of the names of functions after which random numbers are drawn again as they were."""
 
@@ -55,8 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         return
     tree = analysis.tree(source.path)
     drawn = {id(use.call): use.path for use in Names(tree).uses if use.path in _SHUFFLES | _ORDERS}
-    scopes: list[ast.Module | ast.FunctionDef] = [tree, *analysis.index(source.path).of_type(ast.FunctionDef)]
-    for scope in scopes:
+    for scope in analysis.scopes:
         found = [one for statement in scope.body if (one := _shuffled(statement, drawn)) is not None]
         for first, second in pairwise(found):
             if _belong_together(scope, first, second) and not _drawn_again(scope, first, second):
@@ -79,8 +77,7 @@ def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
 def _belong_together(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: _Shuffled) -> bool:
     """Whether two things that are shuffled alike are inputs and labels, and go into one call behind."""
     texts = ast.unparse(first.value), ast.unparse(second.value)
-    words = [set(text.lower().replace(".", "_").split("_")) & _LABELS for text in texts]
-    if first.path != second.path or texts[0] == texts[1] or bool(words[0]) == bool(words[1]):
+    if first.path != second.path or texts[0] == texts[1] or is_of_labels(first.value) == is_of_labels(second.value):
         return False
     for call in nodes_in(scope, ast.Call):
         given = {ast.unparse(part) for part in nodes_in(call, ast.expr)}

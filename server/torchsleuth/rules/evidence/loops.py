@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
-from torchsleuth.interp.trace import Event, LoopPoint
+from torchsleuth.interp.trace import Event, LoopPoint, Operation
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, of_kind
@@ -314,6 +314,12 @@ def _is_periodic(node: ast.AST, event: Event) -> bool:
     if not is_number(period):
         return True
     return None in counts or math.prod(count or 0 for count in counts) > period
+
+
+def repeated(operation: Operation, times: int = 2) -> bool:
+    """Whether an operation is done in loops, at least so many times in all as far as their counts are known."""
+    counts = [point.count for point in operation.loops]
+    return bool(counts) and (None in counts or math.prod(count or 0 for count in counts) >= times)
 
 
 def made_alike(one: Value, other: Value) -> bool:

@@ -1,8 +1,8 @@
 """masked-with-zero: scores are set to 0 before their softmax, which leaves them a weight.
 
 What it finds
-    The softmax of scores of an attention in which padding, or what comes later, was set to 0 just before, by masked_fill, by
-    where, or by a product with the mask; where the weights are then multiplied with the values as they are.
+    The softmax of scores of an attention in which padding, or what comes later, was set to 0 just before, by masked_fill or by
+    a product with the mask, or to next to nothing (-1e-9); where the weights are then multiplied with the values as they are.
 Why it hurts
     exp(0) is 1, which is more than what a negative score has: what was to be masked gets a weight, and the model attends to
     padding or reads the future. Nothing is raised.
@@ -30,6 +30,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import lineage, made_by, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
 
@@ -37,6 +38,8 @@ CODE = "TS332"
 _SOFTMAX = ("softmax", "softmax_", "Softmax")
 _MASKING = ("masked_fill", "masked_fill_", "mul", "mul_")
 _PRODUCTS = frozenset("matmul bmm einsum".split())
+_SMALL = 1e-3
+"""What is 0 beside scores: ``-1e-9``, where ``-1e9`` was meant."""
 _BETWEEN = frozenset("dropout Dropout to float contiguous type_as".split())
 
 
@@ -59,7 +62,8 @@ def _to_zero(analysis: Analysis, masked: Operation) -> bool:
         return False
     if masked.name.startswith("masked_fill"):
         value = masked.args[2] if len(masked.args) > 2 else masked.kwargs.get("value")
-        return value == 0 and not isinstance(value, bool)
+        number = as_kind(value, int, float)
+        return number is not None and abs(number) < _SMALL and not isinstance(value, bool)
     mask = next((one for one in masked.operands if one is not scores), None)
     return mask is not None and _is_of_ones(analysis, mask)
 
@@ -96,7 +100,9 @@ def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Findi
         softmax.site.span.related(message("masked.zero.softmax")),
         *call_trail(masked.site.scene, limit=1),
     )
-    return Finding(masked.site.span, message("masked.zero"), places, tuple(_infinite(analysis, masked)))
+    value = argument_of(masked.site.call, 1, "value") if masked.site.call is not None else None
+    given = source_at(analysis, masked.site).segment(value) if value is not None else "0"
+    return Finding(masked.site.span, message("masked.zero", given=given), places, tuple(_infinite(analysis, masked)))
 
 
 def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:

@@ -28,6 +28,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import layer_places
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
+from torchsleuth.rules.evidence.overlaps import overlaps
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
@@ -36,53 +37,17 @@ from torchsleuth.values import Tensor
 
 CODE = "TS321"
 _QUOTIENTS = frozenset({"div", "truediv", "divide", "true_divide"})
-_PRODUCTS = frozenset({"mul", "multiply"})
-_SHIFTS = frozenset({"mul", "multiply", "add", "sub", "clamp", "clamp_min"})
-_MAX_STEPS = 12
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        if _name(operation.target) not in _QUOTIENTS or len(operation.operands) != 2:
-            continue
-        above, below = ({id(part): part for part in _summed(one)} for one in operation.operands)
-        for product in above.values():
-            scores = _scores(product, below)
-            origin = product.origin
-            made = analysis.operation_of(origin)
-            if scores is not None and made is not None and made.site.span not in seen:
+        for product, scores, mask in overlaps(operation) if operation.name in _QUOTIENTS else ():
+            made = analysis.operation_of(product.origin)
+            raw = "logits" in scores.tags and "logits" not in mask.tags and mask.spec.requires_grad is False
+            if raw and made is not None and made.site.span not in seen:
                 seen.add(made.site.span)
                 yield _finding(analysis, made, scores)
-
-
-def _summed(tensor: Tensor) -> Iterator[Tensor]:
-    """Those of which the sums are taken that a value is the sum of."""
-    pending = [tensor]
-    for _ in range(_MAX_STEPS):
-        origin = pending.pop().origin if pending else None
-        if origin is None:
-            continue
-        if _name(origin.operator) == "sum" and len(origin.sources) == 1:
-            yield origin.sources[0]
-        elif _name(origin.operator) in _SHIFTS:
-            pending += origin.sources
-
-
-def _scores(product: Tensor, below: dict[int, Tensor]) -> Tensor | None:
-    """The raw scores in a product with a mask, if the sums of both are added to one another."""
-    origin = product.origin
-    if origin is None or _name(origin.operator) not in _PRODUCTS or len(origin.sources) != 2:
-        return None
-    for scores, mask in (origin.sources, origin.sources[::-1]):
-        both = id(scores) in below and id(mask) in below and scores is not mask
-        if both and "logits" in scores.tags and not mask.tags & {"logits"} and mask.spec.requires_grad is False:
-            return scores
-    return None
-
-
-def _name(operator: str) -> str:
-    return operator.rpartition(".")[2].strip("_")
 
 
 def _finding(analysis: Analysis, product: Operation, scores: Tensor) -> Finding:

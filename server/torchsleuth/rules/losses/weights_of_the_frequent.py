@@ -38,6 +38,8 @@ _WEIGHTED = {"CrossEntropyLoss": 0, "NLLLoss": 0, "cross_entropy": 2, "nll_loss"
 _BINARY = {"BCEWithLogitsLoss": None, "binary_cross_entropy_with_logits": None}
 _GROWING = frozenset("float double to sqrt div truediv mul getitem cpu cuda clamp".split())
 """Operations that keep the order of what is larger, with a number, or with the sum of all."""
+_LABELS = frozenset("gt ge lt le randint tensor from_numpy".split())
+"""Operations that give labels of zero and one."""
 _SUMS = frozenset({"sum", "count_nonzero"})
 
 
@@ -81,6 +83,8 @@ def _positive_by_negative(analysis: Analysis, weight: Tensor) -> Operation | Non
             if len(parts) == 2 and isinstance(parts[0], Tensor) and isinstance(parts[1], Tensor):
                 known = (_meaning(analysis, parts[0]), _meaning(analysis, parts[1]))
                 return operation if known == (True, False) else None
+            if not parts or not isinstance(parts[0], Tensor):
+                return None  # the reciprocal of something
         if short_name(operation) not in _GROWING:
             return None
     return None
@@ -104,7 +108,7 @@ def _meaning(analysis: Analysis, count: Tensor) -> bool | None:
         return bool(inner.args[1])
     if inner is not None and short_name(inner) in ("rsub", "sub") and inner.args[0] == 1:
         return False
-    return True if inner is not None and short_name(inner) in ("gt", "ge", "randint", "tensor") else None
+    return True if inner is not None and short_name(inner) in _LABELS else None
 
 
 def _last(analysis: Analysis, tensor: Tensor) -> Operation | None:

@@ -1,0 +1,147 @@
+"""Moving averages of the parameters of one network in those of another, as they are written in loops over both."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.rules.evidence.loops import is_trained
+from torchsleuth.rules.rule import Analysis
+from torchsleuth.rules.training.parameter_rebound import loop_over
+from torchsleuth.schema import Span
+from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_method_call, is_name, plain_name
+from torchsleuth.syntax.text import SourceText
+from torchsleuth.values import Value, is_module
+from torchsleuth.values.frames import Scene
+
+_PARAMETERS = "torch.nn.Module.parameters"
+
+
+@dataclass(frozen=True)
+class Average:
+    """``place`` becomes ``weight * own + rest * new``; the nodes are those of the tensors and of their factors. `added`: the
+    call of ``own.mul_(weight).add_(new)``. `kept` and `share`: the two factors as numbers."""
+
+    statement: ast.stmt
+    own: ast.expr
+    new: ast.expr
+    weight: ast.expr
+    rest: ast.expr
+    added: ast.Call | None
+    source: SourceText
+    loop: ast.For
+    kept: float
+    share: float
+
+    @property
+    def names(self) -> dict[str, str]:
+        return {"own": f"`{_bare(self.own)}`", "new": f"`{_bare(self.new)}`"}
+
+
+def moving_averages(analysis: Analysis) -> Iterator[Average]:
+    """Those that follow a network which an optimizer trains, each once."""
+    seen: set[Span] = set()
+    calls = [call for call in analysis.calls.get(_PARAMETERS, ()) if is_module(call.receiver)]
+    for pair in pairwise(calls):
+        loop, path = loop_over(analysis, pair[0]), pair[0].site.span.path
+        if loop is None or pair[1].site.span.path != path or loop_over(analysis, pair[1]) is not loop:
+            continue
+        source = analysis.source_of(path)
+        for statement in loop.body:
+            parts = _parts(statement)
+            span = source.span(statement)
+            if parts is None or span in seen:
+                continue
+            own, new, weight, rest, added = parts
+            kept, share = (_number(node, pair[0].site.scene) for node in (weight, rest))
+            owner, other = (next((one for one in pair if _is_of(one, node, loop)), None) for node in (own, new))
+            if kept is None or share is None or owner is None or other is None:
+                continue
+            if is_trained(analysis, other.receiver) and not is_trained(analysis, owner.receiver):
+                seen.add(span)
+                yield Average(statement, own, new, weight, rest, added, source, loop, kept, share)
+
+
+def _is_of(call: LibraryCall, tensor: ast.expr, loop: ast.For) -> bool:
+    """Whether a variable of the loop runs over the parameters that a call gives."""
+    targets = loop.target.elts if isinstance(loop.target, ast.Tuple) else []
+    given = loop.iter.args if isinstance(loop.iter, ast.Call) else []
+    name = _bare(tensor)
+    places = [index for index, one in enumerate(targets) if is_name(one, name)]
+    node = call.site.node
+    same = isinstance(node, ast.expr) and len(places) == 1 and len(targets) == len(given)
+    return same and ast.dump(given[places[0]]) == ast.dump(node)
+
+
+def _bare(tensor: ast.expr) -> str | None:
+    """The variable in ``p``, ``p.data`` and ``p.detach()``."""
+    while isinstance(tensor, ast.Attribute | ast.Call):
+        tensor = tensor.func if isinstance(tensor, ast.Call) else tensor.value
+    return plain_name(tensor)
+
+
+def _parts(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
+    """The tensor that is kept and the new one, their factors, and the call that adds one to the other, if there is one."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if is_method_call(call, "add_") and is_method_call(call.func.value, "mul_"):
+        return _added(call, call.func.value)
+    place, value = _written(statement)
+    if place is None or not is_binary(value, ast.Add):
+        return None
+    products = [_product(side) for side in (value.left, value.right)]
+    for one, other in (products, products[::-1]):
+        if one is None or other is None:
+            return None
+        own = _bare(one[1])
+        if own is not None and own == _bare(place) and own != _bare(other[1]):
+            return one[1], other[1], one[0], other[0], None
+    return None
+
+
+def _added(call: ast.Call, kept: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
+    """``own.mul_(weight).add_(new, alpha=rest)`` and ``own.mul_(weight).add_(rest * new)``"""
+    if len(call.args) != 1 or len(kept.args) != 1 or not isinstance(kept.func, ast.Attribute):
+        return None
+    own, factor = kept.func.value, argument_of(call, None, "alpha")
+    product = _product(call.args[0])
+    rest, new = product if product is not None and factor is None else (factor or ast.Constant(1), call.args[0])
+    return (own, new, kept.args[0], rest, call) if _bare(own) != _bare(new) else None
+
+
+def _written(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
+    """The tensor that is written over, and its new value: ``p.copy_(value)`` and ``p.data = value``."""
+    if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Attribute):
+        return statement.targets[0], statement.value
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if is_method_call(call, "copy_") and call.args:
+        return call.func.value, call.args[0]
+    return None, None
+
+
+def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The weight and the tensor of ``weight * tensor``, in either order: a tensor is a variable, or something of one."""
+    if not is_binary(node, ast.Mult):
+        return None
+    left, right = node.left, node.right
+    is_tensor = is_attribute(left, "data")
+    return (right, left) if is_tensor or isinstance(right, ast.Constant | ast.BinOp) else (left, right)
+
+
+def _number(node: ast.expr, scene: Scene) -> float | None:
+    """A weight of the average: a number, a variable, an attribute of the object, and what is left of 1."""
+    value: Value = None
+    match node:
+        case ast.Constant():
+            value = node.value
+        case ast.Name():
+            value = scene.names.get(node.id, scene.globals.get(node.id))
+        case ast.Attribute(value=ast.Name()):
+            owner = scene.instance()
+            value = owner.slots.get(node.attr) if owner is not None else None
+        case ast.BinOp(op=ast.Sub()):
+            one, other = _number(node.left, scene), _number(node.right, scene)
+            return one - other if one is not None and other is not None else None
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

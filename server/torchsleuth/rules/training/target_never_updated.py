@@ -1,0 +1,134 @@
+"""target-never-updated: a copy of a network that values are bootstrapped from, and that stays what it was at first.
+
+What it finds
+    A loss whose target is `reward + gamma * copy(next_state)`, where the copy was made of the network that is trained, and
+    nothing gives it newer weights: no load_state_dict(), no loop over its parameters.
+Why it hurts
+    The values of the untrained network are the target for ever, so that the trained one learns the rewards of one step, and
+    noise. Nothing is raised.
+Example
+    target = copy.deepcopy(q)
+    for step in range(10000):
+        wanted = reward + 0.99 * target(next_state).max(1)[0]
+        ...
+        optimizer.step()
+Use instead
+    target = copy.deepcopy(q)
+    for step in range(10000):
+        wanted = reward + 0.99 * target(next_state).max(1)[0]
+        ...
+        optimizer.step()
+        if step % 100 == 0:
+            target.load_state_dict(q.state_dict())
+Fix safety
+    Unsafe: how often is up to the task.
+References
+    "Reinforcement Learning (DQN) Tutorial" in the PyTorch tutorials
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.hierarchy import STATE, parts_of
+from torchsleuth.interp.trace import LibraryCall, Operation
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import is_simple, is_trained, repeated, statement_of, unseen
+from torchsleuth.rules.evidence.operands import ancestry, operand
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_function_call, plain_name
+from torchsleuth.values import Tensor, Value, is_module, is_object
+
+CODE = "TS570"
+_LOSSES = frozenset("mse_loss MSELoss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss l1_loss L1Loss".split())
+_RENEWS = tuple(
+    f"torch.nn.Module.{name}" for name in ("parameters", "named_parameters", "state_dict", "load_state_dict")
+)
+_OFTEN = 50
+"""Steps behind which newer weights would be due."""
+_PERIOD = 100
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    for made in analysis.calls_at_places("copy.deepcopy"):
+        original = made.args[0] if made.args else None
+        copy = made.result
+        if not is_module(original) or not is_module(copy) or made.loops or not is_trained(analysis, original):
+            continue
+        if is_trained(analysis, copy) or _is_renewed(analysis, copy, original):
+            continue
+        loss = next((one for one in analysis.trace.operations if _bootstraps(analysis, one, copy, original)), None)
+        if loss is not None:
+            yield _finding(analysis, made, loss)
+
+
+def _is_renewed(analysis: Analysis, copy: Value, original: Value) -> bool:
+    """Whether something may give a copy newer weights, or the network was loaded before it was copied."""
+    asked = [call for path in _RENEWS for call in analysis.calls.get(path, ())]
+    if any(call.receiver is copy for call in asked) or unseen(analysis, "load_state_dict"):
+        return True
+    loaded = [call for call in asked if call.path.endswith("load_state_dict") and call.receiver is original]
+    states = [given for call in asked for given in call.args if is_object(given, STATE)]
+    return bool(loaded) or any(given.args[0] is copy for given in states)
+
+
+def _bootstraps(analysis: Analysis, loss: Operation, copy: Value, original: Value) -> bool:
+    """Whether a loss in a loop compares what one network gives with a discounted sum of what its copy gives."""
+    scores, target = (
+        (operand(loss, 0, "input"), operand(loss, 1, "target"))
+        if loss.name in _LOSSES and repeated(loss, _OFTEN)
+        else (None, None)
+    )
+    if scores is None or target is None:
+        return False
+    names, modules = _behind(analysis, target.tensor)
+    of_copy = modules & {id(part) for part in parts_of(copy)}
+    of_original = _behind(analysis, scores.tensor)[1] & {id(part) for part in parts_of(original)}
+    return bool(of_copy and of_original) and {"mul", "add"} <= names
+
+
+def _behind(analysis: Analysis, tensor: Tensor) -> tuple[set[str], set[int]]:
+    """The names of the operations that a tensor is computed by, and the identities of the modules."""
+    made = [analysis.operation_of(origin) for origin in ancestry(tensor)]
+    return {one.name for one in made if one is not None}, {
+        id(one.module) for one in made if one is not None and one.module is not None
+    }
+
+
+def _finding(analysis: Analysis, made: LibraryCall, loss: Operation) -> Finding:
+    call = made.site.call
+    source = analysis.source_of(made.site.span.path)
+    network = source.segment(call.args[0]) if call is not None and call.args else "the network"
+    statement = statement_of(analysis, made.site)
+    name = source.segment(statement.targets[0]) if isinstance(statement, ast.Assign) else "this copy"
+    place = loss.site.span.related(message("target.loss"))
+    text = message("target.never", copy=name, network=network)
+    return Finding(made.site.span, text, (place,), tuple(_updated(analysis, loss, name, network)))
+
+
+def _updated(analysis: Analysis, loss: Operation, copy: str, network: str) -> Iterator[Candidate]:
+    """The weights copied every so often, behind the step in the loop of a counter."""
+    for step in analysis.events("step"):
+        statement = statement_of(analysis, step.site)
+        path = step.site.span.path
+        if statement is None or path != loss.site.span.path or not is_simple(statement, analysis, path):
+            continue
+        around = edits.path_to(analysis.tree(path), statement)
+        loop = next(iter(of_kind(around, ast.For)[-1:]), None)
+        count = plain_name(loop.target) if loop is not None and is_function_call(loop.iter, "range") else None
+        if count is not None:
+            source = analysis.source_of(path)
+            indent = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+            line = f"{copy}.load_state_dict({network}.state_dict())"
+            text = f"if {count} % {_PERIOD} == 0:{indent}    {line}"
+            yield Candidate(
+                message("fix.insert", text=line), (edits.insert_line_after(source, statement, text),), safe=False
+            )
+            return
+
+
+RULE = Rule(FAULTS[CODE], find, of_absence=True)
