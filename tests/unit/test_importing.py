@@ -292,3 +292,16 @@ def test_imports_start_from_the_project_that_a_file_is_in(marker: str, tmp_path:
     text = "import torch\nfrom nets.small import Net\ny = Net(4)(torch.zeros(2, 4))\n"
     found = engine().analyze(str(tmp_path / "project/scripts/train.py"), text, roots=(str(tmp_path / "elsewhere"),))
     assert {fact.binding: fact.shape for fact in found.facts if fact.binding}["y"] == (2, 3)
+
+
+def test_a_script_may_be_started_from_a_folder_around_the_importer(tmp_path: Path) -> None:
+    files = {"part/nets/small.py": NET, "part/models/main.py": "", "other/nets/family.py": NET}
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    whole = "import torch\nfrom nets.small import Net\ny = Net(4)(torch.zeros(2, 4))\n"
+    found = engine().analyze(str(tmp_path / "part/models/main.py"), whole, roots=(str(tmp_path),))
+    assert {fact.binding: fact.shape for fact in found.facts if fact.binding}["y"] == (2, 3)
+    elsewhere = "import torch\nfrom nets.family import Net\ny = Net(4)(torch.zeros(2, 4))\n"
+    found = engine().analyze(str(tmp_path / "part/models/main.py"), elsewhere, roots=(str(tmp_path),))
+    assert "y" not in {fact.binding for fact in found.facts if fact.shape is not None}

@@ -1246,3 +1246,143 @@ def test_a_parameter_that_may_be_a_tensor_is_one() -> None:
     )["Linear"]
     assert [given.name for given in one.inputs] == ["hidden", "other"]
     assert one.ranked
+
+
+def test_a_reshape_says_nothing_about_the_rank_of_what_it_reshapes() -> None:
+    one = contracts(
+        """
+        class Maps(nn.Module):
+            def __init__(self, width, heads):
+                super().__init__()
+                self.heads = heads
+                self.queries = nn.Linear(width, width)
+                self.keys = nn.Conv2d(width, width, 1)
+
+            def forward(self, q, k):
+                q, k = self.queries(q), self.keys(k)
+                q = q.view(q.shape[0], q.shape[1], self.heads, -1)
+                k = k.view(k.shape[0], self.heads, -1, k.shape[-2], k.shape[-1])
+                return torch.einsum("bqnc,bnchw->bqnhw", q, k)
+        """
+    )["Maps"]
+    assert one.signature() == "forward(q: [N, L, width], k: [N, width, H, W]) -> [N, L, heads, H, W]"
+    assert one.conditions == ("width % heads == 0",)
+
+
+def test_an_object_is_told_with_the_tensors_in_its_attributes() -> None:
+    found = contracts(
+        """
+        class Padded:
+            def __init__(self, tensors, mask):
+                self.tensors = tensors
+                self.mask = mask
+
+
+        class Pad(nn.Module):
+            def __init__(self, width, classes):
+                super().__init__()
+                self.linear = nn.Linear(width, classes)
+
+            def forward(self, x):
+                y = self.linear(x.transpose(1, 2))
+                return Padded(y, y.sum(-1) > 0)
+        """
+    )
+    assert found["Pad"].signature() == "forward(x: [N, width, C]) -> Padded(tensors=[N, C, classes], mask=[N, C])"
+
+
+def test_a_distribution_is_told_with_its_parameters() -> None:
+    found = contracts(
+        """
+        class Fixed(torch.distributions.Categorical):
+            def best(self):
+                return self.probs.argmax(-1)
+
+
+        class Discrete(nn.Module):
+            def __init__(self, width, actions):
+                super().__init__()
+                self.linear = nn.Linear(width, actions)
+
+            def forward(self, x):
+                return Fixed(logits=self.linear(x))
+
+
+        class Continuous(nn.Module):
+            def __init__(self, width, actions):
+                super().__init__()
+                self.mean = nn.Linear(width, actions)
+                self.logstd = nn.Parameter(torch.zeros(actions))
+
+            def forward(self, x):
+                return torch.distributions.Normal(self.mean(x), self.logstd.exp())
+        """
+    )
+    assert found["Discrete"].signature() == "forward(x: [..., width]) -> Fixed(logits=[..., actions])"
+    assert found["Continuous"].signature() == "forward(x: [..., width]) -> Normal(mean=[..., actions])"
+
+
+def test_an_attribute_that_the_defaults_leave_out_is_not_looked_at() -> None:
+    one = contracts(
+        """
+        class Marks(nn.Module):
+            def __init__(self, width, freq="h"):
+                super().__init__()
+                if freq == "t":
+                    self.minute = nn.Embedding(60, width)
+                self.hour = nn.Embedding(24, width)
+
+            def forward(self, x):
+                x = x.long()
+                minute = self.minute(x[:, :, 1]) if hasattr(self, "minute") else 0.0
+                return self.hour(x[:, :, 0]) + minute
+        """
+    )["Marks"]
+    assert one.signature() == "forward(x: [N, C, H, ...]) -> [N, C, ..., width]"
+
+
+def test_a_caller_may_be_wrong_about_a_dtype() -> None:
+    one = contracts(
+        """
+        class Encoder(nn.Module):
+            def __init__(self, length, width):
+                super().__init__()
+                self.conv = nn.Conv1d(1, width, length, stride=length // 2)
+
+            def forward(self, mixture):
+                return self.conv(torch.unsqueeze(mixture, 1))
+
+
+        if __name__ == "__main__":
+            Encoder(4, 8)(torch.randint(3, (2, 40)))
+        """
+    )["Encoder"]
+    assert one.signature() == "forward(mixture: [N, C]) -> [N, width, (C - length)//(length//2) + 1]"
+
+
+def test_sizes_are_also_those_that_are_passed_on() -> None:
+    one = contracts(
+        """
+        class Block(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.norm = nn.LayerNorm(dim)
+
+            def forward(self, x, x_size):
+                H, W = x_size
+                B, L, C = x.shape
+                return self.norm(x).view(B, H, W, C)
+
+
+        class Stage(nn.Module):
+            def __init__(self, dim):
+                super().__init__()
+                self.block = Block(dim)
+
+            def forward(self, x, x_size):
+                return self.block(x, x_size)
+        """
+    )["Stage"]
+    assert one.signature() == (
+        "forward(x: [B, x_size[0]*x_size[1], dim], x_size[0], x_size[1]) -> [B, x_size[0], x_size[1], dim]"
+    )

@@ -75,6 +75,21 @@ TEXTS = {
     "masks": "mask = torch.rand(8) > 0.5\ny = x[mask]\nz = x[mask, 1]\np = x.unsqueeze(0)[:, mask]\nq = x[x > 0]\n",
     "positions": "y = (x > 0).nonzero()\np, q = torch.where(x > 0)\nz = torch.unique(torch.randint(0, 5, (9,)))\n",
     "the norm of gradients": "net(x).sum().backward()\ny = nn.utils.clip_grad_norm_(net.parameters(), 1.0)\nz = net[0].weight.grad\n",
+    "scalars of NumPy": "import numpy as np\nstages = [nn.Linear(4, 4) for _ in range(int(np.log2(256)) - 5)]\n"
+    "y = torch.zeros(len(stages), int(np.ceil(7 / 2)), int(np.prod([2, 3])), int(np.sqrt(49) * 2), np.power(2, 3).item())\n"
+    "z = torch.zeros(int(np.maximum(3, 4)), int((np.log2(6) - 1).astype(int)), int(np.floor_divide(-7, 2)) + 9, int(np.float64(2.7)))\n",
+    "a list of modules that grows": "layers = nn.ModuleList()\nfor width in (4, 6):\n    layers += [nn.Linear(4, width)]\n"
+    "y = torch.zeros(len(layers))\nz = layers[1](x)\nwhole = nn.Sequential(nn.Linear(4, 3))\nwhole += nn.Sequential(nn.Linear(3, 2))\np = whole(x)\n",
+    "attributes that a module has not got": "class Net(nn.Module):\n    def __init__(self, extra):\n        super().__init__()\n"
+    "        if extra:\n            self.extra = nn.Linear(4, 6)\n        self.first = nn.Linear(4, 5)\n    def forward(self, x):\n"
+    "        return self.extra(x) if hasattr(self, 'extra') else self.first(x)\n"
+    "y = Net(True)(x)\nz = Net(False)(x)\n",
+    "the modules of a module": "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.scale = 2\n"
+    "        for level in range(3):\n            self.add_module('level' + str(level), nn.Linear(4, 4 + level))\n    def forward(self, x):\n"
+    "        return self._modules['level' + str(2)](x), torch.zeros(len(self._modules))\ny, z = Net()(x)\n",
+    "distributions of one's own": "class Fixed(torch.distributions.Categorical):\n    def mode(self):\n"
+    "        return self.probs.argmax(dim=-1, keepdim=True)\n    def sample(self):\n        return super().sample().unsqueeze(-1)\n"
+    "one = Fixed(logits=x)\ny = one.mode()\nz = one.sample()\np = one.entropy()\nq = one.log_prob(z.squeeze(-1))\nlogits = one.logits\n",
 }
 
 

@@ -269,12 +269,12 @@ class Inference:
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
         which was given last."""
-        outcome = self._explored(plan)
+        outcome, told = self._explored(plan), set[str]()
         lacking = _without_rank(plan)
         if lacking and self._as_called(plan, lacking):
             again = self._explored(plan)
             if again.works:
-                outcome = again
+                outcome, told = again, plan.dtypes.keys() & set(lacking)
             else:
                 for name in lacking:
                     plan.shapes.pop(name, None)
@@ -292,6 +292,10 @@ class Inference:
             plan.settings[path].value = value
             yield _Settled(self._run(plan))
             plan.settings[path].value = fixed[path]
+        if told:
+            # A caller may be wrong about a dtype, and right about the rank.
+            plan.dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in told}
+            yield _Settled(self._without_symbols(plan, self._explored(plan)))
 
     def _explored(self, plan: Plan) -> Outcome:
         """The outcome of an entry once nothing more is found out about its inputs by running it."""

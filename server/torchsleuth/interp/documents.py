@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.library import records
+from torchsleuth.interp.library.distributions import is_distribution
 from torchsleuth.interp.outcomes import Call, Part
 from torchsleuth.interp.written import WrittenContracts
 from torchsleuth.sifting import as_kind
@@ -20,6 +21,7 @@ from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     Instance,
+    LibraryObject,
     ListValue,
     NamedResult,
     Scalar,
@@ -121,6 +123,9 @@ class Documents(WrittenContracts):
                 return Part("dict", parts=tuple(map(self._part, value.items.values())), names=names)
             case Instance() if value.cls.is_dataclass:
                 return self._record(value)
+            case Instance() | LibraryObject() if held := self._held_by(value):
+                name = value.cls.name if isinstance(value, Instance) else value.path.rpartition(".")[2]
+                return Part("record", parts=tuple(map(self._part, held.values())), names=tuple(held), text=name)
         if is_int(value) and not isinstance(value, bool):
             return Part("value", text=dims.text(self.resolved(value)))
         match value:
@@ -135,6 +140,19 @@ class Documents(WrittenContracts):
         filled = {name: value.slots.get(name, UNKNOWN) for name in records.fields(value.cls)}
         told = {name: one for name, one in filled.items() if one is not None}
         return Part("record", parts=tuple(map(self._part, told.values())), names=tuple(told), text=value.cls.name)
+
+    def _held_by(self, value: Instance | LibraryObject) -> dict[str, Tensor]:
+        """The tensors in the attributes of an object; of a distribution the parameters that it was made with, or its mean."""
+        made = value.native if isinstance(value, Instance) else value
+        held = {name: one for name, one in value.slots.items() if isinstance(name, str)}
+        if is_distribution(made) and made.site is not None:
+            node, frame = made.site.node, made.site.frame
+            parameters = [one.name for one in self.oracle.signature(made.path) or ()]
+            names = (*parameters[: len(made.args)], *made.kwargs, "mean")
+            asked = {name: self.operate(f"{made.path}.{name}", (made,), {}, node, frame) for name in names}
+            known = [name for name, one in asked.items() if isinstance(one, Tensor) and one.spec.shape is not None]
+            held = {name: asked[name] for name in known[:-1] or ["mean"]}
+        return {name: one for name, one in held.items() if isinstance(one, Tensor)}
 
 
 __all__ = ["Documents"]

@@ -31,6 +31,7 @@ from torchsleuth.interp.library import (
     draws,
     files,
     hierarchy,
+    modules,
     parameters,
     pure,
     python,
@@ -53,6 +54,7 @@ from torchsleuth.values import (
     Function,
     Globals,
     Instance,
+    LibraryModule,
     LibraryObject,
     ListValue,
     Namespace,
@@ -415,6 +417,8 @@ class Expressions(Calls):
         if isinstance(left, Array) or isinstance(right, Array):
             result = arrays.of_operands(arrays.binary(self, name, left, right, frame), left, right)
             return arrays.written(self, left, result) if inplace and isinstance(left, Array) else result
+        if inplace and name == "add" and isinstance(left, LibraryModule):
+            return modules.extended(self, left, right, node, frame)
         if inplace and isinstance(left, Parameters):
             self.parameters_written(left, node, frame)
             return left

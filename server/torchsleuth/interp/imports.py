@@ -66,7 +66,8 @@ class Workspace:
         return all(_text_of(source.path) == source.text for source in self.read if source.path not in self.overlay)
 
     def _search_path(self, folder: str) -> list[str]:
-        """The importer's folder, the folder above its package, every root and the project's folder with its ``src``."""
+        """The importer's folder, the folder above its package, every root and the project's folder with its ``src``; then the
+        folders between a root and the importer, from any of which a script may be started."""
         places = [folder]
         top = folder
         while self._exists(os.path.join(top, "__init__.py")):
@@ -75,7 +76,12 @@ class Workspace:
             places.append(top)
         for root in (*self.roots, *self._project(folder)):
             places += [root, os.path.join(root, "src")]
-        return places
+        return places + self._between(folder)
+
+    def _between(self, folder: str) -> list[str]:
+        """The folders around an importer that lie in a root, the nearest first."""
+        roots = [Path(os.path.abspath(root)) for root in self.roots]
+        return [str(one) for one in Path(folder).parents if any(root in one.parents for root in roots)]
 
     def _project(self, folder: str) -> tuple[str, ...]:
         """The innermost folder around a file that looks like a project's, if there is one."""

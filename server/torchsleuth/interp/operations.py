@@ -71,6 +71,7 @@ from torchsleuth.values import (
     Partial,
     Scalar,
     Several,
+    Shape,
     SliceValue,
     Super,
     Tensor,
@@ -494,6 +495,17 @@ class _Scalar(Operations):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         return Bound(self.value, name)
+
+
+@_of_kind(Shape)
+class _Shape(Operations):
+    """The shape of a tensor whose rank is not known: each element is a size."""
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        known = self.interp.resolved_spec(self.value.tensor.spec).shape
+        if known is not None:
+            return of(self.interp, known).item(key, node, frame)
+        return self.interp.fresh_size("?") if is_int(key) else UNKNOWN
 
 
 @_of_kind(Choice)

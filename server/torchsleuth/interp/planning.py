@@ -20,7 +20,7 @@ from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, is_function, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -136,7 +136,7 @@ class Planning(NeededSizes):
         some += [(function.node.args.vararg, False)] if function.node.args.vararg is not None else []
         for argument, has_default in some if plan.owner is not None else ():
             name, tensor = argument.arg, argument.arg in plan.tensors
-            sizes = plurals.integers(function.node, argument, True) if tensor and _SIZES.fullmatch(name) else None
+            sizes = self._sizes_in(function, argument) if tensor and _SIZES.fullmatch(name) else None
             if sizes is not None:
                 del plan.tensors[name]
                 self._add_settings(plan, name, sizes)
@@ -154,6 +154,16 @@ class Planning(NeededSizes):
                     place.col_offset += index
                     plan.tensors[path] = place
         plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
+
+    def _sizes_in(self, function: Function, argument: ast.arg) -> plurals.Sequence | None:
+        """The sizes that an input is: as the function unpacks it, or another one of the file to which it is passed on as it is."""
+        found = plurals.integers(function.node, argument, True)
+        passed_on = {name for call in nodes_in(function.node, ast.Call) for name in map(plain_name, call.args)}
+        for other in self.functions if found is None and argument.arg in passed_on else ():
+            same = (one for one in other.node.args.args if one.arg == argument.arg and other.path == function.path)
+            for one in same:
+                found = found or plurals.integers(other.node, one, True)
+        return found
 
     def _add_settings(self, plan: Plan, name: str, sizes: plurals.Sequence) -> None:
         plan.sequences[name] = sizes.paths(name)

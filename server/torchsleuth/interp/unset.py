@@ -332,6 +332,14 @@ def _is_patched(interp: Interpreter) -> bool:
     return any(name.partition(".")[0] not in _HARMLESS for name, _ in interp.trace.missing)
 
 
+def lacks(interp: Interpreter, owner: Instance, name: str) -> bool:
+    """Whether a module has not got an attribute: all that has seen it is known, and has given it none."""
+    seen = interp.is_inferring() or not (interp.entry or interp.trace.escaped)
+    if not owner.is_module or not seen or name in owner.slots or not _is_closed(interp, owner):
+        return False
+    return not any(name in interp.oracle.attributes(base.path) for base in of_kind(owner.cls.mro(), Native))
+
+
 def _is_closed(interp: Interpreter, owner: Instance) -> bool:
     """Whether all that an object has is known: its class and its bases are, and no code that is not known has seen it."""
     cls = owner.cls

@@ -135,6 +135,7 @@ class Gate:
                     yield value
         for cls in self._layers():
             yield from (_attribute(cls, name) for name, static in _own(cls) if isinstance(static, staticmethod))
+        computed = property | functools.cached_property | torch.distributions.utils.lazy_property
         for cls in self._distributions():
             for base in cls.__mro__:
                 yield from (
@@ -142,7 +143,7 @@ class Gate:
                     for name, static in vars(base).items()
                     if _is_own(base)
                     and not name.startswith("_")
-                    and (inspect.isfunction(static) or isinstance(static, property | functools.cached_property))
+                    and (inspect.isfunction(static) or isinstance(static, computed))
                 )
 
     def _layers(self) -> Iterator[type]:

@@ -241,10 +241,11 @@ class Shape:
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
-    their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds."""
+    their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
+    a scalar is."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
-        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None)
+        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None, number=None)
 
     @property
     def spec(self) -> TensorSpec:
@@ -443,6 +444,17 @@ class AttributesView(DictValue):
         names = {name: value for name, value in self.owner.slots.items() if isinstance(name, str)}
         private = any(name.startswith("__") and not name.endswith("__") for name in names)
         return names if unchanged and not private else None
+
+
+class ModulesView(AttributesView):
+    """The modules among the attributes of one, as ``module._modules`` shows them."""
+
+    @property
+    def entries(self) -> Entries | None:
+        held = super().entries
+        if held is None or any(is_unknown(value) or isinstance(value, Choice) for value in held.values()):
+            return None
+        return {name: value for name, value in held.items() if is_module(value)}
 
 
 @dataclass(eq=False)

@@ -381,6 +381,7 @@ class Joins(ABC):
             bounds if bounds is not None and bounds == right.slots["bounds"] else None,
         )
         joined.slots["ends"] = left.slots["ends"] if left.slots["ends"] == right.slots["ends"] else None
+        joined.slots["number"] = left.slots["number"] if left.slots["number"] == right.slots["number"] else None
         joined.slots["cut"] = left.slots["cut"] or right.slots["cut"]
         backwards = left.slots["mirrored"], right.slots["mirrored"]
         if None in backwards or (backwards[0] != backwards[1] and not self._coin):

@@ -9,7 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, contained, draws, integers
+from torchsleuth.interp.library import array_dtypes, contained, draws, integers, scalars
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
@@ -102,6 +102,8 @@ def plain(interp: Interpreter, value: Value) -> Value:
     if not isinstance(value, Array) or shape_of(interp, value) != () or value.spec.dtype not in array_dtypes.NUMERIC:
         return value
     kind = array_dtypes.kind_of(value.spec.dtype or "")
+    if (known := scalars.of(value)) is not None:
+        return known
     if kind in ("int", "uint"):
         return draws.number(interp, value)
     return Scalar(kind) if kind in ("float", "bool") else value
@@ -462,7 +464,7 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     if dtype is not None and made.slots["bounds"] is None and array_dtypes.kind_of(dtype) in ("int", "uint"):
         ends = integers.computed(name, (left, right), contained.of)
         made.slots["ends"] = ends if contained.fits(ends, dtype) else None
-    return made
+    return scalars.computed(name, (left, right), made)
 
 
 def written(interp: Interpreter, array: Array, result: Value) -> Value:

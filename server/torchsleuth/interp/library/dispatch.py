@@ -30,6 +30,7 @@ from torchsleuth.values import (
     Instance,
     LibraryModule,
     LibraryObject,
+    ModulesView,
     Value,
 )
 from torchsleuth.values.frames import Frame
@@ -42,6 +43,8 @@ def instance_attribute(interp: Interpreter, owner: Instance, name: str, node: as
             return owner.state["training"]
         if modules.is_module_method(name):
             return Bound(owner, name)
+        if name == "_modules" and owner.native is None and not owner.state.get("open") and not owner.cls.opaque:
+            return ModulesView(owner)
         if name in modules.WRAPPED and not _has_of_its_own(owner, name):
             unset.never_wrapped(interp, owner, name, node, frame)
             return owner
@@ -85,7 +88,7 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
         instance.native = exceptions.made(base.path, call.args, site)
         if not call.exact:
             instance.native.slots["args"] = UNKNOWN
-    elif base.path.startswith(("torch.utils.data.", "torch.optim", vision.DATASETS)):
+    elif base.path.startswith(("torch.utils.data.", "torch.optim", "torch.distributions.", vision.DATASETS)):
         instance.native = LibraryObject(base.path, call.args, call.kwargs, site)
     return None
 

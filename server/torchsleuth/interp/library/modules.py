@@ -557,6 +557,12 @@ def _refuses(interp: Interpreter, module: Instance, method: str, name: str, valu
         misuse.refuses(interp, f"torch.nn.Module.{method}", call, "KeyError", said)
 
 
+def extended(interp: Interpreter, module: LibraryModule, more: Value, node: ast.AST, frame: Frame) -> Value:
+    """``layers += [nn.Linear(8, 8)]``: a container that grows by what the other holds; unknown for other modules."""
+    grows = module.path in _OF_LISTS or module.path == "torch.nn.ParameterList"
+    return _grow(interp, module, "extend", Arguments((more,), {}, node, frame)) if grows else UNKNOWN
+
+
 def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Value:
     """append, extend and insert of ModuleList and Sequential."""
     target = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)

@@ -9,7 +9,7 @@ from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers
+from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers, scalars
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -85,6 +85,11 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if not call.exact:
         return UNKNOWN
     name = path.removeprefix("numpy.")
+    made = _called(interp, name, call)
+    return made if call.kwargs else scalars.computed(name, map(interp.resolved, call.args), made)
+
+
+def _called(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name.startswith("random."):
         return _random(interp, name.removeprefix("random."), call)
     if name.startswith("linalg."):
@@ -131,7 +136,7 @@ def _convert(interp: Interpreter, name: str, call: Arguments) -> Value:
     dtype = array_dtypes.dtype_of(name)
     value = call.args[0] if call.args else 0
     array = arrays.as_array(interp, value, call.frame)
-    return arrays.make(None if array is None else arrays.shape_of(interp, array), dtype)
+    return scalars.converted(value, arrays.make(None if array is None else arrays.shape_of(interp, array), dtype))
 
 
 def _asked(call: Arguments, position: int, default: str | None) -> str | None:
@@ -906,12 +911,15 @@ class ArrayMethods(Model):
         converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.get(0, "dtype")))
         for slot in ("bounds", "element"):
             converted.slots[slot] = self.value.slots.get(slot) if same else None
+        scalars.converted(self.value if same else None, converted)
         ends, dtype = contained.of(self.value), converted.spec.dtype
         converted.slots["ends"] = ends if same and dtype != "bool" and contained.fits(ends, dtype) else None
         return converted
 
     @method("item")
     def number(self, call: Arguments) -> Value:
+        if (known := scalars.of(self.value)) is not None:
+            return known
         dtype = self.value.spec.dtype
         kind = array_dtypes.kind_of(dtype) if dtype in array_dtypes.NUMERIC else ""
         if kind in ("int", "uint"):

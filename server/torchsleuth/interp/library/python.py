@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import autocast, demands, exceptions, kinds, limits, misuse, special, streams
+from torchsleuth.interp import autocast, demands, exceptions, kinds, limits, misuse, special, streams, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -26,6 +26,7 @@ from torchsleuth.interp.library import (
     parameters,
     pure,
     records,
+    scalars,
     transforms,
 )
 from torchsleuth.interp.pipeline import LOADER
@@ -344,6 +345,8 @@ def _filter(interp: Interpreter, call: Arguments) -> Value:
 @_model("int")
 def _int(interp: Interpreter, call: Arguments) -> Value:
     value = interp.resolved(call.args[0]) if call.args else 0
+    if isinstance(value, Array) and (known := scalars.of(value)) is not None:
+        value = known
     if isinstance(value, str) and len(value) > MAX_DIGITS:
         return UNKNOWN
     if isinstance(value, bool | int | float | str):
@@ -361,6 +364,8 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
 @_model("float")
 def _float(interp: Interpreter, call: Arguments) -> Value:
     value = call.args[0] if call.args else 0.0
+    if isinstance(value, Array) and (known := scalars.of(value)) is not None:
+        value = known
     if isinstance(value, bool | int | float | str):
         try:
             return float(value)
@@ -686,7 +691,7 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
-        if classes.lacks(interp, owner, name):
+        if classes.lacks(interp, owner, name) or unset.lacks(interp, owner, name):
             return False
     if isinstance(owner, LibraryObject) and isinstance(name, str) and (found := has_attribute(owner, name)) is not None:
         return found

@@ -153,14 +153,14 @@ class TensorMethods(Model):
     def reshaped(self, call: Arguments) -> Value:
         if self.spec.shape is not None:
             return self.other(call)
-        return _reshape_unknown(self.interp, self.tensor, call)
+        return _reshape_unknown(self.interp, self.tensor, self.name, call)
 
     @method
     def permute(self, call: Arguments) -> Value:
         """An argument of which nobody says the rank has as many dimensions as are named; a result that is not known stays so."""
         if self.spec.shape is not None or argument_behind(self.tensor) is not None:
             return self.other(call)
-        return Tensor(UNKNOWN_TENSOR.with_(dtype=self.spec.dtype, device=self.spec.device), self.tensor.origin)
+        return _otherwise_shaped(self.interp, self.tensor, self.name, call, None)
 
     # -- conversions -------------------------------------------------------------------------------
 
@@ -345,17 +345,27 @@ def _numbers(
     return ListValue(Several((one,) if isinstance(one, Scalar) else (one, element(1))))
 
 
-def _reshape_unknown(interp: Interpreter, tensor: Tensor, call: Arguments) -> Value:
+def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
     """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
     given = call.args or tuple(call.kwargs.values())
     sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
     items = items_of(sizes)
-    if not given or items is None or not all(is_int(item) for item in items):
-        return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), tensor.origin)
-    shape = tuple(interp.fresh_size("?") if size == -1 else interp.resolved(size) for size in items)
-    return interp.same_graph(
-        tensor, Tensor(tensor.spec.with_(shape=shape, strides=None), tensor.origin, plain(tensor.tags), tensor.history)
-    )
+    # One alone that is not known may be several.
+    if not items or (items is given and len(items) == 1 and not is_int(items[0])):
+        return _otherwise_shaped(interp, tensor, name, call, None)
+    known = (interp.resolved(size) if is_int(size) else -1 for size in items)
+    shape = tuple(interp.fresh_size("?") if size == -1 else size for size in known)
+    return interp.same_graph(tensor, _otherwise_shaped(interp, tensor, name, call, shape))
+
+
+def _otherwise_shaped(
+    interp: Interpreter, tensor: Tensor, name: str, call: Arguments, shape: tuple[Size, ...] | None
+) -> Tensor:
+    """The elements of a tensor of unknown shape in another one. What its rank has to be says nothing of the tensor's."""
+    origin = Origin(interp.site(call.node, call.frame), f"Tensor.{name}", (tensor.spec,), (tensor,))
+    if shape is None:
+        return Tensor(UNKNOWN_TENSOR.with_(dtype=tensor.spec.dtype, device=tensor.spec.device), origin)
+    return Tensor(tensor.spec.with_(shape=shape, strides=None), origin, plain(tensor.tags), tensor.history)
 
 
 def to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
