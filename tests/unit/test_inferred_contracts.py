@@ -1347,14 +1347,16 @@ def test_a_caller_may_be_wrong_about_a_dtype() -> None:
         class Encoder(nn.Module):
             def __init__(self, length, width):
                 super().__init__()
-                self.conv = nn.Conv1d(1, width, length, stride=length // 2)
+                self.conv = nn.Conv1d(1, width, length, stride=length // 2, bias=False)
 
             def forward(self, mixture):
-                return self.conv(torch.unsqueeze(mixture, 1))
+                return torch.relu(self.conv(torch.unsqueeze(mixture, 1)))
 
 
         if __name__ == "__main__":
-            Encoder(4, 8)(torch.randint(3, (2, 40)))
+            encoder = Encoder(4, 3)
+            encoder.conv.weight.data = torch.randint(2, encoder.conv.weight.size())
+            mixture_w = encoder(torch.randint(3, (2, 12)))
         """
     )["Encoder"]
     assert one.signature() == "forward(mixture: [N, C]) -> [N, width, (C - length)//(length//2) + 1]"
@@ -1386,3 +1388,105 @@ def test_sizes_are_also_those_that_are_passed_on() -> None:
     assert one.signature() == (
         "forward(x: [B, x_size[0]*x_size[1], dim], x_size[0], x_size[1]) -> [B, x_size[0], x_size[1], dim]"
     )
+
+
+def test_how_many_stages_there_are_may_be_computed_from_a_number() -> None:
+    one = contracts(
+        """
+        import math
+
+
+        class Pyramid(nn.Module):
+            def __init__(self, resolution, width, outputs):
+                super().__init__()
+                self.stages = nn.ModuleList()
+                for _ in range(int(math.log2(resolution)) - 3):
+                    self.stages.append(nn.Conv2d(width, width, 3, stride=2, padding=1))
+                self.head = nn.Conv2d(width, outputs, 1)
+
+            def forward(self, x):
+                for stage in self.stages:
+                    x = stage(x)
+                return self.head(x)
+        """
+    )["Pyramid"]
+    assert one.signature() == "forward(x: [N, width, H, W]) -> [N, outputs, (H + 3)//4, (W + 3)//4]"
+
+
+def test_dictionaries_of_tensors_are_told_by_their_keys() -> None:
+    one = contracts(
+        """
+        class Loss(nn.Module):
+            def __init__(self, classes):
+                super().__init__()
+                self.classes = classes
+
+            def boxes(self, outputs, targets):
+                return F.l1_loss(outputs["pred_boxes"], targets["boxes"])
+
+            def forward(self, outputs, targets):
+                logits = outputs["pred_logits"].view(-1, self.classes)
+                return {"ce": F.cross_entropy(logits, targets["labels"].flatten()), "box": self.boxes(outputs, targets)}
+        """
+    )["Loss"]
+    assert [given.name for given in one.inputs] == [
+        "outputs['pred_logits']",
+        "outputs['pred_boxes']",
+        "targets['labels']",
+        "targets['boxes']",
+    ]
+    assert one.ranked and [part.sizes for part in one.result.parts] == [(), ()]
+
+
+def test_objects_with_tensors_are_told_by_what_is_read_of_them() -> None:
+    one = contracts(
+        """
+        class Graph(nn.Module):
+            def __init__(self, i, o):
+                super().__init__()
+                self.linear = nn.Linear(i, o)
+
+            def forward(self, data):
+                h = self.linear(data.x)
+                return torch.zeros_like(h).index_add(0, data.edge_index[0], h[data.edge_index[1]])
+        """
+    )["Graph"]
+    assert one.signature() == "forward(data.x: [N, i], data.edge_index: [N', C]) -> [N, o]"
+    assert one.conditions == ("N' >= 2",)
+
+
+def test_objects_of_a_class_are_made_by_it() -> None:
+    one = contracts(
+        """
+        from typing import Optional
+
+
+        class Padded(object):
+            def __init__(self, tensors, mask: Optional[torch.Tensor]):
+                self.tensors = tensors
+                self.mask = mask
+
+            def parts(self):
+                return self.tensors, self.mask
+
+
+        class Positions(nn.Module):
+            def forward(self, given: Padded):
+                x, mask = given.parts()
+                return x.flatten(2) * (~mask).flatten(1).unsqueeze(1)
+        """
+    )["Positions"]
+    assert one.inputs[0].name == "given.tensors" and one.inputs[1].name == "given.mask"
+    assert one.ranked
+
+
+def test_a_tensor_that_is_asked_for_what_tensors_have_is_none_with_parts() -> None:
+    one = contracts(
+        """
+        class Scaled(nn.Module):
+            def forward(self, x, y):
+                z = x * x.new_ones(x.shape[-1])
+                return z.flatten(1) if x.is_cuda else z.flatten(1) + y.grad_scale * y.T.sum()
+        """
+    )["Scaled"]
+    assert [given.name for given in one.inputs] == ["x", "y"]

@@ -479,6 +479,13 @@ class Inference:
             best = self._run(plan)
             if not _holes(best):
                 break
+        rest = [setting for setting in plan.settings.values() if setting.value is None]
+        if _holes(best) and rest and time.process_time() < self._deadline:
+            # What is stuck may be so for how many there are of something, which another number says.
+            for setting in rest:
+                setting.value = setting.default if is_number(setting.default) else _pool(setting.symbol.name)[0]
+            tried += rest
+            best = self._run(plan)
         if _holes(best) >= _holes(before):
             for setting in tried:
                 setting.value = None

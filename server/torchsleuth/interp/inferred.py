@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from torchsleuth.interp import passed
+from torchsleuth.interp.compounds import Compound
 from torchsleuth.interp.library import records
 from torchsleuth.interp.outcomes import Outcome, Running
 from torchsleuth.interp.planning import Planning
@@ -26,6 +27,7 @@ from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
+    DictValue,
     Function,
     Instance,
     ListValue,
@@ -134,12 +136,25 @@ class InferredContracts(Planning):
             parts = tuple(tensors[path] for path in paths if path in tensors)
             if parts and plan.function.node.args.vararg is not None and plan.function.node.args.vararg.arg == name:
                 rest = parts
+            elif parts and name in plan.compounds:
+                values[name] = self._compounded(plan.compounds[name], parts, plan.function, frame)
             elif parts:
                 values[name] = ListValue(parts)
         if rest:
             positional = [argument.arg for argument in plan.function.node.args.args[len(receiver) :]]
             rest = (*(values.pop(name, UNKNOWN) for name in positional), *rest)
         return self.call_function(plan.function, (*receiver, *rest), values, None, frame), tensors
+
+    def _compounded(self, compound: Compound, parts: tuple[Tensor, ...], function: Function, frame: Frame) -> Value:
+        """The value of a parameter that has these tensors for its parts."""
+        held: dict[str, Value] = dict(zip(compound.names, parts))
+        if compound.keyed:
+            return DictValue(dict(held))
+        if compound.cls is not None:
+            return self.instantiate(compound.cls, (), held, None, frame)
+        made = _open_object("object", function)
+        made.slots.update(held)
+        return made
 
     def _instance(self, plan: Plan, owner: ClassValue, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
         """The module of a plan."""

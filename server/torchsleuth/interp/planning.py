@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchsleuth.interp import passed, plurals
+from torchsleuth.interp import compounds, passed, plurals
 from torchsleuth.interp.fields import Fields, fields
 from torchsleuth.interp.inputs import used_as_tensors
 from torchsleuth.interp.library import records
@@ -144,7 +144,11 @@ class Planning(NeededSizes):
                     plan.settings[path].called = True
                 continue
             rest = argument is function.node.args.vararg
-            parts = plurals.tensors(function.node, argument, rest) if not has_default else None
+            parts: plurals.Sequence | compounds.Compound | None = None
+            if not has_default:
+                parts = plurals.tensors(function.node, argument, rest) or self._compound(function, argument, plan.owner)
+            if isinstance(parts, compounds.Compound):
+                plan.compounds[name] = parts
             if parts is not None:
                 plan.tensors.pop(name, None)
                 plan.sequences[name] = parts.paths(name)
@@ -154,6 +158,19 @@ class Planning(NeededSizes):
                     place.col_offset += index
                     plan.tensors[path] = place
         plan.tensors = dict(sorted(plan.tensors.items(), key=lambda one: key(one[1])))
+
+    def _compound(self, function: Function, argument: ast.arg, owner: ClassValue | None) -> compounds.Compound | None:
+        """The parts of an input that is a dictionary or an object of tensors."""
+        if argument.annotation is not None:
+            cls = self._class_named(ast.unparse(argument.annotation), function)
+            found = None if cls is None else compounds.made_of_tensors(cls)
+            if found is not None:
+                return found
+            if _TENSOR.fullmatch(ast.unparse(argument.annotation)):
+                return None
+        around = None if owner is None else owner.node
+        of_tensors = self.oracle.attributes("torch.Tensor")
+        return compounds.read_for_parts(function.node, argument.arg, around, of_tensors)
 
     def _sizes_in(self, function: Function, argument: ast.arg) -> plurals.Sequence | None:
         """The sizes that an input is: as the function unpacks it, or another one of the file to which it is passed on as it is."""

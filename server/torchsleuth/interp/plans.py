@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass, field
 
+from torchsleuth.interp.compounds import Compound
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.values import (
@@ -56,6 +57,8 @@ class Plan:
     configurations: dict[str, Configuration] = field(default_factory=dict)
     sequences: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Parameters that are several integers or tensors: the paths of those."""
+    compounds: dict[str, Compound] = field(default_factory=dict)
+    """Parameters that are read for their parts, which are tensors: among the sequences, too."""
     tuples: set[str] = field(default_factory=set)
     """Those of them that have to be tuples."""
     tensors: dict[str, ast.arg] = field(default_factory=dict)
