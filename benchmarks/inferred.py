@@ -118,14 +118,14 @@ def arguments(function: Any, numbers: Numbers, skip: int) -> dict[str, Any]:
 
 def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
     """What the module or function gives for inputs of the stated sizes. Raises whatever it raises."""
-    inputs = []
+    parts: dict[str, torch.Tensor] = {}
     for one in contract.inputs:
         texts = [part for size in one.value.sizes or () for part in (REST if size == "..." else (size,))]
         shape = [evaluated(text, numbers) for text in texts]
         dtype = getattr(torch, one.value.dtype or "float32")
-        inputs.append(
-            torch.zeros(shape, dtype=dtype) if not dtype.is_floating_point else torch.rand(shape, dtype=dtype)
-        )
+        made = torch.rand(shape, dtype=dtype) if dtype.is_floating_point else torch.zeros(shape, dtype=dtype)
+        parts[one.name] = made
+    inputs = list(compounded(parts, contract, module))
     with warnings.catch_warnings(), torch.no_grad():
         warnings.simplefilter("ignore")
         if contract.owner is None:
@@ -137,6 +137,24 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
         fields = {name: value for name, value in given.items() if "." in name}
         plain = {name: value for name, value in given.items() if "." not in name}
         return cls(**{**arguments(cls.__init__, {**numbers, **fields}, 1), **plain})(*inputs, **called)
+
+
+def compounded(parts: dict[str, torch.Tensor], contract: Contract, module: ModuleType) -> Iterator[Any]:
+    """The inputs: those of which a contract tells parts are dictionaries, or objects of the class that is annotated."""
+    by_name: dict[str, dict[str, torch.Tensor]] = {}
+    for name, tensor in parts.items():
+        found = re.fullmatch(r"(\w+)(?:\['(.*)'\]|\.(\w+))", name)
+        by_name.setdefault(found[1] if found else name, {})[found[0].removeprefix(found[1]) if found else ""] = tensor
+    owner = getattr(module, contract.owner or "", None)
+    hints = {} if owner is None else owner.forward.__annotations__
+    for name, held in by_name.items():
+        plain = {key.strip("['].").strip(): tensor for key, tensor in held.items()}
+        if "" in held:
+            yield held[""]
+        elif next(iter(held)).startswith("["):
+            yield plain
+        else:
+            yield hints.get(name, SimpleNamespace)(**plain)
 
 
 def agrees(stated: ContractValue, value: Any, numbers: Numbers) -> bool:

@@ -1426,16 +1426,15 @@ def test_dictionaries_of_tensors_are_told_by_their_keys() -> None:
 
             def forward(self, outputs, targets):
                 logits = outputs["pred_logits"].view(-1, self.classes)
-                return {"ce": F.cross_entropy(logits, targets["labels"].flatten()), "box": self.boxes(outputs, targets)}
+                return {"classes": logits.log_softmax(-1), "boxes": self.boxes(outputs, targets)}
         """
     )["Loss"]
     assert [given.name for given in one.inputs] == [
         "outputs['pred_logits']",
         "outputs['pred_boxes']",
-        "targets['labels']",
         "targets['boxes']",
     ]
-    assert one.ranked and [part.sizes for part in one.result.parts] == [(), ()]
+    assert one.ranked and [part.sizes for part in one.result.parts] == [("(N*C)//classes", "classes"), ()]
 
 
 def test_objects_with_tensors_are_told_by_what_is_read_of_them() -> None:

@@ -71,9 +71,11 @@ def read_for_parts(
                 known.add(value)
                 if name not in _MOVING:
                     attributes.append(name)
-    if keys:
-        return _of(_with_others(keys, function, parameter, around), keyed=True)
-    mentions = (node for node in nodes_in(function, ast.Name) if is_name(node, parameter) and loads(node))
+    mentions = [node for node in nodes_in(function, ast.Name) if is_name(node, parameter) and loads(node)]
+    passed_on = {part for call in nodes_in(function, ast.Call) for part in call.args}
+    if keys or (mentions and passed_on.issuperset(mentions)):
+        keys += _of_others(function, parameter, around)
+        return _of(keys, keyed=True) if keys else None
     if not attributes or any(name in of_tensors for name in attributes) or any(one not in known for one in mentions):
         return None
     return None if set(_called_on(function, parameter)) & set(attributes) else _of(attributes, keyed=False)
@@ -84,14 +86,12 @@ def _of(names: list[str], keyed: bool) -> Compound | None:
     return Compound(found, keyed) if len(found) <= MOST else None
 
 
-def _with_others(keys: list[str], function: ast.AST, parameter: str, around: ast.AST | None) -> list[str]:
-    """The keys, and those that other methods look up in a parameter of the same name."""
-    found = list(keys)
+def _of_others(function: ast.AST, parameter: str, around: ast.AST | None) -> Iterator[str]:
+    """The keys that other methods look up in a parameter of the same name."""
     for other in nodes_in(around, ast.FunctionDef) if around is not None else ():
         if other is not function and any(one.arg == parameter for one in other.args.args):
             subscripts = (node for node in nodes_in(other, ast.Subscript) if is_name(node.value, parameter))
-            found += [node.slice.value for node in subscripts if is_text(node.slice)]
-    return found
+            yield from (node.slice.value for node in subscripts if is_text(node.slice))
 
 
 def _called_on(function: ast.AST, parameter: str) -> Iterator[str]:
