@@ -9,6 +9,7 @@ import pytest
 
 from tests.check import analyze, engine
 from torchsleuth.interp.importing import _bound, _changed
+from torchsleuth.interp.imports import Workspace
 
 HEAVY = f"TABLE = [{'0, ' * 41000}]\nLAST = 1\n"
 """Takes more than what the bodies of imported modules may take, so that its last statement waits."""
@@ -305,3 +306,16 @@ def test_a_script_may_be_started_from_a_folder_around_the_importer(tmp_path: Pat
     elsewhere = "import torch\nfrom nets.family import Net\ny = Net(4)(torch.zeros(2, 4))\n"
     found = engine().analyze(str(tmp_path / "part/models/main.py"), elsewhere, roots=(str(tmp_path),))
     assert "y" not in {fact.binding for fact in found.facts if fact.shape is not None}
+
+
+def test_files_that_name_the_file_go_before_others_that_speak_of_the_same(tmp_path: Path) -> None:
+    texts = {
+        "nets/encoder.py": "class Encoder:\n    pass\n",
+        "short.py": "Encoder = None\n",
+        "model.py": "from nets.encoder import Encoder\n\nmodel = Encoder()\n",
+    }
+    for name, content in texts.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    found = Workspace({}, (str(tmp_path),)).mentioning("Encoder", str(tmp_path / "nets/encoder.py"))
+    assert [Path(source.path).name for source in found] == ["model.py", "short.py"]

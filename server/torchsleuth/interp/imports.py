@@ -103,7 +103,8 @@ class Workspace:
         return os.path.abspath(path) in self.overlay or os.path.isfile(path)
 
     def mentioning(self, word: str, path: str) -> list[SourceText]:
-        """The other files of the project of a file whose texts have a word, the shortest first."""
+        """The other files of the project of a file whose texts have a word: those first that also name the file, as an import of
+        it does, and of them the shortest."""
         path = os.path.abspath(path)
         around = [root for root in self.roots if Path(path).is_relative_to(os.path.abspath(root))]
         folder = min((*around, *self._project(os.path.dirname(path))), key=len, default=os.path.dirname(path))
@@ -111,10 +112,13 @@ class Workspace:
             self._texts[folder] = dict(_texts_below(folder))
         texts = self._texts[folder] | self.overlay
         pattern = re.compile(rf"\b{re.escape(word)}\b")
+        stem = Path(path).stem if Path(path).stem != "__init__" else Path(path).parent.name
         found = sorted(
-            (len(text), one) for one, text in texts.items() if one != path and word in text and pattern.search(text)
+            (stem not in text, len(text), one)
+            for one, text in texts.items()
+            if one != path and word in text and pattern.search(text)
         )
-        return [source for _, one in found if (source := self.source(one)) is not None]
+        return [source for *_, one in found if (source := self.source(one)) is not None]
 
     def source(self, path: str) -> SourceText | None:
         """The text of a file, decoded as Python decodes it; None when it cannot be read."""
