@@ -77,6 +77,25 @@ EXPLANATIONS = (
         _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=(4, 4), mode='bilinear')",
     ),
     Explanation(
+        "TS108",
+        r"Got (\d)D input, but (\w+) mode needs (\d)D input",
+        "explain.interpolate_mode",
+        _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=4, mode='bilinear')",
+    ),
+    Explanation(
+        "TS108",
+        r"Expected a batch of 2D affine matrices of shape Nx2x3 for size (?:torch\.Size\()?[(\[]([\d, ]*)[)\]]\)?\. Got (torch\.Size\()?[(\[]"
+        r"([\d, ]*)[)\]]",
+        "explain.affine",
+        _FUNCTIONAL + "F.affine_grid(torch.ones(4, 6), (4, 1, 8, 8), align_corners=False)",
+    ),
+    Explanation(
+        "TS918",
+        r"Sample larger than population or is negative",
+        "explain.population",
+        "import random\nrandom.sample([1, 2], 3)",
+    ),
+    Explanation(
         "TS199",
         r"grid_sampler\(\): expected grid to have size (\d) in last dimension, but got grid with sizes \[(.*?)\]",
         "explain.grid",

@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, keyword_of, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_binding, keyword_of, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -133,6 +133,26 @@ def _kind(text: str) -> str | None:
     return None
 
 
+def _result_taken_apart(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``state = env.reset()`` → ``state, _ = env.reset()``, where that gives an array and what belongs to it."""
+    for operand, source, place in followed_operands(case):
+        value = case.frame.value(operand) or {}
+        kinds = [item.get("type") for item in value.get("items") or ()]
+        if value.get("type") != "tuple" or kinds.count("dict") != 1 or kinds[0] == "dict":
+            continue
+        for frame in files_of(case) if is_binding(place) and isinstance(place.value, ast.Call) else ():
+            if frame.source is source and is_binding(place):
+                name = place.targets[0].id
+                yield replace(frame, place.targets[0], ", ".join([name, *"_" * (len(kinds) - 1)]))
+
+
+def _as_many_as_there_are(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``random.sample(memory, size)`` → ``random.sample(memory, min(size, len(memory)))``"""
+    held, size = case.frame.argument(0, "population"), case.frame.argument(1, "k")
+    if held is not None and size is not None:
+        yield replace(case.frame, size, f"min({case.frame.text(size)}, len({case.frame.text(held)}))")
+
+
 BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"(?:pass|use|set|try|with|specify)(?:ing)? `?(\w+) ?= ?(True|False|None|\d+)\b", _told_option),
     (
@@ -141,4 +161,6 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     ),
     (r"cannot unpack non-iterable NoneType object", _ends_with_none),
     (r"\bstr\b", _number_of_text),
+    (r"Could not infer dtype of dict", _result_taken_apart),
+    (r"Sample larger than population", _as_many_as_there_are),
 )

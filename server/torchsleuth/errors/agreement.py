@@ -30,6 +30,8 @@ _SAME_FAULT = {
     "TS602": {"TS601"},
 }
 """The codes under which the analysis finds early what ends a run with another one."""
+_READ_BEFORE = {"TS825": {"TS826"}}
+"""What the analysis says beside what it says of the crash itself: where a value was read as something else."""
 _NAMED = re.compile(r"`([^`]+)` (?:is )?(\([\d, ]*\))")
 _MAX_RELATED = 7
 _MAX_FIXES = 4
@@ -44,12 +46,17 @@ def _explained(crash: Diagnostic, found: list[Diagnostic]) -> Diagnostic:
     here = [item for item in found if _overlaps(item, crash) and not _contradicts(item, crash)]
     codes = {crash.code, *_SAME_FAULT.get(crash.code, ())}
     same = [item for item in here if item.code == crash.code] or [item for item in here if item.code in codes]
-    exact = [item for item in here if item.severity == "error" and (item.start, item.end) == (crash.start, crash.end)]
+    errors = [item for item in here if item.severity == "error"]
+    exact = [item for item in errors if (item.start, item.end) == (crash.start, crash.end)]
+    exact += [item for item in errors if crash.code in GENERIC and item not in exact and _is_inside(item, crash)]
+    if crash.code in GENERIC:
+        exact += [item for item in found if item.severity == "error" and _made_it(item, crash)]
     said = (same or exact)[:1]
     if said and (same or crash.code in GENERIC or said[0].code not in GENERIC):
         if said[0] in exact and said[0].code not in GENERIC:
             crash = replace(crash, code=said[0].code, name=said[0].name)
-        return _taken_over(crash, said[0])
+        crash = _taken_over(crash, said[0])
+        codes = _READ_BEFORE.get(crash.code, set())
     elsewhere = [item for item in found if item.code in codes and item.code not in GENERIC and item not in here]
     if len(elsewhere) == 1 and not _contradicts(elsewhere[0], crash):
         return _with_cause(crash, elsewhere[0])
@@ -58,6 +65,16 @@ def _explained(crash: Diagnostic, found: list[Diagnostic]) -> Diagnostic:
 
 def _overlaps(one: Diagnostic, other: Diagnostic) -> bool:
     return one.path == other.path and one.start < other.end and other.start < one.end
+
+
+def _is_inside(one: Diagnostic, other: Diagnostic | Related) -> bool:
+    """Whether a diagnostic speaks of a part of what another one, or a note, speaks of."""
+    return one.path == other.path and other.start <= one.start and one.end <= other.end
+
+
+def _made_it(found: Diagnostic, crash: Diagnostic) -> bool:
+    """Whether the analysis finds an error where a value of the crash comes from."""
+    return any(not place.call and _is_inside(found, place) for place in crash.related)
 
 
 def _contradicts(analysis: Diagnostic, crash: Diagnostic) -> bool:

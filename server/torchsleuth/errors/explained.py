@@ -219,6 +219,22 @@ def _coordinates_last(case: Case) -> Iterator[Fix]:
         yield from fitted(case.frame, grid, case.frame.tensor(grid), lambda shape: shape[-1] == wanted, channels_last)
 
 
+def _mode_of_rank(case: Case) -> Iterator[Fix]:
+    """``mode="bilinear"`` → ``mode="linear"``, for a signal."""
+    mode = case.frame.argument(3, "mode")
+    wanted = {3: "linear", 4: "bilinear", 5: "trilinear"}.get(int(case.match[1]))
+    if isinstance(mode, ast.Constant) and wanted is not None:
+        yield replace(case.frame, mode, f'"{wanted}"')
+
+
+def _as_matrices(case: Case) -> Iterator[Fix]:
+    """``F.affine_grid(theta, …)`` → ``F.affine_grid(theta.view(-1, 2, 3), …)``"""
+    theta = case.frame.argument(0, "theta")
+    found = case.frame.tensor(theta)
+    if theta is not None and found is not None and found["shape"][1:] == [6]:
+        yield append(case.frame, theta, ".view(-1, 2, 3)")
+
+
 def _receiver_made(case: Case) -> list[Related]:
     """Where the object was made whose method refuses: the optimizer that a state does not fit."""
     node = case.frame.node
@@ -239,6 +255,8 @@ _RELATED: dict[str, Callable[[Case], list[Related]]] = {
 _FIXES: dict[str, FixBuilder] = {
     "explain.attribute_exists": _not_before,
     "explain.dotted_name": _underscores,
+    "explain.interpolate_mode": _mode_of_rank,
+    "explain.affine": _as_matrices,
     "explain.exhausted": begun_again,
     "explain.json": _default_of_json,
     "explain.numpy_seed": convert_argument(" % 2**32", 0, "seed"),

@@ -40,12 +40,17 @@ def _known(case: Case) -> list[str]:
 
 def _what_there_is(case: Case) -> dict[str, str]:
     """For the message: what the dictionary is called, and its keys, those first that are written alike."""
-    node, known = case.frame.node, _known(case)
-    assert isinstance(node, ast.Subscript)
+    known = _known(case)
     like = _closest(str(_missing(case)), known)
     keys = list(dict.fromkeys([*like, *known]))
     listed = ", ".join(repr(key) for key in keys[:MAX_KEYS]) + (", …" if len(keys) > MAX_KEYS else "")
-    return {"name": case.frame.source.on_one_line(node.value)[:40], "keys": listed}
+    return {"name": _owner(case), "keys": listed}
+
+
+def _owner(case: Case) -> str:
+    """What the dictionary of the failing expression is called."""
+    node = case.frame.node
+    return case.frame.source.on_one_line(node.value)[:40] if isinstance(node, ast.Subscript) else "the dictionary"
 
 
 def closest_key(case: Case) -> Iterator[Fix]:
@@ -73,6 +78,18 @@ def _written_otherwise(case: Case, old: str, new: str) -> tuple[Edit, ...]:
         for node in nodes_in(frame.tree, ast.Constant)
         if node.value == old and old in frame.text(node)
     )
+
+
+def _written_as_text(case: Case) -> bool:
+    """Whether a dictionary has the text of the number that was looked up, as those that were read from JSON have."""
+    return type(_missing(case)) is int and str(_missing(case)) in _known(case)
+
+
+def _as_text(case: Case) -> Iterator[Fix]:
+    """``names[index]`` → ``names[str(index)]``"""
+    node = case.frame.node
+    if isinstance(node, ast.Subscript):
+        yield replace(case.frame, node.slice, f"str({case.frame.text(node.slice)})")
 
 
 def _metrics(case: Case) -> list[str]:
@@ -125,6 +142,16 @@ def _closest(wrong: str, keys: list[str]) -> list[str]:
 
 
 ENTRIES = (
+    ErrorEntry(
+        "TS531",
+        r"^(\d+)$",
+        "error.key_of_text",
+        _as_text,
+        applies=lambda case: case.crash["type"] == "KeyError" and _written_as_text(case),
+        example="names = {'0': 'cat'}\nindex = 0\nnames[index]",
+        values=lambda case: {"name": _owner(case)},
+        plain=True,
+    ),
     ErrorEntry(
         "TS918",
         r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)",

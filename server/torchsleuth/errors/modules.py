@@ -14,7 +14,7 @@ from torchsleuth.errors.fixes import append, replace
 from torchsleuth.errors.optimizers import rebound, updated_in_place, updates_by_hand
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, nodes_in, stores
 from torchsleuth.synthesis.names import renamed, renaming
@@ -120,6 +120,24 @@ def _each_part(case: Case) -> Iterator[Fix]:
             }
             if case.match[1] in forms:
                 yield replace(frame, call, forms[case.match[1]])
+
+
+def _property(case: Case) -> tuple[CrashFrame, ast.FunctionDef] | None:
+    """The property of a module that raised AttributeError itself, which ``nn.Module`` then tells as its own absence."""
+    for frame in files_of(case):
+        for owner in nodes_in(frame.tree, ast.ClassDef):
+            for method in of_kind(owner.body, ast.FunctionDef) if owner.name == case.match[1] else ():
+                if method.name == case.match[2] and method.decorator_list:
+                    return frame, method
+    return None
+
+
+def _property_here(case: Case) -> list[Related]:
+    found = _property(case)
+    if found is None:
+        return []
+    span = found[0].source.span(found[1].body[-1])
+    return [Related(span.path, span.start, span.end, message("error.property.here"))]
 
 
 def _on_torch_object(case: Case) -> bool:
@@ -355,8 +373,9 @@ ENTRIES = (
     entry(
         "TS821",
         r"'(\w+)' object has no attribute '(\w+)'",
-        "error.attribute",
+        lambda case: "error.attribute" if _property(case) is None else "error.property",
         _closest_fixes,
+        related=_property_here,
         applies=lambda case: _on_torch_object(case),
         example=_CLASS
         + "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.head = nn.Linear(2, 2)\n"

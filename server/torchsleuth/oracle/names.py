@@ -344,8 +344,15 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-_PARTS_ONLY = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList)
-"""Classes that give computed names to nothing but their parts."""
+_WEIGHTS_OF_LAYERS = frozenset(
+    f"{kind}_l{layer}{end}"
+    for kind in ("weight_ih", "weight_hh", "weight_hr", "bias_ih", "bias_hh")
+    for layer in range(64)
+    for end in ("", "_reverse")
+)
+"""The weights of a recurrent layer, which it gives names that it computes."""
+_PARTS_ONLY = (torch.nn.Module, torch.nn.Sequential, torch.nn.ModuleList, torch.nn.RNNBase)
+"""Classes that give computed names to nothing but their parts, and to the weights above."""
 
 
 @cache
@@ -358,7 +365,7 @@ def attributes(path: str) -> frozenset[str]:
         return frozenset()
     if not isinstance(cls, type) or (hasattr(cls, "__getattr__") and not issubclass(cls, torch.nn.Module)):
         return frozenset()
-    found = {"__dict__", *dir(cls)}
+    found = {"__dict__", *dir(cls), *(_WEIGHTS_OF_LAYERS if issubclass(cls, torch.nn.RNNBase) else ())}
     for base in cls.__mro__:
         found.update(base.__dict__.get("__annotations__", ()))
         if base is object or base.__module__ in ("typing", "abc"):

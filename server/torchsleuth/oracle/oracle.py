@@ -11,6 +11,7 @@ import io
 import itertools
 import logging
 import operator as operators
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -562,6 +563,8 @@ class Oracle:
                 soft = name not in _HARD_FACTS and isinstance(target, str)
                 return Result(session.from_fake(value), session.facts(soft))
         except (Unsupported, *_SILENT_ERRORS) as error:
+            if isinstance(error, NotImplementedError) and _is_checked(error):
+                return Failure(type(error).__name__, str(error), confirmed=False)
             return Undecided(f"{type(error).__name__}: {error}"[:200])
         except _CHECKED_ERRORS as error:
             if _is_internal(error):
@@ -725,7 +728,9 @@ class Oracle:
         error = self._eager(target, args, kwargs)
         if isinstance(error, Unsupported):
             return Undecided(str(error)) if failure.exception == "TypeError" else failure
-        if error is None or (isinstance(error, NotImplementedError) and not _about_types(error)):
+        if error is None or (
+            isinstance(error, NotImplementedError) and not (_about_types(error) or _is_checked(error))
+        ):
             return Undecided("only the fake operator fails")
         if isinstance(error, (*_CHECKED_ERRORS, TypeError)) or _asks_no_tensor(error):
             return Failure(type(error).__name__, str(error), confirmed=True)
@@ -1008,6 +1013,12 @@ def _writes_to_shared(target: str | ModuleSpec, args: tuple[Any, ...]) -> bool:
     name = _name(target)
     writes = name in _IN_PLACE or (target.startswith("Tensor.") and is_in_place(target))
     return writes and any(stride == 0 and size != 1 for size, stride in zip(given.shape, given.strides))
+
+
+def _is_checked(error: Exception) -> bool:
+    """Whether a function of PyTorch's in Python refuses its arguments, whatever the device."""
+    trail = traceback.extract_tb(error.__traceback__)
+    return bool(trail) and trail[-1].filename.endswith(("nn/functional.py", "nn\\functional.py"))
 
 
 def _about_types(error: BaseException | str) -> bool:

@@ -29,6 +29,7 @@ from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import renamed
+from torchsleuth.rules.evidence.commas import by_comma, without_comma
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, appended, replacement
@@ -100,6 +101,10 @@ def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
         hint = message(key) if attribute or new != text else ""
         what = message("type.called.tensor", text=text, shape=shape_text(misuse.value.spec), hint=hint)
     fixes = [fix] if new != text or not node.args + node.keywords else []
+    comma = by_comma(analysis, misuse.site.span.path, text)
+    if comma is not None:
+        place = source.span(comma).related(message("type.comma"))
+        return Finding(misuse.site.span, what, (place,), [without_comma(source, comma)])
     return Finding(misuse.site.span, what, (), [*_own_name(analysis, misuse, source), *fixes])
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torchsleuth.faults import FAULTS
@@ -36,12 +36,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, nodes_in, plain_name
+from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, nodes_in, plain_name, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
 
 CODE = "TS825"
+_METHODS = frozenset(
+    "train eval parameters named_parameters buffers modules children state_dict apply to cuda cpu float half double forward".split()
+)
+"""Methods of nn.Module that a name for an option may hide."""
 _CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove", "shuffle"})
 """What changes a list, a dict or a set, and gives nothing."""
 
@@ -130,7 +134,29 @@ def _refused(
     if how == "call" and kind == "bool" and text.endswith(".requires_grad"):
         key = "kind.call.grad"
     said = message(key, text=text, what=_what(kind, value))
+    hidden = _hides_method(analysis, source, node) if how == "call" else []
+    if hidden:
+        method = hidden[0].attr
+        place = source.span(hidden[0]).related(message("kind.call.hidden", name=method))
+        new = f"{method}_option"
+        changes = tuple(
+            Edit(source.path, replace(end, column=end.column - len(method)), end, new)
+            for end in map(source.end_of, hidden)
+        )
+        fix = Candidate(message("fix.rename_option", name=f"self.{new}", old=f"self.{method}"), changes, safe=False)
+        return Finding(misuse.site.span, said, (place,), [fix])
     return Finding(misuse.site.span, said, (), list(_meant(analysis, source, node, how, kind)))
+
+
+def _hides_method(analysis: Analysis, source: SourceText, called: ast.expr) -> list[ast.Attribute]:
+    """Where modules of the file give an attribute the name of a method of nn.Module, and read it: ``self.train = train``."""
+    name = called.attr if isinstance(called, ast.Attribute) else ""
+    if name not in _METHODS:
+        return []
+    index = analysis.index(source.path)
+    own = [node for node in index.of_type(ast.Attribute) if node.attr == name and is_name(node.value, "self")]
+    functions = {id(call.func) for call in index.of_type(ast.Call)}
+    return [node for node in own if id(node) not in functions] if any(map(stores, own)) else []
 
 
 _SAID = frozenset(

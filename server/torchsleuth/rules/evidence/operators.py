@@ -59,7 +59,7 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("TS103", r"shape of the mask|must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
     ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
     ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions"),
-    ("TS108", r"must have the same number of spatial|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
+    ("TS108", r"must have the same number of spatial|Expected a batch of 2D affine|mode needs \dD input|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
 )  # fmt: skip
 EXCHANGED = "TS313"
 _ORDERED = frozenset(

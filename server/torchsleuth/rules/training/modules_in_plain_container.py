@@ -25,6 +25,7 @@ from torchsleuth.interp.library.hierarchy import descendants, parts_of
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import AttributeSet
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.commas import by_comma, without_comma
 from torchsleuth.rules.evidence.loops import statement_of
 from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -109,6 +110,9 @@ def _registered(analysis: Analysis, item: AttributeSet, kind: str, what: str) ->
         return
     path = item.site.span.path
     source = analysis.source_of(path)
+    comma = by_comma(analysis, path, f"self.{item.name}")
+    if comma is not None:
+        yield without_comma(source, comma)
     family = "Parameter" if what == "parameter" else "Module"
     wrapper, imports = named(analysis, item.site, f"torch.nn.{family}{'Dict' if kind == 'dict' else 'List'}")
     inner = source.segment(value)
