@@ -63,7 +63,9 @@ ALLOWED = {
 """What each room may import beside itself."""
 TORCH = {"oracle", "runtime", "worker/__main__.py"}
 """Who may import torch: the oracle, what runs beside the user's script, and the worker that looks whether it is there."""
-FILES = sorted(ROOT.rglob("*.py"))
+FILES = sorted(
+    path for path in ROOT.rglob("*.py") if path.parent != ROOT / "interp" / "frameworks"
+)  # read, never imported
 INJECTED = [
     "runtime/launch.py",
     "runtime/__main__.py",

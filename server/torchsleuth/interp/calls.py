@@ -27,7 +27,15 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_attribute, is_function_call, is_method_call, is_name, nodes_in, stores
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_function,
+    is_function_call,
+    is_method_call,
+    is_name,
+    nodes_in,
+    stores,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -664,6 +672,8 @@ class Calls(Choices):
             if node is not None and cls.is_made_plainly():
                 misuse.misfits(self, signatures.of(init), cls, Arguments(args, kwargs, node, frame, exact))
             self.call_function(init, (instance, *args), kwargs, node, frame)
+            if not is_function(init.node, "__init__"):
+                self.may_be_initialised(instance)  # by what a decorator has put in its place
         elif cls.is_dataclass or records.has_made_constructor(cls):
             if not exact:
                 return UNKNOWN
@@ -677,6 +687,8 @@ class Calls(Choices):
             dispatch.native_init(self, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact))
         elif cls.opaque:
             return UNKNOWN
+        elif init is not MISSING:
+            self.may_be_initialised(instance)
         return instance
 
     def _call_instance(self, instance: Instance, call: Arguments) -> Value:

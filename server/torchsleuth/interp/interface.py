@@ -26,6 +26,7 @@ from torchsleuth.interp.suppositions import Entry
 from torchsleuth.interp.trace import LoopPoint, Operation, Trace
 from torchsleuth.oracle import Operators
 from torchsleuth.syntax.shapes import Declarations
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.spec import Equality, Failure, ModuleSpec, Native, TensorSpec
@@ -560,6 +561,10 @@ class Interpreter(ABC):
     @abstractmethod
     def submodule(self, owner: Namespace | Native, name: str, frame: Frame) -> Value:
         """The module called `name` in a package of the user's, MISSING where there is none or nothing has imported it."""
+
+    @abstractmethod
+    def execute_module(self, source: SourceText, name: str) -> Namespace:
+        """The namespace of a workspace module that is imported for the first time."""
 
     @abstractmethod
     def import_module(self, name: str, frame: Frame, level: int, node: ast.AST) -> Value:

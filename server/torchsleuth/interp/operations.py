@@ -28,6 +28,7 @@ from torchsleuth.interp.library import (
     dispatch,
     draws,
     external,
+    frameworks,
     functions,
     lookups,
     modules,
@@ -656,6 +657,7 @@ class _Native(Operations):
         path = f"{owner.path}.{name}"
         if owner.kind == "external":
             module = self.interp.submodule(owner, name, frame)
+            module = frameworks.member(self.interp, path) if module is MISSING else module
             return external.constant(path) if module is MISSING else module
         try:
             return self.interp.oracle.resolve(path)

@@ -40,6 +40,7 @@ from torchsleuth.worker.memory import Estimator
 from torchsleuth.worker.progress import Progress
 from torchsleuth.worker.request import Analyze, Estimate, Explain, Infer, Repair, Request, Served
 from torchsleuth.worker.times import Times
+from torchsleuth.worker.users import in_users_code
 
 CONTRACT_STEPS = 50_000_000
 """Nodes evaluated for the contracts of a document."""
@@ -265,7 +266,7 @@ class Engine(Served):
 
             try:
                 with self._bounded.limit(min(self.times.rule, end - time.process_time())):
-                    for finding in self._findings(rule, analysis):
+                    for finding in filter(None, map(in_users_code, self._findings(rule, analysis))):
                         at = finding.at
                         severity = finding.severity or rule.fault.severity
                         diagnostic = Diagnostic(

@@ -396,7 +396,7 @@ def to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value
                 device = place
             elif value is not None:
                 device = None
-                if is_unknown(value):
+                if is_unknown(value) and key != "device":
                     # It may as well be a dtype.
                     dtype = None
     if not call.kwargs.keys() & {"copy", "memory_format"} and _is_already(interp, tensor, dtype, device):

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import TypeGuard
 
+from torchsleuth.interp.library.frameworks import is_ours
 from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint, Operation
@@ -212,6 +213,7 @@ def unseen(analysis: Analysis, method: str) -> bool:
     seen = {event.site.span for event in analysis.trace.events} | analysis.trace.own_calls
     starts = {(span.path, span.start) for span in seen}
     paths = {analysis.source.path, *(event.site.span.path for event in analysis.trace.events)}
+    paths = {path for path in paths if not is_ours(path)}
     for path in paths:
         source = analysis.source_of(path)
         for node in analysis.index(path).nodes:

@@ -1,0 +1,152 @@
+"""Lightning, as the analysis follows it: what a step gives back, when evaluation happens, where batches are, which options there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check import analyze, check
+
+HEAD = """
+import torch
+import torch.nn.functional as F
+import {package} as L
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+"""
+MODEL = """
+class Model(L.LightningModule):
+    def __init__(self, inputs=8, hidden=16):
+        super().__init__()
+        self.save_hyperparameters()
+        self.net = nn.Sequential(nn.Linear(self.hparams.inputs, hidden), nn.ReLU(), nn.Linear(self.hparams.hidden, 3))
+
+    def training_step(self, batch, batch_idx):
+        x, y = batch
+        loss = F.cross_entropy(self.net(x), y)
+        self.log("train_loss", loss)
+        return loss
+
+    def validation_step(self, batch, batch_idx):
+        x, y = batch
+        self.log("val_loss", F.cross_entropy(self.net(x), y))
+
+    def configure_optimizers(self):
+        opt = torch.optim.AdamW(self.parameters(), lr=1e-3)
+        schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(opt)
+        return {"optimizer": opt, "lr_scheduler": {"scheduler": schedule, "monitor": "val_loss"}}
+
+
+data = DataLoader(TensorDataset(torch.randn(64, 8), torch.randint(0, 3, (64,))), batch_size=8, shuffle=True)
+L.Trainer(max_epochs=3, accelerator="gpu").fit(Model(), data, data)
+"""
+
+
+def found(body: str, package: str = "lightning") -> list[tuple[str, int]]:
+    """The codes and lines of what is more than a hint."""
+    source = HEAD.format(package=package).lstrip("\n") + body.lstrip("\n")
+    return [(one.code, one.start.line) for one in analyze(source).diagnostics if one.severity != "hint"]
+
+
+@pytest.mark.parametrize("package", ["lightning", "lightning.pytorch", "pytorch_lightning"])
+def test_a_model_that_is_right_is_left_alone(package: str) -> None:
+    assert found(MODEL, package) == []
+
+
+@pytest.mark.parametrize("package", ["lightning", "lightning.pytorch", "pytorch_lightning"])
+def test_sizes_come_from_the_options_that_were_saved(package: str) -> None:
+    assert found(MODEL.replace("inputs=8", "inputs=9"), package) == [("TS101", 16)]
+
+
+def test_a_step_that_gives_a_number() -> None:
+    assert found(MODEL.replace("return loss", "return loss.item()")) == [("TS401", 18)]
+
+
+def test_a_tensor_that_stays_where_it_was_made() -> None:
+    body = MODEL.replace("self.net = ", "self.weights = torch.ones(3)\n        self.net = ")
+    body = body.replace("F.cross_entropy(self.net(x), y)\n", "F.cross_entropy(self.net(x), y, self.weights)\n", 1)
+    assert ("TS201", 17) in found(body)
+
+
+def test_scores_that_went_through_softmax() -> None:
+    assert found(MODEL.replace("3))", "3), nn.Softmax(dim=1))")) == [("TS303", 16), ("TS303", 22)]
+
+
+def test_losses_that_are_kept_with_their_graphs() -> None:
+    body = MODEL.replace("self.net = ", "self.losses = []\n        self.net = ")
+    body = body.replace("        return loss", "        self.losses.append(loss)\n        return loss")
+    assert found(body) == [("TS701", 19)]
+
+
+def test_hooks_take_as_many_arguments_as_they_name() -> None:
+    body = MODEL.replace("training_step(self, batch, batch_idx)", "training_step(self, batch)")
+    body = body.replace("validation_step(self, batch, batch_idx)", "validation_step(self, batch, batch_idx, number)")
+    body = body.replace("data, data)", "data, [data, data])")
+    assert found(body) == []
+
+
+def test_several_optimizers_by_hand() -> None:
+    body = """
+class GAN(L.LightningModule):
+    def __init__(self):
+        super().__init__()
+        self.automatic_optimization = False
+        self.g, self.d = nn.Linear(4, 8), nn.Linear(8, 1)
+
+    def training_step(self, batch, batch_idx):
+        (x,) = batch
+        for_g, for_d = self.optimizers()
+        fake = self.g(torch.randn(x.size(0), 4, device=self.device))
+        loss = F.softplus(-self.d(x)).mean() + F.softplus(self.d(fake.detach())).mean()
+        for_d.zero_grad()
+        self.manual_backward(loss)
+        for_d.step()
+        loss = F.softplus(-self.d(fake)).mean()
+        for_g.zero_grad()
+        self.manual_backward(loss)
+        for_g.step()
+
+    def configure_optimizers(self):
+        return torch.optim.Adam(self.g.parameters(), 1e-4), torch.optim.Adam(self.d.parameters(), 1e-4)
+
+
+L.Trainer(max_epochs=3).fit(GAN(), DataLoader(TensorDataset(torch.randn(64, 8)), batch_size=8))
+"""
+    assert found(body) == []
+    cleared = body.replace("        for_d.zero_grad()\n", "").replace("        for_g.zero_grad()\n", "")
+    assert "TS501" in [code for code, _ in found(cleared)]
+
+
+def test_a_constructor_that_a_decorator_has_replaced() -> None:
+    check(
+        """
+        import functools
+
+        from pytorch_lightning import LightningModule
+        from torch import nn
+        from elsewhere import warn
+
+
+        def reviewed(cls):
+            made = cls.__init__
+
+            @functools.wraps(made)
+            def wrapper(*args, **kwargs):
+                warn("under review")
+                return made(*args, **kwargs)
+
+            cls.__init__ = wrapper
+            return cls
+
+
+        @reviewed
+        class Model(LightningModule):
+            def __init__(self, width):
+                super().__init__()
+                self.build(width)
+
+            def build(self, width):
+                self.head = nn.Linear(width, 3)
+        """
+    )
