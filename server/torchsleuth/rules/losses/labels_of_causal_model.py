@@ -1,0 +1,112 @@
+"""labels-of-causal-model: labels for a language model of transformers that are shifted already, or hold the padding.
+
+What it finds
+    A causal language model that is called with `labels=ids[:, 1:]` for `input_ids=ids[:, :-1]`; and labels that are the input
+    itself, padding included, beside an attention mask that tells where the padding is.
+Why it hurts
+    These models compare each place with the label of the next one themselves: shifted labels teach to leave out a word. Where
+    padding is a label, the model learns to write padding; -100 is what the loss leaves out. Nothing is raised.
+Example
+    loss = model(input_ids=ids[:, :-1], labels=ids[:, 1:]).loss
+Use instead
+    loss = model(input_ids=ids, labels=ids).loss
+Fix safety
+    Safe for shifted labels. Padding: safe where the mask tells it.
+References
+    transformers.GPT2LMHeadModel.forward, "labels"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.sifting import as_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    assigned_pairs,
+    is_method_call,
+    keyword_of,
+    literal,
+    nodes_in,
+    parts_of_key,
+    plain_name,
+)
+
+CODE = "TS342"
+_CAUSAL = ("LMHeadModel", "ForCausalLM")
+_COPIES = ("clone", "copy", "detach")
+_ELSEWHERE = ("-100", "ignore_index", "DataCollator")
+"""What a file has that leaves padding out in another way."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    used = (use.path.split(".") for use in analysis.names.uses if use.path.startswith("transformers."))
+    if not any(part.endswith(_CAUSAL) for path in used for part in path):
+        return
+    bound = _bound(analysis)
+    for call in analysis.index(analysis.source.path).of_type(ast.Call):
+        ids, labels = keyword_of(call, "input_ids"), keyword_of(call, "labels")
+        if ids is not None and labels is not None:
+            yield from _shifted(analysis, call, bound, ids.value, labels.value)
+            mask = keyword_of(call, "attention_mask")
+            yield from _padded(analysis, bound, ids.value, labels.value, mask.value if mask is not None else None)
+    for batch in analysis.index(analysis.source.path).of_type(ast.Dict):
+        given = {literal(key): value for key, value in zip(batch.keys, batch.values)}
+        if "input_ids" in given and "labels" in given:
+            yield from _padded(analysis, bound, given["input_ids"], given["labels"], given.get("attention_mask"))
+
+
+def _bound(analysis: Analysis) -> dict[str, ast.expr]:
+    """The values of the names that are bound once in the file."""
+    found: dict[str, list[ast.expr]] = {}
+    for statement in analysis.index(analysis.source.path).of_type(ast.Assign):
+        for target, value in assigned_pairs(statement):
+            if isinstance(target, ast.Name):
+                found.setdefault(target.id, []).append(value)
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def _meant(bound: dict[str, ast.expr], node: ast.expr) -> ast.expr:
+    return bound.get(plain_name(node) or "", node)
+
+
+def _shifted(
+    analysis: Analysis, call: ast.Call, bound: dict[str, ast.expr], ids: ast.expr, labels: ast.expr
+) -> Iterator[Finding]:
+    """``model(input_ids=ids[:, :-1], labels=ids[:, 1:])``"""
+    first, second = (as_kind(_meant(bound, node), ast.Subscript) for node in (ids, labels))
+    if first is None or second is None or ast.dump(first.value) != ast.dump(second.value):
+        return
+    ends, begins = ([ast.unparse(part) for part in parts_of_key(one)] for one in (first, second))
+    if ends == [":", ":-1"] and begins == [":", "1:"]:
+        source, whole = analysis.source, analysis.source.segment(first.value)
+        title = message("fix.replace", old=source.segment(labels), new=whole)
+        changes = (edits.replace(source, ids, whole), edits.replace(source, labels, whole))
+        place = () if second is labels else (source.span(second).related(message("causal.shifted.here")),)
+        yield Finding(source.span(labels), message("causal.shifted"), place, (Candidate(title, changes),))
+
+
+def _padded(
+    analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labels: ast.expr, mask: ast.expr | None
+) -> Iterator[Finding]:
+    """``{"input_ids": ids, "attention_mask": (ids != pad).long(), "labels": ids}``"""
+    source = analysis.source
+    own = labels.func.value if is_method_call(labels, *_COPIES) else labels
+    if mask is None or ast.dump(own) != ast.dump(ids) or any(word in source.text for word in _ELSEWHERE):
+        return
+    told = _meant(bound, mask)
+    comparison = next((part for part in nodes_in(told, ast.Compare) if isinstance(part.ops[0], ast.NotEq)), None)
+    if comparison is None or ast.dump(comparison.left) != ast.dump(ids):
+        return
+    text = (
+        f"{source.segment(ids)}.masked_fill({source.segment(ids)} == {source.segment(comparison.comparators[0])}, -100)"
+    )
+    place = source.span(comparison).related(message("causal.padding.mask"))
+    yield Finding(source.span(labels), message("causal.padding"), (place,), (replacement(source, labels, text),))
+
+
+RULE = Rule(FAULTS[CODE], find)
