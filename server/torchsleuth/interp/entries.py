@@ -22,11 +22,12 @@ from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import nodes_in, stores
+from torchsleuth.syntax.forms import is_constant, is_function_call, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Reader
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -260,6 +261,7 @@ class EntryPoints(DeclaredShapes):
         kwargs = OpenArguments()
         if found is not None:
             kwargs = self._constructor_arguments(found, given)
+            kwargs.update(_written_options(cls, found, frame))
         instance = self.instantiate(cls, (), kwargs, None, frame)
         native = as_kind(instance.native, LibraryModule) if isinstance(instance, Instance) else None
         if native is not None and native.children == ():
@@ -594,6 +596,27 @@ def _names(demand: Demand, rank: int) -> tuple[str, ...]:
     """Names for the dimensions of an argument of this rank."""
     names = demand.names.split()
     return tuple(names) if rank == len(names) else ("?",) * rank
+
+
+def _written_options(cls: ClassValue, constructor: Function, frame: Frame) -> dict[str, Value]:
+    """The constants that the first call of a class in its file gives for parameters with defaults: what only the defaults
+    would break is not what is made of it."""
+    named = constructor.node.args
+    optional = (
+        {one.arg for one in (*named.posonlyargs, *named.args)[-len(named.defaults) or None :]}
+        if named.defaults
+        else set()
+    )
+    optional |= {one.arg for one, default in zip(named.kwonlyargs, named.kw_defaults) if default is not None}
+    for call in index(parse(frame.source)).of_type(ast.Call):
+        if is_function_call(call, cls.name):
+            given = {part.arg: part.value for part in call.keywords if part.arg in optional}
+            found: dict[str, Value] = {
+                name: value.value for name, value in given.items() if name and is_constant(value, int, float, str)
+            }
+            if found:
+                return found
+    return {}
 
 
 def _required(function: Function, skip: int) -> Iterator[ast.arg]:
