@@ -246,6 +246,7 @@ _ALL = (
     Fault("TS569", "layers-without-activation", "warning"),
     Fault("TS570", "target-never-updated", "warning"),
     Fault("TS571", "accelerator-bypassed", "warning"),
+    Fault("TS572", "step-without-loss", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

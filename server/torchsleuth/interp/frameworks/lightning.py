@@ -130,6 +130,9 @@ class Trainer:
             val_dataloaders = source.val_dataloader()
         optimizers, schedulers = _taken_apart(model.configure_optimizers())
         model._made_optimizers = optimizers
+        # The only one of each is not reached through a loop of its own.
+        optimizer = optimizers[0] if len(optimizers) == 1 else _All(optimizers)
+        scheduler, interval = schedulers[0] if len(schedulers) == 1 else (_All([one for one, _ in schedulers]), "epoch")
         model.on_fit_start()
         model.on_train_start()
         for epoch in range(self.max_epochs or 1000):
@@ -139,8 +142,7 @@ class Trainer:
                 batch = self._moved(batch)
                 _with_what_it_takes(model.on_train_batch_start, batch, index)
                 if model.automatic_optimization:
-                    for optimizer in optimizers:
-                        optimizer.zero_grad()
+                    optimizer.zero_grad()
                     loss = _with_what_it_takes(model.training_step, batch, index, _ANYTHING)
                     if isinstance(loss, dict):
                         loss = loss["loss"]
@@ -148,23 +150,20 @@ class Trainer:
                         loss.backward()
                         model.on_after_backward()
                         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-                        for optimizer in optimizers:
-                            optimizer.step()
-                else:
-                    loss = _with_what_it_takes(model.training_step, batch, index, _ANYTHING)
-                for scheduler, interval in schedulers:
+                        optimizer.step()
                     if interval == "step":
                         scheduler.step()
+                else:
+                    loss = _with_what_it_takes(model.training_step, batch, index, _ANYTHING)
                 _with_what_it_takes(model.on_train_batch_end, _ANYTHING, batch, index)
             if val_dataloaders is not None:
                 self._evaluated(model, val_dataloaders, model.validation_step)
                 model.on_validation_epoch_end()
-            for scheduler, interval in schedulers:
-                if interval == "epoch":
-                    if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
-                        scheduler.step(_ANYTHING)
-                    else:
-                        scheduler.step()
+            if model.automatic_optimization and interval == "epoch":
+                if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
+                    scheduler.step(_ANYTHING)
+                else:
+                    scheduler.step()
             model.on_train_epoch_end()
         model.on_train_end()
 
@@ -218,6 +217,21 @@ class Trainer:
         if isinstance(batch, (list, tuple)):
             return [self._moved(part) for part in batch]
         return batch
+
+
+class _All:
+    """Several optimizers, or schedulers, in the place of one."""
+
+    def __init__(self, parts):
+        self.parts = parts
+
+    def zero_grad(self):
+        for part in self.parts:
+            part.zero_grad()
+
+    def step(self):
+        for part in self.parts:
+            part.step()
 
 
 def _taken_apart(made):

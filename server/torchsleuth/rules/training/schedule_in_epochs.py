@@ -5,7 +5,8 @@ What it finds
     the number of epochs, and LinearLR that falls to zero in that time; StepLR and ExponentialLR that have multiplied the
     learning rate away when the loops end, and would not have with one step an epoch; MultiStepLR whose milestones are epochs;
     and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
-    are made for all batches of all epochs, and stepped once an epoch.
+    are made for all batches of all epochs, and stepped once an epoch: by Lightning, too, which steps once an epoch unless
+    `"interval": "step"` says otherwise.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
     with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
@@ -51,7 +52,18 @@ from torchsleuth.rules.evidence.schedules import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_binary, is_function_call, is_name, is_reference, literal, nodes_in
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_attribute,
+    is_binary,
+    is_binding,
+    is_function_call,
+    is_name,
+    is_reference,
+    literal,
+    nodes_in,
+)
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import LibraryObject, Site, is_int, items_of
 
@@ -70,6 +82,7 @@ _COUNTED = ("range", "zip", "islice", "product")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_lightning(analysis)
     seen: set[object] = set()
     for event in analysis.events("scheduler_step"):
         scheduler = as_kind(event.subject, LibraryObject)
@@ -97,6 +110,29 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if length is not None:
             fixes += with_batches(analysis, event, points, scheduler, length)
         yield Finding(event.site.span, text, (source.span(call).related(message("scheduler.made")),), tuple(fixes))
+
+
+def _of_lightning(analysis: Analysis) -> Iterator[Finding]:
+    """A schedule made for `trainer.estimated_stepping_batches`, which Lightning steps once an epoch unless it is told otherwise."""
+    source = analysis.source
+    for method in analysis.index(source.path).of_type(ast.FunctionDef):
+        if method.name != "configure_optimizers" or any(literal(part) == "interval" for part in ast.walk(method)):
+            continue
+        for bound in nodes_in(method, ast.Assign):
+            counted = any(is_attribute(part, "estimated_stepping_batches") for part in ast.walk(bound.value))
+            if not is_binding(bound) or not counted or not called(bound.value).endswith("LR"):
+                continue
+            name = bound.targets[0].id
+            listed = [
+                part
+                for returned in nodes_in(method, ast.Return)
+                for listing in nodes_in(returned, ast.List)
+                for part in listing.elts
+                if is_name(part, name)
+            ]
+            fixes = [replacement(source, part, f'{{"scheduler": {name}, "interval": "step"}}') for part in listed[:1]]
+            text = message("scheduler.lightning", scheduler=called(bound.value))
+            yield Finding(source.span(bound.value), text, (), fixes)
 
 
 def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:

@@ -1,0 +1,74 @@
+"""step-without-loss: a training step of Lightning's that gives no loss back.
+
+What it finds
+    A `training_step()` of a LightningModule that never returns a value, where nothing switches automatic optimization off.
+Why it hurts
+    Lightning takes None for a batch that is to be skipped: nothing goes backward, and no parameter changes. It says so in a
+    warning at most.
+Example
+    def training_step(self, batch, batch_idx):
+        loss = self.criterion(self(batch[0]), batch[1])
+        self.log("loss", loss)
+Use instead
+    def training_step(self, batch, batch_idx):
+        loss = self.criterion(self(batch[0]), batch[1])
+        self.log("loss", loss)
+        return loss
+Fix safety
+    Safe where one loss is computed.
+References
+    lightning.LightningModule.training_step, "Return"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Position, Span
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import contains, is_binding, is_function, nodes_in
+
+CODE = "TS572"
+_BASE = "LightningModule"
+_BY_HAND = ("automatic_optimization", "manual_backward")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    bases = {id(use.node) for use in analysis.names.uses if use.path.endswith(f".{_BASE}")}
+    if any(word in analysis.source.text for word in _BY_HAND):
+        return
+    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
+        for step in owner.body if any(id(base) in bases for base in owner.bases) else ():
+            if is_function(step, "training_step") and not step.decorator_list and _gives_nothing(step):
+                yield _finding(analysis, step)
+
+
+def _gives_nothing(step: ast.FunctionDef) -> bool:
+    """Whether a method computes something and returns none of it: one that only raises, or is empty, is meant for others."""
+    returns = any(part.value is not None for part in nodes_in(step, ast.Return))
+    ends = step.body[-1]
+    empty = isinstance(ends, ast.Raise | ast.Pass) or (
+        isinstance(ends, ast.Expr) and isinstance(ends.value, ast.Constant)
+    )
+    return not returns and not empty and not contains(step, ast.Yield)
+
+
+def _finding(analysis: Analysis, step: ast.FunctionDef) -> Finding:
+    source = analysis.source
+    start = source.start_of(step)
+    begin = Position(start.line, start.column + len("def "))
+    at = Span(source.path, begin, Position(begin.line, begin.column + len(step.name)))
+    losses = [part for part in of_kind(step.body, ast.Assign) if is_binding(part) and "loss" in part.targets[0].id]
+    fixes = []
+    if losses and is_binding(losses[-1]):
+        line = f"return {losses[-1].targets[0].id}"
+        fixes = [Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, step.body[-1], line),))]
+    return Finding(at, message("step.no_loss"), (), fixes)
+
+
+RULE = Rule(FAULTS[CODE], find)
