@@ -31,6 +31,7 @@ from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import is_number
+from torchsleuth.values import Tensor
 
 CODE = "TS569"
 _LOSSES = frozenset("cross_entropy CrossEntropyLoss mse_loss MSELoss BCEWithLogitsLoss l1_loss L1Loss".split())
@@ -54,23 +55,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 break
 
 
-def _layers(analysis: Analysis, scores: object) -> list[Operation]:
-    """The layers with weights that scores come through, if all between the scores and the input is linear."""
+def _layers(analysis: Analysis, scores: Tensor) -> list[Operation]:
+    """The layers with weights that scores come through, the last one first; none if something between the scores and the input
+    is not linear."""
     found: list[Operation] = []
-    last: Operation | None = None
-    for _, operation in lineage(analysis, scores):  # type: ignore[arg-type]
-        last = operation
+    for _, operation in lineage(analysis, scores):
         if operation.name in _LINEAR and operation.module is not None:
             found.append(operation)
         elif operation.name not in _AFFINE:
             # An input may have gone through anything, a part of the network not.
-            return found if not operation.site or operation.operands == () else _up_to_input(found, operation)
-    return found if last is not None else []
-
-
-def _up_to_input(found: list[Operation], operation: Operation) -> list[Operation]:
-    """The layers found, if what they were given was not computed with weights."""
-    return found if all(one.spec.requires_grad is False for one in operation.operands) else []
+            of_input = all(one.spec.requires_grad is False for one in operation.operands)
+            return found if of_input else []
+    return found
 
 
 def _is_wasted(later: Operation, earlier: Operation) -> bool:
