@@ -1,7 +1,7 @@
 """default-shared: a list that is the default of a parameter, and grows with every call.
 
 What it finds
-    A parameter whose default is a list that the function appends to and reads, where the file calls the function in a loop, or
+    A parameter whose default is a list that the function appends to and takes a sum or a mean of, where the file calls the function in a loop, or
     more than once, without that argument.
 Why it hurts
     Python makes a default once. What one call has appended is there in the next: the mean over "this" epoch is that over all
@@ -33,10 +33,12 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_name, is_spread, is_text, loads, nodes_in, stored_in
+from torchsleuth.syntax.forms import called, is_name, is_spread, is_text, nodes_in, stored_in
 
 CODE = "TS564"
 _GROWING = frozenset({"append", "extend", "insert"})
+_SUMMARIES = frozenset("sum mean average median stack cat concat concatenate tensor".split())
+"""Functions of all that a list holds: what earlier calls have put in is not meant."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -60,15 +62,17 @@ def _lists(function: ast.FunctionDef) -> Iterator[tuple[int, str, ast.expr]]:
 
 
 def _grown(function: ast.FunctionDef, name: str) -> ast.Call | None:
-    """Where the function makes the list grow, which it also reads and never replaces."""
+    """Where the function makes the list grow, of which it takes a sum or a mean, and which it never replaces."""
     growing = [
         call
         for call in nodes_in(function, ast.Call)
         if isinstance(call.func, ast.Attribute) and call.func.attr in _GROWING and is_name(call.func.value, name)
     ]
-    receivers = {id(call.func.value) for call in growing if isinstance(call.func, ast.Attribute)}
-    read = any(is_name(part, name) and loads(part) and id(part) not in receivers for part in ast.walk(function))
-    return growing[0] if growing and read and name not in stored_in(function) else None
+    summed = any(
+        called(call) in _SUMMARIES and any(is_name(part, name) for part in call.args)
+        for call in nodes_in(function, ast.Call)
+    )
+    return growing[0] if growing and summed and name not in stored_in(function) else None
 
 
 def _leaves_out(call: ast.Call, function: ast.FunctionDef, place: int, name: str) -> bool:
