@@ -515,7 +515,6 @@ ENGLISH: dict[str, str] = {
     "causal.shifted.here": "shifted here",
     "causal.padding": "these labels hold the padding, too, which the model learns to write: -100 is left out of the loss",
     "causal.padding.mask": "the padding is told from the rest here",
-    "fix.wrap_in": "Wrap in {header}",
     "step.no_loss": "training_step() gives nothing back: Lightning skips the step, and nothing is trained",
     "scheduler.lightning": '{scheduler} counts batches, and Lightning steps it once an epoch: give it the interval "step"',
     "patience.not_reset": "`{name}` is never set back: it counts all epochs without improvement, not those in a row",

@@ -31,7 +31,7 @@ _SAME_FAULT = {
 }
 """The codes under which the analysis finds early what ends a run with another one."""
 _READ_BEFORE = {"TS825": {"TS826"}}
-"""What the analysis says beside what it says of the crash itself: where a value was read as something else."""
+"""Codes that the analysis gives beside that of the crash itself: where a value was read as something else."""
 _NAMED = re.compile(r"`([^`]+)` (?:is )?(\([\d, ]*\))")
 _MAX_RELATED = 7
 _MAX_FIXES = 4

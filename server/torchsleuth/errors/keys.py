@@ -48,7 +48,7 @@ def _what_there_is(case: Case) -> dict[str, str]:
 
 
 def _owner(case: Case) -> str:
-    """What the dictionary of the failing expression is called."""
+    """The name of the dictionary of the failing expression."""
     node = case.frame.node
     return case.frame.source.on_one_line(node.value)[:40] if isinstance(node, ast.Subscript) else "the dictionary"
 

@@ -1,4 +1,4 @@
-"""What Lightning does with a model, as the analysis executes it: in the order of Lightning 2, without what has no effect on tensors.
+"""Lightning's work with a model, as the analysis executes it: in the order of Lightning 2, without what has no effect on tensors.
 
 This file is never imported: it is read, as a file of the workspace is, where a document names a class of Lightning's.
 """

@@ -39,7 +39,7 @@ from torchsleuth.values import SHARES, LibraryObject, Value, items_of, shape_of
 
 CODE = "TS608"
 _HALVES = ((255,), (127.5,))
-"""What bytes are divided by."""
+"""The numbers that bytes are divided by."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

@@ -295,6 +295,15 @@ def made_by(analysis: Analysis, tensor: Tensor, names: Collection[str], between:
     return None
 
 
+def behind(analysis: Analysis, tensor: Tensor, names: Collection[str]) -> Tensor:
+    """The tensor that another one comes from, where operations of these names alone are left out."""
+    for current, operation in lineage(analysis, tensor):
+        if operation.name not in names or not operation.operands:
+            return current
+        tensor = operation.operands[0]
+    return tensor
+
+
 def ancestry(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) -> Iterator[Origin]:
     """The origins that a tensor was computed by, along all operands. `through`: whether it goes on behind an operator of this name."""
     return (origin for _, origin in _ancestors(tensor, through))

@@ -81,7 +81,7 @@ def _judged(analysis: Analysis, loss: Operation) -> _Judged | None:
 
 
 def _behind(analysis: Analysis, scores: Tensor) -> tuple[set[int], set[int]]:
-    """What scores are computed from, by the identity of its origin: with a graph, and in front of a detach()."""
+    """The sites of all that scores are computed from, by identity: with a graph, and in front of a detach()."""
     pending, direct, cut = [scores], set[int](), set[int]()
     for _ in range(_MAX_STEPS):
         if not pending:

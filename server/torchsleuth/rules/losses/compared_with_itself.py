@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import repeated
-from torchsleuth.rules.evidence.operands import lineage, made_by, operand, operands, replaced, tensors_above
+from torchsleuth.rules.evidence.operands import behind, made_by, operand, operands, replaced, tensors_above
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import nodes_in
@@ -54,18 +54,15 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         product = made_by(analysis, scores.tensor, _PRODUCTS, _SCALES)
         if product is None or product.site.span in seen or len(product.operands) != 2:
             continue
-        if _unturned(analysis, product.operands[0]) is _unturned(analysis, product.operands[1]):
+        if _is_one(analysis, product):
             seen.add(product.site.span)
             yield _finding(analysis, product, loss)
 
 
-def _unturned(analysis: Analysis, tensor: Tensor) -> object:
-    """What made a tensor, with a transposition left out."""
-    for current, operation in lineage(analysis, tensor):
-        if operation.name not in _TURNS:
-            return current.origin
-        tensor = operation.operands[0] if operation.operands else tensor
-    return tensor.origin or tensor
+def _is_one(analysis: Analysis, product: Operation) -> bool:
+    """Whether both factors are one tensor, turned or not."""
+    one, other = (behind(analysis, factor, _TURNS) for factor in product.operands)
+    return one is other or (one.origin is not None and one.origin is other.origin)
 
 
 def _finding(analysis: Analysis, product: Operation, loss: Operation) -> Finding:

@@ -40,7 +40,7 @@ CODE = "TS342"
 _CAUSAL = ("LMHeadModel", "ForCausalLM")
 _COPIES = ("clone", "copy", "detach")
 _ELSEWHERE = ("-100", "ignore_index", "DataCollator")
-"""What a file has that leaves padding out in another way."""
+"""Words of a file that leaves padding out in another way."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ _SOFTMAX = ("softmax", "softmax_", "Softmax")
 _MASKING = ("masked_fill", "masked_fill_", "mul", "mul_")
 _PRODUCTS = frozenset("matmul bmm einsum".split())
 _SMALL = 1e-3
-"""What is 0 beside scores: ``-1e-9``, where ``-1e9`` was meant."""
+"""Numbers below this are 0 beside scores: ``-1e-9``, where ``-1e9`` was meant."""
 _BETWEEN = frozenset("dropout Dropout to float contiguous type_as".split())
 
 

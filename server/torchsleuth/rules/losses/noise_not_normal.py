@@ -37,14 +37,18 @@ from torchsleuth.values import Tensor
 CODE = "TS335"
 _UNIFORM = frozenset({"rand", "rand_like"})
 _NORMAL = frozenset({"randn", "randn_like"})
+_EXPONENTIALS = ("exp", "exp_")
 _KEEPS = frozenset("to float type_as view unsqueeze expand".split())
 _SCALES = frozenset("mul clamp add to float".split())
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    products = [one for one in analysis.trace.operations if one.name == "mul" and len(one.operands) == 2]
+    if not any(one.name in _EXPONENTIALS for one in analysis.trace.operations):
+        return
     uses, seen = Uses(analysis), set[Span]()
-    for product in products:
+    for product in analysis.trace.operations:
+        if product.name != "mul" or len(product.operands) != 2:
+            continue
         for noise, scale in (operands(product), operands(product)[::-1]):
             drawn = made_by(analysis, noise.tensor, _UNIFORM | _NORMAL, _KEEPS)
             if drawn is None or drawn.site.span in seen or not _is_deviation(analysis, scale.tensor):
@@ -57,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _is_deviation(analysis: Analysis, scale: Tensor) -> bool:
     """Whether a model has put out the logarithm of a deviation, or of a variance."""
-    return scale.spec.requires_grad is True and made_by(analysis, scale, ("exp", "exp_"), _SCALES) is not None
+    return scale.spec.requires_grad is True and made_by(analysis, scale, _EXPONENTIALS, _SCALES) is not None
 
 
 def _is_whole(noise: Operand, scale: Operand) -> bool:

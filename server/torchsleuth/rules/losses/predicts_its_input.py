@@ -27,7 +27,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loops import repeated
-from torchsleuth.rules.evidence.operands import lineage, operand
+from torchsleuth.rules.evidence.operands import behind, operand
 from torchsleuth.rules.evidence.twins import computed_alike
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
@@ -50,25 +50,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         if scores is None or target is None or loss.site.span in seen or not repeated(loss):
             continue
-        whole = _unviewed(analysis, target.tensor)
+        whole = behind(analysis, target.tensor, _VIEWS)
         length = whole.spec.shape[-1] if whole.spec.shape is not None and len(whole.spec.shape) == 2 else None
         if length is None or length == 1:
             continue
         for lookup in _lookups(analysis, scores.tensor, length):
-            tokens = _unviewed(analysis, lookup.operands[0])
+            tokens = behind(analysis, lookup.operands[0], _VIEWS)
             if computed_alike(analysis, tokens, whole):
                 seen.add(loss.site.span)
                 yield _finding(loss, lookup, target.text("the target"))
                 break
-
-
-def _unviewed(analysis: Analysis, tensor: Tensor) -> Tensor:
-    """The tensor of which another is a view of all its elements."""
-    for current, operation in lineage(analysis, tensor):
-        if operation.name not in _VIEWS or not operation.operands:
-            return current
-        tensor = operation.operands[0]
-    return tensor
 
 
 def _lookups(analysis: Analysis, scores: Tensor, length: object) -> Iterator[Operation]:

@@ -87,7 +87,7 @@ def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Findi
 
 
 def _name(analysis: Analysis, call: LibraryCall) -> str | None:
-    """What the accelerator is called where it prepares something."""
+    """The name of the accelerator where it is called."""
     node = call.site.call
     return analysis.source_of(call.site.span.path).segment(node.func.value) if is_method_call(node) else None
 
@@ -170,7 +170,7 @@ def _accumulated(analysis: Analysis, made: LibraryCall, backward: LibraryCall) -
     if model is not None and accelerator is not None and loops and len(models) == 1:
         header = f"with {accelerator}.accumulate({model}):"
         changes = edits.wrap_all(analysis.source_of(path), loops[-1].body, header)
-        yield Candidate(message("fix.wrap_in", header=header), changes)
+        yield Candidate(message("fix.wrap", text=header), changes)
 
 
 def _is_number(analysis: Analysis, divisor: ast.expr, given: ast.expr, steps: int) -> bool:
