@@ -94,7 +94,7 @@ def follow(
     """Where an operation leaves a dimension of an operand of shape `before` in a result of this shape."""
     if not 0 <= axis < len(before):
         return None
-    name = operation.name.strip("_")
+    name = operation.bare_name
     module = operation.module
     if module is not None and module.type_name.startswith(_RECURRENT):
         return _recurrent(operation, axis, before, position)

@@ -143,7 +143,7 @@ def argument_behind(value: object) -> Tensor | None:
         origin = value.origin
         if value.spec.shape is not None or origin is None:
             return None
-        name = origin.operator.rpartition(".")[2]
+        name = origin.name
         if name not in _KEEPS_RANK | _WITH_NUMBER or len(origin.sources) != 1:
             return None
         value = origin.sources[0]

@@ -97,5 +97,5 @@ def _is_unbounded(name: str, tensors: Sequence[Tensor]) -> bool:
 def _is_weight(tensor: Tensor) -> bool:
     """Whether a tensor is a parameter, or one with its dimensions in another order."""
     origin = tensor.origin
-    turned = origin is not None and origin.operator.rpartition(".")[2] in _TURNS and len(origin.sources) == 1
+    turned = origin is not None and origin.name in _TURNS and len(origin.sources) == 1
     return tensor.parameter or (turned and origin is not None and origin.sources[0].parameter)

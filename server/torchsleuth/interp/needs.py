@@ -234,7 +234,7 @@ def _counted_up(value: object) -> Size | None:
                 and {"end", "step"}.isdisjoint(keyword.arg for keyword in node.keywords)
             )
             return value.spec.shape[0] if plain and value.spec.shape else None
-        if value.origin.operator.rpartition(".")[2] not in _KEEPING or len(value.origin.sources) != 1:
+        if value.origin.name not in _KEEPING or len(value.origin.sources) != 1:
             return None
         value = value.origin.sources[0]
     return None

@@ -46,6 +46,11 @@ class Operation:
         return self.target.rpartition(".")[2]
 
     @property
+    def bare_name(self) -> str:
+        """Its name without underscores: ``add`` of ``Tensor.add_``."""
+        return self.name.strip("_")
+
+    @property
     def tensors(self) -> list[Tensor]:
         return of_kind((*self.args, *self.kwargs.values()), Tensor)
 
@@ -104,6 +109,11 @@ class LibraryCall:
     """How many events came before it."""
     guarded: bool = False
     """Whether it stands in a ``try`` that catches what it raises."""
+
+    @property
+    def name(self) -> str:
+        """The last word of its path: ``step`` of ``torch.optim.Adam.step``."""
+        return self.path.rpartition(".")[2]
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         if name in self.kwargs:

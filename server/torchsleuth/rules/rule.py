@@ -242,8 +242,3 @@ def load_rule(fault: Fault) -> Rule:
     """The rule that finds a fault in the text, loaded alone. Raises ModuleNotFoundError if there is none."""
     rule: Rule = importlib.import_module(f"torchsleuth.rules.{fault.rule}").RULE
     return rule
-
-
-def related(source: SourceText, node: ast.AST, message: str) -> Related:
-    """A node, with what it has to do with a diagnostic; a site knows that of itself: ``site.span.related(…)``."""
-    return source.span(node).related(message)

@@ -183,6 +183,16 @@ class Origin:
     inputs: tuple[TensorSpec, ...] = ()
     sources: tuple[Tensor, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The last word of its operator: ``cat`` of ``torch.cat``."""
+        return self.operator.rpartition(".")[2]
+
+    @property
+    def bare_name(self) -> str:
+        """Its name without underscores: ``add`` of ``Tensor.add_``."""
+        return self.name.strip("_")
+
 
 class Tensor(Ref):
     """A tensor.

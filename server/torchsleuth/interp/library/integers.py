@@ -236,7 +236,7 @@ def _any_place(tensor: Tensor, dim: int) -> Bounds | None:
         origin = current.origin
         if origin is None or current.storage.slots.get("version", 0):
             return None
-        name = origin.operator.rpartition(".")[2].strip("_")
+        name = origin.bare_name
         if name in _SCORES:
             size = as_kind(shape[dim], int) if shape and -len(shape) <= dim < len(shape) else None
             width = current.spec.shape[-1] if current.spec.shape else None
@@ -249,7 +249,7 @@ def _any_place(tensor: Tensor, dim: int) -> Bounds | None:
 
 def _is_made_up(tensor: Tensor) -> bool:
     origin = tensor.origin
-    name = origin.operator.rpartition(".")[2] if origin is not None else ""
+    name = origin.name if origin is not None else ""
     if origin is None or name not in _MADE:
         return False
     return name in _DRAWN or all(_is_made_up(source) for source in origin.sources)

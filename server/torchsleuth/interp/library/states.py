@@ -67,7 +67,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
 
 def has_renamed(interp: Interpreter) -> bool:
     """Whether something was called under which parameters have other names, and modules other attributes."""
-    return any(call.path.rpartition(".")[2] in RENAMES and not call.receiver for call in interp.trace.calls)
+    return any(call.name in RENAMES and not call.receiver for call in interp.trace.calls)
 
 
 def is_open(interp: Interpreter, module: Value) -> bool:

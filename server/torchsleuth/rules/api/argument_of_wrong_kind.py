@@ -170,7 +170,7 @@ def _given(analysis: Analysis, call: LibraryCall) -> Finding | None:
     node, path = call.site.call, call.site.span.path
     if node is None or not node.args or isinstance(node.args[0], ast.Starred):
         return None
-    source, made, first = analysis.source_of(path), call.path.rpartition(".")[2], call.args[0] if call.args else None
+    source, made, first = analysis.source_of(path), call.name, call.args[0] if call.args else None
     written = node.args[0]
     name = f"`{source.segment(written)}`"
     if call.path == LOADER and isinstance(first, ClassValue):

@@ -194,7 +194,7 @@ def _compares_constants(analysis: Analysis, term: Tensor) -> bool:
     """Whether a term is a loss of two tensors that were both kept out of the graph: of a teacher and itself. What is frozen for
     a while is no such thing."""
     origin = term.origin
-    name = origin.operator.rpartition(".")[2] if origin is not None else ""
+    name = origin.name if origin is not None else ""
     if origin is None or name not in LOSSES | _OTHERS or term.spec.requires_grad is not False:
         return False
     cuts = [cut_of(source) for source in origin.sources]
@@ -279,7 +279,7 @@ def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:
 def _additions(analysis: Analysis, tensor: Tensor, depth: int = 12) -> Iterator[Operation]:
     """The additions that a loss is the result of, through factors and signs."""
     origin = tensor.origin
-    name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+    name = origin.bare_name if origin is not None else ""
     operation = analysis.operation_of(origin)
     if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
         return
@@ -315,7 +315,7 @@ def _mended(analysis: Analysis, backward: Site, cut: Cut) -> Iterator[Candidate]
 def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
     """The terms of a sum, through factors and signs."""
     origin = tensor.origin
-    name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+    name = origin.bare_name if origin is not None else ""
     if origin is None or depth == 0 or not (name in _SUMS or (name in _FACTORS and len(origin.sources) == 1)):
         yield tensor
         return

@@ -29,7 +29,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.values import Tensor
@@ -59,7 +59,7 @@ def _terms(loss: Tensor) -> Iterator[Tensor]:
             return
         current = pending.pop()
         origin = current.origin
-        if origin is not None and origin.operator.rpartition(".")[2].strip("_") in _SUMS:
+        if origin is not None and origin.bare_name in _SUMS:
             pending += origin.sources
         elif origin is not None:
             yield current
@@ -87,8 +87,8 @@ def _is_of_frozen(analysis: Analysis, tensor: Tensor) -> bool:
 def _finding(analysis: Analysis, term: Tensor, cut: Cut) -> Finding:
     site = term.origin.site if term.origin is not None else cut.site
     source = source_at(analysis, cut.site)
-    places = (related(source_at(analysis, site), site.node, message("term.loss")), *call_trail(cut.site.scene, limit=1))
-    text = " ".join(source.segment(cut.site.node).split())
+    places = (site.span.related(message("term.loss")), *call_trail(cut.site.scene, limit=1))
+    text = source.on_one_line(cut.site.node)
     return Finding(cut.site.span, message("term.cut", text=text), places, tuple(_attached(analysis, cut)))
 
 

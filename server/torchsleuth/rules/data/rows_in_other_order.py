@@ -28,7 +28,6 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import Rows, rows_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.evidence.operands import operands, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
@@ -48,7 +47,7 @@ _MEETS = frozenset(
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[int] = set()
     for operation in analysis.trace.operations:
-        if short_name(operation) not in _MEETS or len(operation.operands) < 2:
+        if operation.name not in _MEETS or len(operation.operands) < 2:
             continue
         for predicted, labels in (operation.operands[:2], operation.operands[1::-1]):
             what = _apart(predicted, labels) if not _is_predicted(labels) and _is_predicted(predicted) else None

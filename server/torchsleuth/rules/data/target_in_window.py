@@ -126,7 +126,7 @@ def _inside(node: ast.expr) -> set[str]:
 def _finding(analysis: Analysis, window: ast.Subscript, target: ast.Subscript) -> Finding:
     source = analysis.source
     place, span = parts_of_key(target)[0], parts_of_key(window)[0]
-    text = message("window.target", target=" ".join(source.segment(target).split()))
+    text = message("window.target", target=source.on_one_line(target))
     fixes: tuple[Candidate, ...] = ()
     if isinstance(span, ast.Slice) and span.upper is not None:
         new = source.segment(span.upper)

@@ -97,7 +97,7 @@ def _makers(tensor: Tensor, depth: int = 12) -> Iterator[str]:
         for source in origin.sources:
             yield from _makers(source, depth - 1)
     else:
-        yield origin.operator.rpartition(".")[2]
+        yield origin.name
 
 
 def _keeps_state(point: LoopPoint) -> bool:

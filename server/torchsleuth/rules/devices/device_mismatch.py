@@ -72,7 +72,7 @@ def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: 
         [*node.args[1:2], *(part.value for part in node.keywords if part.arg == "lengths")] if node is not None else []
     )
     name = expression_text(written[0] if written else None, "the tensor of lengths")
-    text = message("device.numpy", tensor=name, device=device.described, call=call.path.rpartition(".")[2])
+    text = message("device.numpy", tensor=name, device=device.described, call=call.name)
     candidates = tuple(
         Candidate(message("fix.append", expression=name, suffix=".cpu()"), (append(source, part, ".cpu()"),))
         for part in written[:1]

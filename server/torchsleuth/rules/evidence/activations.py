@@ -46,7 +46,7 @@ def applied(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Opera
         origin = current.origin
         if origin is None:
             return None
-        if origin.operator.rpartition(".")[2].rstrip("_") in names:
+        if origin.name.rstrip("_") in names:
             return sites.get(id(origin.site))
         if not origin.sources:
             return None
@@ -62,7 +62,7 @@ def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str
     span = layer.site.span
     places = [span.related(message("logits.here"))]
     if layer.module is None:
-        return places, short_name(layer)
+        return places, layer.name
     return places + constructor_related(layer.module, None, None), layer_text(layer.module)
 
 
@@ -103,7 +103,7 @@ def _unpassed(analysis: Analysis, module: LibraryModule, title: str) -> Iterator
                 yield Candidate(title, (edits.remove_keyword(source, node, keyword),))
     package = source.segment(site.node.func.value)
     identity = edits.replace(source, site.node, f"{package}.Identity()")
-    old = text_of(source, site.node)
+    old = source.on_one_line(site.node)
     yield Candidate(message("fix.replace", old=old, new=f"{package}.Identity()"), (identity,), safe=False)
 
 
@@ -157,12 +157,3 @@ def _package(site: Site, path: str) -> str | None:
             if path.startswith(f"{value.path}."):
                 return f"{name}{path.removeprefix(value.path)}"
     return None
-
-
-def short_name(operation: Operation) -> str:
-    """``BCELoss``, ``nll_loss``."""
-    return operation.name
-
-
-def text_of(source: SourceText, node: ast.AST) -> str:
-    return source.on_one_line(node)

@@ -36,7 +36,7 @@ def held(tensor: Tensor) -> Bounds | Ends | None:
 def is_choice(tensor: Tensor) -> bool:
     """Whether a tensor holds the numbers of the best scores."""
     origin = tensor.origin
-    return origin is not None and origin.operator.rpartition(".")[2] in _CHOICES
+    return origin is not None and origin.name in _CHOICES
 
 
 __all__ = ["DEFAULT_IGNORED", "ENTROPIES", "held", "ignored_by", "is_choice", "is_entropy"]

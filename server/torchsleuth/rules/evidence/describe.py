@@ -111,7 +111,7 @@ def origin_trail(tensor: Tensor, name: str) -> list[Related]:
     if origin is None:
         return []
     inputs = [shape_text(spec) for spec in origin.inputs[:2] if spec.shape is not None]
-    operator = origin.operator.rpartition(".")[2].strip("_")
+    operator = origin.bare_name
     if inputs:
         text = message(
             "related.origin",

@@ -27,7 +27,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
     """Samples of a distribution that a network has computed, and that a loss is computed from, though sample() has no
     gradient. Where probabilities of samples are asked for, or gradients are cut on purpose, it is meant so."""
     calls = [call for call in analysis.trace.calls if call.path.startswith(_DISTRIBUTIONS)]
-    names = {call.path.rpartition(".")[2] for call in calls}
+    names = {call.name for call in calls}
     if "sample" not in names or names & {"log_prob", "rsample"}:
         return
     seen: set[Span] = set()

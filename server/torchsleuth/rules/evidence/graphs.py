@@ -58,7 +58,7 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
 
 def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
     """The source of a place, shortened."""
-    text = " ".join(analysis.source_of(site.span.path).segment(site.node).split())
+    text = analysis.source_of(site.span.path).on_one_line(site.node)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 

@@ -87,7 +87,7 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
         if call.get(1, "p", 0.5) != 0:
             owner = instances.get(id(call.site.scene.instance()))
             if owner is not None and _asks_for_mode(call.site.node):
-                yield ModeDependent(call.path.rpartition(".")[2], call.site, owner.state["training"])
+                yield ModeDependent(call.name, call.site, owner.state["training"])
 
 
 def _switched(module: LibraryModule) -> bool:

@@ -319,7 +319,7 @@ def _ancestors(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) 
         if origin is not None and id(origin) not in seen:
             seen.add(id(origin))
             yield current, origin
-            pending += origin.sources if through(origin.operator.rpartition(".")[2].strip("_")) else ()
+            pending += origin.sources if through(origin.bare_name) else ()
 
 
 def layers_behind(analysis: Analysis, tensor: Tensor, *prefixes: str) -> Iterator[LibraryModule]:
@@ -352,7 +352,7 @@ def birth(tensor: Tensor) -> Birth | None:
 
 
 def _birth_of(tensor: Tensor, origin: Origin) -> Birth | None:
-    call, name = origin.site.call, origin.operator.rpartition(".")[2]
+    call, name = origin.site.call, origin.name
     return Birth(tensor.spec.shape or (), call, origin.site, name) if call is not None else None
 
 

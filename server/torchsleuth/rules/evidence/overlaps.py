@@ -19,7 +19,7 @@ def overlaps(quotient: Operation) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
     above, below = ({id(part): part for part in _summed(one)} for one in quotient.operands)
     for product in above.values():
         origin = product.origin
-        if origin is None or _name(origin.operator) not in _PRODUCTS or len(origin.sources) != 2:
+        if origin is None or origin.bare_name not in _PRODUCTS or len(origin.sources) != 2:
             continue
         for prediction, mask in (origin.sources, origin.sources[::-1]):
             if id(prediction) in below and id(mask) in below and prediction is not mask:
@@ -39,11 +39,7 @@ def _summed(tensor: Tensor) -> Iterator[Tensor]:
         origin = pending.pop().origin if pending else None
         if origin is None:
             continue
-        if _name(origin.operator) == "sum" and len(origin.sources) == 1:
+        if origin.bare_name == "sum" and len(origin.sources) == 1:
             yield origin.sources[0]
-        elif _name(origin.operator) in _SHIFTS:
+        elif origin.bare_name in _SHIFTS:
             pending += origin.sources
-
-
-def _name(operator: str) -> str:
-    return operator.rpartition(".")[2].strip("_")

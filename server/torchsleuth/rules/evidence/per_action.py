@@ -18,7 +18,7 @@ _MAX_STEPS = 40
 
 def unsummed(analysis: Analysis, uses: Uses, operation: Operation) -> tuple[Operand, Operand, Operation] | None:
     """The log-probabilities (…, A), what they meet (…, 1), and the call that gave them, where the result is averaged."""
-    name = operation.name.strip("_")
+    name = operation.bare_name
     if name not in MEETINGS or len(operation.specs) != 2 or len(operation.tensors) != 2:
         return None
     for wide, column in (operands(operation)[:2], operands(operation)[:2][::-1]):
@@ -52,7 +52,7 @@ def _log_prob(analysis: Analysis, tensor: Tensor) -> tuple[Operation | None, boo
         if origin is None or id(origin) in seen or current.spec.shape is None:
             continue
         seen.add(id(origin))
-        name = origin.operator.rpartition(".")[2].strip("_")
+        name = origin.bare_name
         if name == "log_prob":
             call = analysis.operation_of(origin)
             single = origin.operator.split(".")[-2] in _EACH
@@ -89,7 +89,7 @@ def _is_averaged(uses: Uses, operation: Operation) -> bool:
             if id(use) in seen:
                 continue
             seen.add(id(use))
-            name = use.target.rpartition(".")[2].strip("_")
+            name = use.bare_name
             if name in LOSSES or (name in WHOLE and len(use.args) == 1 and not use.kwargs):
                 ends += 1
             elif name in ELEMENTWISE:

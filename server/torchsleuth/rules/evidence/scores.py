@@ -38,7 +38,7 @@ def scoring(analysis: Analysis, index: Tensor) -> Operation | None:
             continue
         seen.add(id(origin))
         operation = analysis.operation_of(origin)
-        chosen = chosen or origin.operator.rpartition(".")[2] in _CHOOSES
+        chosen = chosen or origin.name in _CHOOSES
         if chosen and operation is not None and operation.module is not None:
             return operation if operation.module.type_name in _LAYERS else None
         pending += [(source, chosen) for source in origin.sources]

@@ -13,7 +13,7 @@ from torchsleuth.explanations import POSITIVE
 from torchsleuth.interp.marks import ACTIVATIONS, KEPT_BY
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import LAYERS, applied, layer_places, short_name
+from torchsleuth.rules.evidence.activations import LAYERS, applied, layer_places
 from torchsleuth.rules.evidence.describe import call_trail, expression_text
 from torchsleuth.rules.evidence.operands import appended, lineage, package_name, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
@@ -46,7 +46,7 @@ def not_positive(analysis: Analysis) -> Iterator[Finding]:
         return
     seen: set[tuple[Span, str]] = set()
     for call in analysis.trace.calls:
-        wanted = POSITIVE.get(call.path.rpartition(".")[2]) if call.path.startswith(_DISTRIBUTIONS) else None
+        wanted = POSITIVE.get(call.name) if call.path.startswith(_DISTRIBUTIONS) else None
         if wanted is None or call.guarded or call.get(len(call.args), "validate_args") is False:
             continue
         for name, position in wanted.items():
@@ -59,7 +59,7 @@ def not_positive(analysis: Analysis) -> Iterator[Finding]:
 
 def _finding(analysis: Analysis, call: LibraryCall, name: str, value: Tensor) -> Finding | None:
     node = _written(call, name)
-    words = {"value": expression_text(node, f"the {name}"), "name": name, "distribution": call.path.rpartition(".")[2]}
+    words = {"value": expression_text(node, f"the {name}"), "name": name, "distribution": call.name}
     trail: tuple[Related, ...] = tuple(call_trail(call.site.scene, limit=1))
     held = _content(analysis, value)
     if held is not None:
@@ -78,7 +78,7 @@ def _finding(analysis: Analysis, call: LibraryCall, name: str, value: Tensor) ->
 
 def _written(call: LibraryCall, name: str) -> ast.expr | None:
     written = call.site.call
-    position = POSITIVE[call.path.rpartition(".")[2]][name]
+    position = POSITIVE[call.name][name]
     if written is None or is_spread(written.args):
         return None
     return argument_of(written, position, name)
@@ -109,11 +109,11 @@ def _of_both_signs(analysis: Analysis, value: Tensor) -> tuple[list[Related], st
         return None
     if "activation" in raw.tags:
         activation = applied(analysis, raw, tuple(ACTIVATIONS))
-        if activation is None or short_name(activation) not in _BOTH_SIGNS:
+        if activation is None or activation.name not in _BOTH_SIGNS:
             return None
         span = activation.site.span
-        here = span.related(message("activation.here", activation=short_name(activation)))
-        return [here], short_name(activation)
+        here = span.related(message("activation.here", activation=activation.name))
+        return [here], activation.name
     if any(map(_shifts, _behind(analysis, raw))) or _has_bias(analysis, applied(analysis, raw, LAYERS)):
         return None
     return layer_places(analysis, raw)
@@ -128,7 +128,7 @@ def _unclamped(analysis: Analysis, value: Tensor) -> Tensor | None:
         operation = analysis.operation_of(origin)
         if origin is None or operation is None or not origin.sources:
             return None
-        name = short_name(operation)
+        name = operation.name
         if name not in KEPT_BY and not (name in _CLAMPS and _lets_negative(operation)):
             return None
         value = origin.sources[0]
@@ -144,14 +144,14 @@ def _lets_negative(clamp: Operation) -> bool:
 def _behind(analysis: Analysis, raw: Tensor) -> Iterator[Operation]:
     """The operations after the layer."""
     for _, operation in lineage(analysis, raw):
-        if short_name(operation) in LAYERS:
+        if operation.name in LAYERS:
             return
         yield operation
 
 
 def _shifts(operation: Operation) -> bool:
     """Whether an operation adds a number that may make all elements positive, or one that is not known."""
-    if short_name(operation).strip("_").removeprefix("i") not in ("add", "sub"):
+    if operation.bare_name.removeprefix("i") not in ("add", "sub"):
         return False
     numbers = [value for value in operation.args if not isinstance(value, Tensor)]
     return any(not isinstance(number, int | float) or abs(number) > _SMALL for number in numbers)
@@ -183,7 +183,7 @@ def _content(analysis: Analysis, value: Tensor) -> tuple[float, float] | None:
         return None
     origin = value.origin
     operation = analysis.operation_of(origin)
-    name = origin.operator.rpartition(".")[2] if origin is not None else ""
+    name = origin.name if origin is not None else ""
     if origin is None or operation is None:
         return None
     made = _made(operation, name)

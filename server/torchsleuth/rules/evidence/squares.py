@@ -96,7 +96,7 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
 
 
 def _name(operation: Operation) -> str:
-    return operation.name.strip("_")
+    return operation.bare_name
 
 
 def _is_against_another(loss: Operation, made: Shape) -> bool:
@@ -110,7 +110,7 @@ def _is_widened_here(tensor: Tensor, operation: Operation) -> bool:
     for _ in range(_STEPS_BEFORE):
         if origin is None or origin.site.scene.function is not operation.site.scene.function:
             return False
-        name = origin.operator.rpartition(".")[2]
+        name = origin.name
         if name in _WIDENS and (name != "getitem" or _has_none(origin.site.node)):
             return True
         if any(isinstance(part, ast.keyword) and part.arg == "keepdim" for part in ast.walk(origin.site.node)):

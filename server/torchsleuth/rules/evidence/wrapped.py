@@ -59,7 +59,7 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
             state.site.span.related(message("state.misfit.saved")),
         )
         inner = _INNER[wrap.path]
-        text = message("state.wrapped", name=name, wrapper=wrap.path.rpartition(".")[2], inner=inner)
+        text = message("state.wrapped", name=name, wrapper=wrap.name, inner=inner)
         yield Finding(load.site.span, text, places, tuple(_unwrapped(analysis, state.site, inner)))
 
 

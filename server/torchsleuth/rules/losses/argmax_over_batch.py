@@ -26,7 +26,7 @@ from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name, written_call
+from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -42,7 +42,7 @@ _CHOICES = frozenset({"argmax", "max"})
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for compared in analysis.trace.operations:
-        if short_name(compared) not in _COMPARISONS or len(compared.operands) != 2:
+        if compared.name not in _COMPARISONS or len(compared.operands) != 2:
             continue
         for picked, labels in (compared.operands, compared.operands[::-1]):
             choice = _choice(analysis, picked) if batch_of(labels) is not None else None
@@ -62,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _choice(analysis: Analysis, picked: Tensor) -> Operation | None:
     """The operation that found the indices which a tensor holds."""
     for tensor, operation in lineage(analysis, picked):
-        name = short_name(operation)
+        name = operation.name
         if name in _CHOICES and tensor.spec.dtype == "int64":
             return operation
         if name not in KEPT_BY:
@@ -77,7 +77,7 @@ def _picks_samples(choice: Operation, used: Operand, samples: int) -> bool:
         return False
     if dim is None:
         count = used.shape[samples]
-        return short_name(choice) == "argmax" and dims.is_number(count) and count > 1
+        return choice.name == "argmax" and dims.is_number(count) and count > 1
     return type(dim) is int and -rank <= dim < rank and dim % rank == samples
 
 
@@ -91,10 +91,10 @@ def _only_class(choice: Operation, used: Operand, samples: int | None) -> int | 
 
 def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, dim: int) -> Finding:
     """The score of one class, which is to be compared with a threshold."""
-    text = message("argmax.of_one", choice=short_name(choice), shape=shape_text(used.spec), dim=dim)
+    text = message("argmax.of_one", choice=choice.name, shape=shape_text(used.spec), dim=dim)
     site = written_call(choice)
     fixes = []
-    if site is not None and site.call is not None and used.node is not None and short_name(choice) == "argmax":
+    if site is not None and site.call is not None and used.node is not None and choice.name == "argmax":
         threshold = 0.5 if "sigmoid" in used.tensor.tags else 0
         given = f"({written(source_at(analysis, site), used.node)}.squeeze({dim}) > {threshold})"
         fixes.append(replaced(analysis, site, site.call, given, safe=False))
@@ -114,7 +114,7 @@ def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: O
     classes = 1 if samples == 0 else 0 if len(used.shape) == 2 else -1
     text = message(
         "argmax.samples",
-        choice=short_name(choice),
+        choice=choice.name,
         shape=shape_text(used.spec),
         samples=samples,
         classes=classes % len(used.shape),

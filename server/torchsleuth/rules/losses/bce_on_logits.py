@@ -23,7 +23,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, short_name, written_call
+from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, written_call
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
@@ -46,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
     places, layer = layer_places(analysis, scores)
     places += call_trail(operation.site.scene, limit=1)
-    name, stable = short_name(operation), _STABLE[short_name(operation)]
+    name, stable = operation.name, _STABLE[operation.name]
     text = message(
         "bce.logits",
         tensor=expression_text(operand_node(operation, 0), "the input"),
@@ -62,7 +62,7 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
     activation = applied(analysis, scores, tuple(ACTIVATIONS))
     places: list[Related] = []
     candidates: list[Candidate] = []
-    old = "an activation" if activation is None else short_name(activation)
+    old = "an activation" if activation is None else activation.name
     if activation is not None:
         span, site = activation.site.span, written_call(activation)
         places.append(span.related(message("activation.here", activation=old)))
@@ -72,7 +72,7 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
             candidates.append(Candidate(message("fix.replace", old=old, new=new), (edit,)))
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
-    text = message("bce.activation", tensor=tensor, activation=old, loss=short_name(operation))
+    text = message("bce.activation", tensor=tensor, activation=old, loss=operation.name)
     return Finding(operation.site.span, text, tuple(places), tuple(candidates))
 
 

@@ -155,7 +155,7 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
 
 def _integers(call: LibraryCall) -> Iterator[tuple[str, Value, ast.expr | None]]:
     """The arguments of a call that have to be integers."""
-    name = call.path.rpartition(".")[2]
+    name = call.name
     parameters = _LAYERS.get(name, ()) if call.path.startswith("torch.nn.") else ()
     parameters = _FUNCTIONS.get(call.path, parameters)
     if parameters == _ALL:

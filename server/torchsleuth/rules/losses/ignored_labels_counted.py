@@ -40,9 +40,7 @@ _CONVERSIONS = frozenset("float double half to type bool".split())
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     ignoring = {ignored_by(operation): operation for operation in analysis.trace.operations if is_entropy(operation)}
-    comparisons = (
-        [one for one in analysis.trace.operations if one.target.rpartition(".")[2] == "eq"] if ignoring else []
-    )
+    comparisons = [one for one in analysis.trace.operations if one.name == "eq"] if ignoring else []
     uses: Uses = Uses(analysis)
     seen: set[Span] = set()
     for operation in comparisons:
@@ -72,7 +70,7 @@ def _is_averaged(uses: Uses, operation: Operation) -> bool:
     """Whether the mean of all comparisons is taken, and nothing is left out before."""
     current = operation
     while following := uses.of(current):
-        name = following[0].target.rpartition(".")[2]
+        name = following[0].name
         if len(following) == 1 and name == "mean":
             return not following[0].args[1:] and not following[0].kwargs
         if len(following) != 1 or name not in _CONVERSIONS:

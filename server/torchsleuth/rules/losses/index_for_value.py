@@ -28,7 +28,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import lineage, operand
 from torchsleuth.rules.losses.mse_on_class_indices import LOSSES
@@ -50,7 +49,7 @@ _MAX_STEPS = 24
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for loss in analysis.trace.operations:
-        if not loss.target.startswith("torch.nn.") or short_name(loss) not in LOSSES:
+        if not loss.target.startswith("torch.nn.") or loss.name not in LOSSES:
             continue
         prediction, target = operand(loss, 0, "input"), operand(loss, 1, "target")
         if prediction is None or target is None:
@@ -65,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _columns(analysis: Analysis, prediction: Tensor) -> object:
     """The shape of the values that a prediction was chosen from."""
     for _, operation in lineage(analysis, prediction):
-        name = short_name(operation)
+        name = operation.name
         if name == "gather":
             raw = bool(operation.operands) and "logits" in operation.operands[0].tags
             return operation.specs[0].shape if raw else None
@@ -82,7 +81,7 @@ def _choice(analysis: Analysis, target: Tensor) -> Operation | None:
         origin = current.origin if current is not None else None
         if current is None or origin is None:
             continue
-        name = origin.operator.rpartition(".")[2].strip("_")
+        name = origin.bare_name
         if name in _CHOICES and current.spec.dtype == "int64":
             operation = analysis.operation_of(origin)
             raw = operation is not None and operation.operands and "logits" in operation.operands[0].tags
@@ -94,7 +93,7 @@ def _choice(analysis: Analysis, target: Tensor) -> Operation | None:
 
 def _finding(analysis: Analysis, loss: Operation, choice: Operation) -> Finding:
     places = (loss.site.span.related(message("index.loss")), *call_trail(choice.site.scene, limit=1))
-    text = message("index.value", choice=short_name(choice), loss=short_name(loss))
+    text = message("index.value", choice=choice.name, loss=loss.name)
     return Finding(choice.site.span, text, places, _values(analysis, choice))
 
 
@@ -104,7 +103,7 @@ def _values(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
     source = analysis.source_of(choice.site.span.path)
     if not is_method_call(node):
         return
-    name = short_name(choice)
+    name = choice.name
     if name.startswith("arg"):
         new = f"a{name.removeprefix('arg')}"
         edit = edits.replace(source, node.func, source.segment(node.func).removesuffix(name) + new)

@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import layer_places, losses, short_name, written_call
+from torchsleuth.rules.evidence.activations import layer_places, losses, written_call
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
 from torchsleuth.rules.evidence.spreads import not_positive
@@ -77,7 +77,7 @@ def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Oper
     """The operation of one of these names whose very values a tensor holds."""
     for _ in range(_MAX_STEPS):
         origin = tensor.origin
-        name = origin.operator.rpartition(".")[2] if origin is not None else ""
+        name = origin.name if origin is not None else ""
         if origin is None or name in names:
             return analysis.operation_of(origin)
         if name not in KEPT_BY or not origin.sources:
@@ -87,12 +87,12 @@ def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Oper
 
 
 def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Finding:
-    rate, name, span = operand(operation, 0, "input"), short_name(made), made.site.span
+    rate, name, span = operand(operation, 0, "input"), made.name, made.site.span
     text = message(
         "likelihood.rate",
         rate=rate.text("the prediction") if rate is not None else "the prediction",
         function=name,
-        loss=short_name(operation),
+        loss=operation.name,
     )
     here = span.related(message("activation.here", activation=name))
     trail = (here, *call_trail(operation.site.scene, limit=1))
@@ -106,7 +106,7 @@ def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Findin
         "likelihood.logits",
         rate=used.text("the prediction") if used is not None else "the prediction",
         layer=layer,
-        loss=short_name(operation),
+        loss=operation.name,
     )
     trail = (*places, *call_trail(operation.site.scene, limit=1))
     return Finding(operation.site.span, text, trail, _without_option(analysis, operation))

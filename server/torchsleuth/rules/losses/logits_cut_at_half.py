@@ -77,7 +77,7 @@ def _layer(analysis: Analysis, scores: Tensor) -> LibraryModule | None:
 
 
 def _name(operation: Operation) -> str:
-    return operation.name.strip("_")
+    return operation.bare_name
 
 
 def _finding(analysis: Analysis, operation: Operation) -> Finding:

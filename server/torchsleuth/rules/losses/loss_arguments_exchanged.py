@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import exchanged, operand
 from torchsleuth.rules.evidence.operators import EXCHANGED, is_exchanged
@@ -47,7 +46,7 @@ def _finding(analysis: Analysis, operation: Operation, fails: bool) -> Finding:
     assert first is not None and second is not None
     text = message(
         "loss.exchanged",
-        loss=short_name(operation),
+        loss=operation.name,
         target=first.text("the first argument"),
         prediction=second.text("the second one"),
     )

@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.masks import Masks
@@ -51,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     masks = Masks(analysis)
     for product in analysis.trace.operations:
-        if short_name(product) not in _PRODUCTS or len(product.operands) != 2:
+        if product.name not in _PRODUCTS or len(product.operands) != 2:
             continue
         masked = _masked(analysis, product.operands[0])
         softmax = _softmax(analysis, masked) if masked is not None else None
@@ -59,7 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         mask = _mask(masked)
         meaning = masks.meaning(mask.tensor) if mask is not None and _is_over_keys(masked, mask) else None
-        fills = short_name(masked).startswith("masked_fill")
+        fills = masked.name.startswith("masked_fill")
         if meaning is not None and meaning.kept is not fills:
             seen.add(masked.site.span)
             yield _finding(analysis, masked, softmax)
@@ -68,7 +67,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _masked(analysis: Analysis, weights: Tensor) -> Operation | None:
     """The operation that set weights to 0 before they went into a product."""
     for _, operation in lineage(analysis, weights):
-        name = short_name(operation)
+        name = operation.name
         if name.startswith("masked_fill"):
             value = operation.args[2] if len(operation.args) > 2 else operation.kwargs.get("value")
             return operation if value == 0 and not isinstance(value, bool) else None
@@ -84,7 +83,7 @@ def _softmax(analysis: Analysis, masked: Operation) -> Operation | None:
     and not masked."""
     found: Operation | None = None
     for _, operation in lineage(analysis, masked.operands[0]):
-        name = short_name(operation)
+        name = operation.name
         weighted = name == "mul" and len(operation.operands) > 1
         if found is None and name in _SOFTMAX and _is_last(operation):
             found = operation

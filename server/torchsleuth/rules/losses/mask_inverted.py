@@ -146,7 +146,7 @@ def _softmax_of(analysis: Analysis, fill: Operation) -> Operation | None:
             origin = current.origin
             if current is scores and is_in_place(fill.target) or (origin is not None and origin.site is fill.site):
                 return operation
-            if origin is None or not origin.sources or origin.operator.rpartition(".")[2].strip("_") not in _BETWEEN:
+            if origin is None or not origin.sources or origin.bare_name not in _BETWEEN:
                 break
             current = origin.sources[0]
     return None
@@ -223,7 +223,7 @@ def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
     if call is None:
         return
     source = source_at(analysis, site)
-    upper = meaning.origin.operator.rpartition(".")[2].startswith("triu")
+    upper = meaning.origin.name.startswith("triu")
     wanted = "diagonal=1" if upper else "diagonal=0"
     place = 1 if meaning.origin.operator.startswith("torch.") else 0
     given = keyword_of(call, "diagonal")

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, removals, renamed, short_name, written_call
+from torchsleuth.rules.evidence.activations import applied, removals, renamed, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced, source_at
@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def class_indices(analysis: Analysis, operation: Operation) -> tuple[Operand, Operand] | None:
     """Prediction and target, if the operation is a distance between scores for classes and class numbers."""
-    if not operation.target.startswith("torch.nn.") or short_name(operation) not in LOSSES:
+    if not operation.target.startswith("torch.nn.") or operation.name not in LOSSES:
         return None
     prediction, target = operand(operation, 0, "input"), operand(operation, 1, "target")
     if prediction is None or target is None or not prediction.spec.shape or not target.spec.shape:
@@ -81,7 +81,7 @@ def holds_integers(analysis: Analysis, target: Operand) -> bool:
 
 
 def _finding(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand) -> Finding:
-    name = short_name(operation)
+    name = operation.name
     text = message(
         "mse.classes",
         loss=name,
@@ -99,7 +99,7 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
 
 
 def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand) -> Iterator[Candidate]:
-    name = short_name(operation)
+    name = operation.name
     site = written_call(operation)
     edit = renamed(analysis, site, LOSSES[name]) if site is not None else None
     if edit is None:

@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import ACTIVATIONS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, short_name, written_call
+from torchsleuth.rules.evidence.activations import applied, layer_places, losses, renamed, written_call
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -63,7 +63,7 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
     log = as_kind(options.get("log_target", False), bool)
     if target is None or log is None:
         return
-    name, text = short_name(operation), target.described("the target")
+    name, text = operation.name, target.described("the target")
     fixes: list[Candidate] = []
     if "log_softmax" in target.tensor.tags and not log:
         made = operation.site if operation.module is None else operation.module.site
@@ -83,14 +83,14 @@ def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Find
     activation = applied(analysis, scores, tuple(ACTIVATIONS)) if "activation" in scores.tags else None
     places, layer = layer_places(analysis, scores)
     places += call_trail(operation.site.scene, limit=1)
-    name = short_name(operation)
+    name = operation.name
     whole = _WHOLE.get(name, "log_softmax")
     tensor = expression_text(operand_node(operation, 0), "the input")
     fixes = _normalised(analysis, operation, name)
     if activation is None:
         text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
     else:
-        text = message("nll.activation", tensor=tensor, activation=short_name(activation), loss=name, whole=whole)
+        text = message("nll.activation", tensor=tensor, activation=activation.name, loss=name, whole=whole)
     return Finding(operation.site.span, text, tuple(places), fixes)
 
 
@@ -114,13 +114,13 @@ def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) 
     if softmax is not None:
         span = softmax.site.span
         places.append(span.related(message("softmax.here", softmax="softmax")))
-        old, site = short_name(softmax), written_call(softmax)
+        old, site = softmax.name, written_call(softmax)
         edit = renamed(analysis, site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
         if edit is not None:
             fixes.append(Candidate(message("fix.replace", old=old, new=_LOGARITHM[old]), (edit,)))
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
-    text = message("nll.probabilities", tensor=tensor, loss=short_name(operation))
+    text = message("nll.probabilities", tensor=tensor, loss=operation.name)
     return Finding(operation.site.span, text, tuple(places), tuple(fixes))
 
 

@@ -51,7 +51,7 @@ _LOSSES = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"}
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     layers = [one for one in analysis.trace.operations if one.module is not None and _is_open(one)]
-    losses = [one for one in analysis.trace.operations if layers and one.target.rpartition(".")[2] in _LOSSES]
+    losses = [one for one in analysis.trace.operations if layers and one.name in _LOSSES]
     wanted = [(loss, whole) for loss in losses for whole in _parts(operand(loss, 1, "target"), _begins_late)]
     reported: set[Span] = set()
     for operation in layers if wanted else ():
@@ -93,7 +93,7 @@ def _is_shown(loss: Operation, whole: Tensor, operation: Operation, shown: list[
 def _parts(given: Operand | None, is_part: Callable[[ast.AST], bool]) -> Iterator[Tensor]:
     """The tensors of which an operand is computed from such a part."""
     for origin in ancestry(given.tensor) if given is not None else ():
-        if origin.operator.rpartition(".")[2] == "getitem" and is_part(origin.site.node):
+        if origin.name == "getitem" and is_part(origin.site.node):
             yield from origin.sources
 
 

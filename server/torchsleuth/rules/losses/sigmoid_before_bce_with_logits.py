@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, losses, removals, short_name
+from torchsleuth.rules.evidence.activations import applied, losses, removals
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             candidates = removals(analysis, sigmoid, "sigmoid")
         places += call_trail(operation.site.scene, limit=1)
         tensor = expression_text(operand_node(operation, 0), "the input")
-        text = message("sigmoid.bce_with_logits", tensor=tensor, loss=short_name(operation))
+        text = message("sigmoid.bce_with_logits", tensor=tensor, loss=operation.name)
         yield Finding(operation.site.span, text, tuple(places), candidates)
 
 

@@ -24,7 +24,6 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -50,7 +49,7 @@ _MAX_STEPS = 12
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        name = short_name(operation)
+        name = operation.name
         if name not in _PLACES or not operation.target.startswith("torch.nn.") or operation.site.span in seen:
             continue
         target = operand(operation, _PLACES[name], "target")
@@ -67,7 +66,7 @@ def _is_zero_or_one(tensor: Tensor) -> bool:
             return True
         if around is not None:
             return isinstance(around, Bounds) and (around.low, around.high) == (0, 1)
-        name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+        name = origin.bare_name if origin is not None else ""
         if name in _COMPARISONS:
             return True
         if origin is None or name not in KEPT_BY or not origin.sources:

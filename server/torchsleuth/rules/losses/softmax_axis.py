@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import losses, renamed, short_name, written_call
+from torchsleuth.rules.evidence.activations import losses, renamed, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced, source_at
@@ -56,7 +56,7 @@ _MAX_STEPS = 8
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        if short_name(operation) not in _SOFTMAX or operation.site.span in seen:
+        if operation.name not in _SOFTMAX or operation.site.span in seen:
             continue
         used, dim = operand(operation, 0, "input", "self"), dim_of(operation)
         rank = used.spec.rank if used is not None else None
@@ -82,7 +82,7 @@ def _one_output(analysis: Analysis, tensor: Tensor, axis: int) -> LibraryModule 
         step = analysis.operation_of(origin)
         if origin is None or not origin.sources:
             return None
-        name = origin.operator.rpartition(".")[2]
+        name = origin.name
         if name in _ONE_OUTPUT:
             layer = step.module if step is not None else None
             rank = tensor.spec.rank
@@ -106,17 +106,17 @@ def _weighs(analysis: Analysis, softmax: Operation, scores: Tensor) -> bool:
         origin = scores.origin
         if origin is None or not origin.sources:
             return False
-        if origin.operator.rpartition(".")[2] in _PRODUCTS:
+        if origin.name in _PRODUCTS:
             if len(origin.sources) != 2 or any(source.parameter for source in origin.sources):
                 return False
             break
-        if origin.operator.rpartition(".")[2] not in _ELEMENTWISE:
+        if origin.name not in _ELEMENTWISE:
             return False
         scores = origin.sources[0]
     else:
         return False
     return any(
-        short_name(operation) in _PRODUCTS and _sums_over_last(operation) and _is_softmax_of(operation, softmax)
+        operation.name in _PRODUCTS and _sums_over_last(operation) and _is_softmax_of(operation, softmax)
         for operation in analysis.trace.operations
         if len(operation.operands) == 2
     )
@@ -124,7 +124,7 @@ def _weighs(analysis: Analysis, softmax: Operation, scores: Tensor) -> bool:
 
 def _sums_over_last(product: Operation) -> bool:
     """Whether the last dimension of the first operand is what a product sums over."""
-    if short_name(product) != "einsum":
+    if product.name != "einsum":
         return True
     equation = as_kind(product.args[0], str) if product.args else None
     terms, arrow, result = equation.replace(" ", "").partition("->") if equation is not None else ("", "", "")
@@ -140,22 +140,20 @@ def _is_softmax_of(product: Operation, softmax: Operation) -> bool:
             return False
         if origin.site is softmax.site:
             return True
-        if origin.operator.rpartition(".")[2] not in _AFTER or not origin.sources:
+        if origin.name not in _AFTER or not origin.sources:
             return False
         current = origin.sources[0]
     return False
 
 
 def _over_one(analysis: Analysis, operation: Operation, used: Operand, layer: LibraryModule) -> Finding:
-    text = message(
-        "softmax.one", softmax=short_name(operation), tensor=used.text("the input"), shape=shape_text(used.spec)
-    )
+    text = message("softmax.one", softmax=operation.name, tensor=used.text("the input"), shape=shape_text(used.spec))
     places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
     return Finding(operation.site.span, text, tuple(places), _repairs(analysis, operation, used))
 
 
 def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
-    site, name = written_call(operation), short_name(operation)
+    site, name = written_call(operation), operation.name
     if len(used.shape) > 2:
         yield from _along(analysis, operation, 1)
         return
@@ -177,7 +175,7 @@ def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterato
 
 def _over_others(analysis: Analysis, operation: Operation, used: Operand, what: str) -> Finding:
     """A softmax along the queries, or the heads."""
-    text = message(what, softmax=short_name(operation), tensor=used.text("the scores"), shape=shape_text(used.spec))
+    text = message(what, softmax=operation.name, tensor=used.text("the scores"), shape=shape_text(used.spec))
     return Finding(
         operation.site.span, text, tuple(call_trail(operation.site.scene, limit=1)), _along(analysis, operation, -1)
     )
@@ -205,14 +203,14 @@ def _one_class(analysis: Analysis) -> Iterator[Finding]:
             continue
         layer = _one_output(analysis, scores, 1)
         if layer is not None:
-            name = short_name(operation)
+            name = operation.name
             text = message("entropy.one", loss=name, shape=shape_text(given[0].spec), other=_BINARY[name])
             places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
             yield Finding(operation.site.span, text, tuple(places), _binary(analysis, operation))
 
 
 def _binary(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
-    site, name = written_call(operation), short_name(operation)
+    site, name = written_call(operation), operation.name
     edit = renamed(analysis, site, _BINARY[name]) if site is not None else None
     if edit is not None:
         yield Candidate(message("fix.replace", old=name, new=_BINARY[name]), (edit,))

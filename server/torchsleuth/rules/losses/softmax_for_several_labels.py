@@ -26,7 +26,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import applied, losses, short_name, text_of
+from torchsleuth.rules.evidence.activations import applied, losses
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
 from torchsleuth.rules.evidence.operands import operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -60,7 +60,7 @@ def _are_several(target: Tensor) -> bool:
         return False
     for _ in range(_MAX_STEPS):
         origin = target.origin
-        name = origin.operator.rpartition(".")[2].strip("_") if origin is not None else ""
+        name = origin.bare_name if origin is not None else ""
         if origin is None or name in _DRAWS or name not in KEPT_BY or not origin.sources:
             return name in _DRAWS
         target = origin.sources[0]
@@ -75,7 +75,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: s
         places.append(span.related(message("softmax.here", softmax="softmax")))
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
-    text = message("softmax.labels", tensor=tensor, target=target, loss=short_name(operation))
+    text = message("softmax.labels", tensor=tensor, target=target, loss=operation.name)
     fixes = () if softmax is None else tuple(_sigmoid(analysis, softmax))
     return Finding(operation.site.span, text, tuple(places), fixes)
 
@@ -95,7 +95,7 @@ def _sigmoid(analysis: Analysis, softmax: Operation) -> Iterator[Candidate]:
         new = f"{package}.sigmoid({source.segment(site.node.args[0])})"
     else:
         return
-    title = message("fix.replace", old=text_of(source, site.node), new=new)
+    title = message("fix.replace", old=source.on_one_line(site.node), new=new)
     yield Candidate(title, (edits.replace(source, site.node, new),))
 
 

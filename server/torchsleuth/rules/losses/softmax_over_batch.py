@@ -72,7 +72,7 @@ _CHOICES = ("Categorical", "OneHotCategorical", "RelaxedOneHotCategorical")
 def find(analysis: Analysis) -> Iterator[Finding]:
     uses = list(_uses(analysis))
     refused = {misuse.site.span for misuse in analysis.misuses(misuses.MISFIT)}
-    losses = [item for item in analysis.trace.operations if item.target.rpartition(".")[2] in _LOSSES]
+    losses = [item for item in analysis.trace.operations if item.name in _LOSSES]
     seen: set[tuple[str, int, int]] = set()
     for operation in analysis.trace.operations:
         if operation.name not in _NAMES or operation.site.span in refused:
@@ -138,7 +138,7 @@ def _softmax_behind(tensor: Tensor, weighs: bool = False) -> Site | None:
         origin = current.origin
         if origin is None:
             return None
-        name = origin.operator.rpartition(".")[2].strip("_")
+        name = origin.bare_name
         if name in _NAMES:
             return origin.site
         same = name in _KEEPS or (weighs and name in _RESHAPES)
@@ -166,7 +166,7 @@ def _proof(
     for source, use in uses:
         if source is not operation.site:
             continue
-        name = use.target.rpartition(".")[2]
+        name = use.name
         if name in _PICKS and used.spec.rank == 2 and _picked(use, name) in (1, -1):
             return use
         if name in _PREDICTIONS and _is_prediction(use, used):

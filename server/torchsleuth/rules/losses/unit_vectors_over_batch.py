@@ -40,7 +40,7 @@ _KEEPS = frozenset("to float contiguous clone detach mul div truediv cat concat 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     made = [one for one in analysis.trace.operations if one.target == _NORMALIZE and _dim(one) == 0]
-    products = [one for one in analysis.trace.operations if made and one.target.rpartition(".")[2] in _PRODUCTS]
+    products = [one for one in analysis.trace.operations if made and one.name in _PRODUCTS]
     reported: set[Span] = set()
     for operation in made:
         span, used = operation.site.span, operand(operation, 0, "input")

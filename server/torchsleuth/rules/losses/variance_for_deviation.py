@@ -41,7 +41,7 @@ _MAX_STEPS = 12
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    exponentials = [one for one in analysis.trace.operations if _name(one.target) == "exp"]
+    exponentials = [one for one in analysis.trace.operations if one.bare_name == "exp"]
     uses = Uses(analysis) if exponentials else None
     if uses is None:
         return
@@ -77,17 +77,13 @@ def _is_receiver(operation: Operation, node: ast.AST) -> bool:
     return call is not None and isinstance(call.func, ast.Attribute) and call.func.value is node
 
 
-def _name(path: str) -> str:
-    return path.rpartition(".")[2].strip("_")
-
-
 def _same(one: Tensor, other: Tensor) -> bool:
     return one is other or (one.origin is not None and one.origin is other.origin)
 
 
 def _scales_noise(use: Operation, exponential: Operation) -> bool:
     """Whether a product has the exponential and standard normal noise as its factors."""
-    if _name(use.target) not in ("mul", "imul") or len(use.operands) != 2:
+    if use.bare_name not in ("mul", "imul") or len(use.operands) != 2:
         return False
     others = [one for one in use.operands if one.origin is None or one.origin.site is not exponential.site]
     return any(_is_noise(one) for one in others)
@@ -99,7 +95,7 @@ def _is_noise(tensor: Tensor) -> bool:
         origin = current.origin if current is not None else None
         if origin is None:
             return False
-        name = origin.operator.rpartition(".")[2]
+        name = origin.name
         if name in _NOISE:
             return True
         if name not in ("to", "type_as", "float", "view", "expand") or not origin.sources:
@@ -114,16 +110,14 @@ def _sums(uses: Uses, operation: Operation) -> Iterator[Operation]:
     for _ in range(_MAX_STEPS):
         if not pending:
             return
-        found = [use for use in uses.of(pending.pop()) if _name(use.target) in _SUMS]
+        found = [use for use in uses.of(pending.pop()) if use.bare_name in _SUMS]
         yield from found
         pending += found
 
 
 def _has_term(total: Operation, used: Operand) -> bool:
     """Whether a sum has a tensor as a term."""
-    sums = (
-        one for part in total.operands for one in ancestry(part, _SUMS.__contains__) if _name(one.operator) in _SUMS
-    )
+    sums = (one for part in total.operands for one in ancestry(part, _SUMS.__contains__) if one.bare_name in _SUMS)
     terms = (*total.operands, *(term for one in sums for term in one.sources))
     return any(_same(term, used.tensor) for term in terms)
 

@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.operands import lineage, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -50,9 +49,9 @@ _LOSSES = frozenset(
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        product = operation.operands[0] if operation.operands and _name(operation.target) in _REDUCTIONS else None
+        product = operation.operands[0] if operation.operands and operation.bare_name in _REDUCTIONS else None
         origin = product.origin if product is not None else None
-        if origin is None or _name(origin.operator) not in _PRODUCTS or len(origin.sources) != 2:
+        if origin is None or origin.bare_name not in _PRODUCTS or len(origin.sources) != 2:
             continue
         for loss, weights in (origin.sources, origin.sources[::-1]):
             if origin.site.span in seen or not _is_one_weight_each(loss, weights):
@@ -66,10 +65,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield _summed(analysis, origin, whole, weights)
 
 
-def _name(operator: str) -> str:
-    return operator.rpartition(".")[2].strip("_")
-
-
 def _is_one_weight_each(loss: Tensor, weights: Tensor) -> bool:
     """Whether these may be one number, and weights of several samples that nothing trains."""
     constant = not weights.parameter and weights.spec.requires_grad is False
@@ -80,7 +75,7 @@ def _sum_of(analysis: Analysis, loss: Tensor, weights: Tensor) -> Operation | No
     """The sum, or the mean, over all of a tensor that has a row for each weight, and more in each row."""
     sizes = weights.spec.shape or ()
     for tensor, operation in lineage(analysis, loss):
-        name = short_name(operation)
+        name = operation.name
         if name in _REDUCTIONS:
             shape = operation.specs[0].shape if len(operation.specs) == 1 else None
             given = len(operation.args) + len(operation.kwargs)
@@ -99,7 +94,7 @@ def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tens
     shape, sizes = whole.specs[0].shape or (), weights.spec.shape or ()
     text = message(
         "loss.weights.whole",
-        reduction=short_name(whole),
+        reduction=whole.name,
         shape=shape_text(whole.specs[0]),
         weights=shape_text(weights.spec),
     )
@@ -119,7 +114,7 @@ def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tens
 def _mean_of(loss: Tensor, weights: Tensor) -> Origin | None:
     """Where a loss was computed, if it is one number for as many samples as there are weights."""
     origin, sizes = loss.origin, weights.spec.shape
-    if origin is None or _name(origin.operator) not in _LOSSES or not sizes:
+    if origin is None or origin.bare_name not in _LOSSES or not sizes:
         return None
     shapes = [source.spec.shape for source in origin.sources]
     fits = all(shape and dims.equal(shape[0], sizes[0]) is True for shape in shapes) and len(shapes) == 2
@@ -127,7 +122,7 @@ def _mean_of(loss: Tensor, weights: Tensor) -> Origin | None:
 
 
 def _finding(analysis: Analysis, product: Origin, loss: Origin, weights: Tensor) -> Finding:
-    text = message("loss.weights", loss=_name(loss.operator), weights=shape_text(weights.spec))
+    text = message("loss.weights", loss=loss.bare_name, weights=shape_text(weights.spec))
     places = (loss.site.span.related(message("loss.weights.mean")), *call_trail(product.site.scene, limit=1))
     return Finding(product.site.span, text, places, _for_each(analysis, loss))
 
@@ -135,7 +130,7 @@ def _finding(analysis: Analysis, product: Origin, loss: Origin, weights: Tensor)
 def _for_each(analysis: Analysis, loss: Origin) -> Iterator[Candidate]:
     """``reduction="none"`` where the loss is made, or called."""
     for operation in analysis.trace.operations:
-        if operation.site.span == loss.site.span and _name(operation.target) == _name(loss.operator):
+        if operation.site.span == loss.site.span and operation.bare_name == loss.bare_name:
             site = operation.module.site if operation.module is not None else operation.site
             if site is not None and site.call is not None:
                 yield _unreduced(analysis, operation, site.call)

@@ -26,7 +26,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import argument_of
@@ -64,7 +63,7 @@ def _counts(analysis: Analysis, weights: Tensor, of_samples: bool) -> Operation 
     """The bincount() of which weights are a growing function. `of_samples`: looked up by the class of each sample."""
     looked_up = False
     for _, operation in lineage(analysis, weights):
-        name = short_name(operation)
+        name = operation.name
         if name == "bincount":
             return operation if looked_up or not of_samples else None
         looked_up = looked_up or name == "getitem"
@@ -78,14 +77,14 @@ def _counts(analysis: Analysis, weights: Tensor, of_samples: bool) -> Operation 
 def _positive_by_negative(analysis: Analysis, weight: Tensor) -> Operation | None:
     """The division of the number of positive labels by that of the negative ones."""
     for _, operation in lineage(analysis, weight):
-        if short_name(operation) in ("div", "truediv"):
+        if operation.name in ("div", "truediv"):
             parts = operation.args[:2]
             if len(parts) == 2 and isinstance(parts[0], Tensor) and isinstance(parts[1], Tensor):
                 known = (_meaning(analysis, parts[0]), _meaning(analysis, parts[1]))
                 return operation if known == (True, False) else None
             if not parts or not isinstance(parts[0], Tensor):
                 return None  # the reciprocal of something
-        if short_name(operation) not in _GROWING:
+        if operation.name not in _GROWING:
             return None
     return None
 
@@ -95,7 +94,7 @@ def _meaning(analysis: Analysis, count: Tensor) -> bool | None:
     operation = _last(analysis, count)
     if operation is None:
         return None
-    name, args = short_name(operation), operation.args
+    name, args = operation.name, operation.args
     if name in ("sub", "rsub") and len(args) == 2:
         given = next((part for part in args if isinstance(part, Tensor)), None)
         positive = given is not None and not all(isinstance(part, Tensor) for part in args)
@@ -104,17 +103,17 @@ def _meaning(analysis: Analysis, count: Tensor) -> bool | None:
     if name not in _SUMS or not operation.operands:
         return None
     inner = _last(analysis, operation.operands[0])
-    if inner is not None and short_name(inner) == "eq" and len(inner.args) == 2 and inner.args[1] in (0, 1):
+    if inner is not None and inner.name == "eq" and len(inner.args) == 2 and inner.args[1] in (0, 1):
         return bool(inner.args[1])
-    if inner is not None and short_name(inner) in ("rsub", "sub") and inner.args[0] == 1:
+    if inner is not None and inner.name in ("rsub", "sub") and inner.args[0] == 1:
         return False
-    return True if inner is not None and short_name(inner) in _LABELS else None
+    return True if inner is not None and inner.name in _LABELS else None
 
 
 def _last(analysis: Analysis, tensor: Tensor) -> Operation | None:
     """The operation that gave a tensor, with conversions left out."""
     for _, operation in lineage(analysis, tensor):
-        if short_name(operation) not in ("float", "double", "to", "cpu", "long"):
+        if operation.name not in ("float", "double", "to", "cpu", "long"):
             return operation
     return None
 
@@ -122,7 +121,7 @@ def _last(analysis: Analysis, tensor: Tensor) -> Operation | None:
 def _finding(analysis: Analysis, call: LibraryCall, written: ast.expr, word: str, made: Operation) -> Finding:
     key = "weights.reversed" if word == "pos_weight" else "weights.counts"
     source = source_at(analysis, call.site)
-    text = message(key, text=" ".join(source.segment(written).split()), word=word)
+    text = message(key, text=source.on_one_line(written), word=word)
     place = made.site.span.related(message(f"{key}.made"))
     return Finding(source.span(written), text, (place,), (_reciprocal(analysis, call, written),))
 

@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for call in in_every_step(analysis, _WAITS, ("step",)):
         device = call.receiver.spec.device if isinstance(call.receiver, Tensor) else None
         if device is not None and device.kind not in ("cpu", "meta"):
-            name = call.path.rpartition(".")[2]
+            name = call.name
             yield Finding(call.site.span, message("sync.loop", method=name, device=device.described))
 
 

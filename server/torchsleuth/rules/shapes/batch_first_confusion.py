@@ -71,7 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     losses = [
         (item, operand(item, 0, "input"), operand(item, 1, "target"))
         for item in analysis.trace.operations
-        if item.target.rpartition(".")[2] in _LOSSES
+        if item.name in _LOSSES
     ]
     for operation in analysis.trace.operations:
         module = operation.module
@@ -146,7 +146,7 @@ def _is_turned(tensor: Tensor) -> bool:
     for _ in range(_STEPS_BEFORE):
         if origin is None:
             return False
-        if origin.operator.rpartition(".")[2] in _TURNS:
+        if origin.name in _TURNS:
             return True
         origin = origin.sources[0].origin if origin.sources else None
     return False
@@ -236,7 +236,7 @@ def _comes_from(tensor: Tensor, operation: Operation, batch: Size) -> bool:
 
 def _takes_apart(result: Tensor, origin: Origin, size: Size) -> bool:
     """Whether a tensor is another arrangement of one whose first dimension has this size."""
-    if origin.operator.rpartition(".")[2] not in _ARRANGEMENTS or not origin.sources:
+    if origin.name not in _ARRANGEMENTS or not origin.sources:
         return False
     before, after = origin.sources[0].spec.shape, result.spec.shape
     return before is not None and before[:1] == (size,) and after is not None and after[:1] != (size,)

@@ -86,7 +86,7 @@ def _squares(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Fi
     """Columns against vectors in what comes before a loss."""
     uses: Uses | None = None
     for operation in analysis.trace.operations:
-        name = operation.name.strip("_")
+        name = operation.bare_name
         if (
             name not in MEETINGS | COMPARISONS
             or len(operation.specs) != len(operation.tensors)
@@ -196,13 +196,13 @@ def _is_error(analysis: Analysis, operation: Operation, left: Tensor, right: Ten
         return False
     widened = [_is_widened(side) for side in (left, right)]
     for reduced in analysis.trace.operations:
-        if reduced.target.rpartition(".")[2] not in _REDUCTIONS or not reduced.tensors:
+        if reduced.name not in _REDUCTIONS or not reduced.tensors:
             continue
         whole = len(reduced.args) == 1 and not reduced.kwargs
         if widened[0] and widened[1] or any(widened) and not whole:
             continue
         distance = reduced.tensors[0].origin
-        if distance is None or distance.operator.rpartition(".")[2] not in _DISTANCES or not distance.sources:
+        if distance is None or distance.name not in _DISTANCES or not distance.sources:
             continue
         origin = distance.sources[0].origin
         if origin is not None and origin.site is operation.site:
@@ -215,7 +215,7 @@ def _is_widened(tensor: Tensor) -> bool:
     origin = tensor.origin
     if origin is None:
         return False
-    if origin.operator.rpartition(".")[2] == "unsqueeze":
+    if origin.name == "unsqueeze":
         return True
     return any(is_literal(part, None) for part in parts_of_key(origin.site.node))
 

@@ -189,9 +189,7 @@ def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
 
 def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
     """Features that are divided into parts, such as means and variances: the layer in front gives all the parts."""
-    parts = [
-        item for _, item in lineage(analysis, tensor) if item.target.rpartition(".")[2] in ("chunk", "tensor_split")
-    ]
+    parts = [item for _, item in lineage(analysis, tensor) if item.name in ("chunk", "tensor_split")]
     whole = operand(parts[0], 0, "input") if parts else None
     count = as_kind(parts[0].args[1], int) if whole is not None and len(parts[0].args) > 1 else None
     if whole is not None and whole.shape and count is not None and not same(whole.shape[-1], count * wanted):

@@ -42,7 +42,7 @@ CODE = "TS121"
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
-        pair = operands(operation) if operation.name.strip("_") in ("add", "iadd") else []
+        pair = operands(operation) if operation.bare_name in ("add", "iadd") else []
         for used, table in (pair, pair[::-1]) if len(pair) == 2 else ():
             cut = _cut(table)
             if cut is not None and _is_along_samples(used, table) and operation.site.span not in seen:

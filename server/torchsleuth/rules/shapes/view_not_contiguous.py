@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         operation = failure.operation
         node = operation.site.node
         origin = operation.tensors[0].origin if operation.tensors else None
-        producer = origin.operator.rpartition(".")[2] if origin is not None else "slicing"
+        producer = origin.name if origin is not None else "slicing"
         text = message(
             "view.layout",
             tensor=expression_text(operand_node(operation, 0), "the tensor"),

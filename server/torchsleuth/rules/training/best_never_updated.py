@@ -128,7 +128,7 @@ def _never_negative(analysis: Analysis) -> bool:
             return True
         if origin is None:
             return False
-        name = origin.operator.rpartition(".")[2]
+        name = origin.name
         if id(origin) in seen or name in _FROM_ZERO:
             continue
         seen.add(id(origin))

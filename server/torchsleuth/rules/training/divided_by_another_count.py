@@ -32,7 +32,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LoopPoint, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -201,7 +201,7 @@ def _of_share(
         begun = any(node.lineno < hits.lineno for node in stored)
         new = source.segment(hits).replace("=", "+=", 1)
         fix = Candidate(message("fix.replace", old="=", new="+="), (edits.replace(source, hits, new),))
-        place = related(source, share, message("share.divided"))
+        place = source.span(share).related(message("share.divided"))
         yield Finding(source.span(hits), message("share.last", hits=name), (place,), (fix,) if begun else ())
     elif isinstance(hits, ast.AugAssign) and isinstance(share.op, ast.FloorDiv):
         new = f"{source.segment(share.left)} / {source.segment(share.right)}"

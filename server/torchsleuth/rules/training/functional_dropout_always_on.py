@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fix = _always_on(analysis, call, node, receiver)
         if fix is not None and not depends_on_mode(analysis, call.site):
             reported.add(call.site.span)
-            name = call.path.rpartition(".")[2]
+            name = call.name
             yield Finding(call.site.span, message("dropout.always", function=name), (), fix)
 
     yield from _made_anew(analysis)

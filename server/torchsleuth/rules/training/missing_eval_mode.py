@@ -249,7 +249,7 @@ def _measured(analysis: Analysis, measures: list[Operation], event: Event) -> bo
 
 def _is_error(operation: Operation) -> bool:
     """Whether it measures how far numbers are from others."""
-    name = operation.name.strip("_")
+    name = operation.bare_name
     return (
         name in _ERRORS or (operation.module.type_name if operation.module is not None else name).lower() in _DISTANCES
     )
@@ -263,7 +263,7 @@ def _is_made_by(tensor: Tensor, models: set[int], depth: int = _DEPTH) -> bool:
 
 
 def _measures(operation: Operation) -> bool:
-    name = operation.name.strip("_")
+    name = operation.bare_name
     loss = operation.module is not None and operation.module.type_name.endswith("Loss")
     compares = name in _COMPARISONS or loss or name.endswith(("_loss", "cross_entropy"))
     return len(_compared(operation)) > 1 and (compares or name in _ERRORS)
@@ -272,10 +272,10 @@ def _measures(operation: Operation) -> bool:
 def _compared(operation: Operation) -> list[Tensor] | tuple[Tensor, ...]:
     """The values that an operator compares: its operands, or those of the difference that it is applied to."""
     tensors = operation.tensors
-    if operation.name.strip("_") not in _ERRORS or not tensors:
+    if operation.bare_name not in _ERRORS or not tensors:
         return tensors
     origin = tensors[0].origin
-    return origin.sources if origin is not None and origin.operator.rpartition(".")[2].strip("_") == "sub" else ()
+    return origin.sources if origin is not None and origin.bare_name == "sub" else ()
 
 
 def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:

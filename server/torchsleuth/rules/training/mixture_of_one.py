@@ -34,7 +34,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for weight, value in terms[0] if terms else ():
             for rest, other in terms[1]:
                 if _is_rest(weight, rest) and isinstance(value, ast.Call) and ast.dump(value) == ast.dump(other):
-                    text = message("mixture.of_one", term=" ".join(source.segment(other).split()))
+                    text = message("mixture.of_one", term=source.on_one_line(other))
                     yield Finding(source.span(other), text, (), tuple(_unread(analysis, total, other)))
 
 

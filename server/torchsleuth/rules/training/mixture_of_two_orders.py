@@ -30,7 +30,6 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import short_name
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
@@ -80,10 +79,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _picked(operation: Operation) -> _Picked | None:
     """A tensor of a batch that an operation puts into a random order."""
-    if short_name(operation) not in ("getitem", "index_select") or len(operation.operands) != 2:
+    if operation.name not in ("getitem", "index_select") or len(operation.operands) != 2:
         return None
     tensor, index = operation.operands
-    while index.origin is not None and index.origin.sources and index.origin.operator.rpartition(".")[2] in _MOVED:
+    while index.origin is not None and index.origin.sources and index.origin.name in _MOVED:
         index = index.origin.sources[0]
     drawn = index.origin is not None and index.origin.operator == "torch.randperm"
     return _Picked(tensor, index, operation) if drawn and batch_of(tensor) == 0 else None
@@ -100,7 +99,7 @@ def _is_mixed(analysis: Analysis, one: _Picked) -> bool:
     """Whether a batch in its own order and the same one in the random order, each times something, are added; or whether
     parts of it are pasted into itself."""
     for operation in analysis.trace.operations:
-        if short_name(operation) == "add" and len(operation.operands) == 2:
+        if operation.name == "add" and len(operation.operands) == 2:
             terms = [_factor(term) for term in operation.operands]
             for plain, moved in (terms, terms[::-1]):
                 made = next(iter(lineage(analysis, moved)), None) if moved is not None else None
@@ -119,7 +118,7 @@ def _is_mixed(analysis: Analysis, one: _Picked) -> bool:
 def _factor(term: Tensor) -> Tensor | None:
     """The factor that a product multiplies, its first factor of more than one dimension."""
     origin = term.origin
-    if origin is None or origin.operator.rpartition(".")[2].strip("_") not in ("mul", "multiply"):
+    if origin is None or origin.bare_name not in ("mul", "multiply"):
         return None
     shape = term.spec.shape
     return next((source for source in origin.sources if source.spec.shape == shape), None)

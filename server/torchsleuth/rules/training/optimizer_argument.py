@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.activations import text_of
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
@@ -89,7 +88,7 @@ def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -
     source = analysis.source_of(call.site.span.path)
     wrong = {parameter: part for parameter, part in written.items() if _is_another(parameter, part, name)}
     for parameter, part in wrong.items():
-        text = message("argument.another", given=text_of(source, part), parameter=parameter, callee=name)
+        text = message("argument.another", given=source.on_one_line(part), parameter=parameter, callee=name)
         yield Finding(source.span(part), text, places, tuple(_exchanged(analysis, call, written, parameter)))
         return
     counted = _COUNTS.get(name)

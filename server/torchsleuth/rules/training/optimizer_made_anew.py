@@ -88,7 +88,7 @@ def _is_lost(analysis: Analysis, calls: list[LibraryCall]) -> bool:
 
 def _starts_over(call: LibraryCall, point: LoopPoint) -> bool:
     inside = any(other.execution == point.execution for other in call.loops)
-    return inside and call.path.rpartition(".")[2] in _RESETS
+    return inside and call.name in _RESETS
 
 
 def _finding(analysis: Analysis, call: LibraryCall) -> Finding:

@@ -94,7 +94,7 @@ def _cut_off(analysis: Analysis, part: LibraryModule, loops: set[int], passes: l
         ):
             continue  # what goes other ways, too, is cut off there
         if _near(call.loops, loops, passes):
-            return Cut(call.path.rpartition(".")[2], call.site)
+            return Cut(call.name, call.site)
     return None
 
 

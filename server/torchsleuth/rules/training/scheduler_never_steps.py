@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event, LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import loop_statement, unseen
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, related
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject, is_unknown
@@ -63,7 +63,7 @@ def _held(given: object) -> list[object]:
 
 
 def _finding(analysis: Analysis, call: LibraryCall, schedule: LibraryObject, step: Event) -> Finding:
-    place = related(analysis.source_of(step.site.span.path), step.site.node, message("scheduler.never.trains"))
+    place = step.site.span.related(message("scheduler.never.trains"))
     text = message("scheduler.never", schedule=schedule.type_name)
     return Finding(call.site.span, text, (place,), tuple(_stepped(analysis, call, schedule, step)))
 

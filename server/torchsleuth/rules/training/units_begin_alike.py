@@ -102,7 +102,7 @@ def _random(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     if node is not None and node.args:
         function = source.segment(node.func)
         new = f"{function.removesuffix(call.path.rpartition('.')[2])}kaiming_normal_({source.segment(node.args[0])})"
-        if function.endswith(call.path.rpartition(".")[2]) and "." in function:
+        if function.endswith(call.name) and "." in function:
             title = message("fix.replace", old=source.segment(node), new=new)
             yield Candidate(title, (edits.replace(source, node, new),), safe=False)
 
