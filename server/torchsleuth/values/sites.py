@@ -10,6 +10,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 
 if TYPE_CHECKING:
+    from torchsleuth.syntax.text import SourceText
     from torchsleuth.values.frames import Frame, Scene
 
 
@@ -26,6 +27,11 @@ class Site:
     def call(self) -> ast.Call | None:
         """The call that stands there, None where something else does."""
         return as_kind(self.node, ast.Call)
+
+    @property
+    def source(self) -> SourceText:
+        """The file that it is in."""
+        return self.frame.source
 
     @property
     def scene(self) -> Scene:

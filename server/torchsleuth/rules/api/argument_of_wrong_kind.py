@@ -67,7 +67,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _subscripted(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
-    source, node = analysis.source_of(misuse.site.span.path), as_kind(misuse.site.node, ast.Subscript)
+    source, node = misuse.site.source, as_kind(misuse.site.node, ast.Subscript)
     if node is None or not isinstance(node.value, ast.Attribute):
         return None
     text = source.segment(node.value)
@@ -82,7 +82,7 @@ def _called_instead(node: ast.Subscript, text: str, key: str) -> list[str]:
 
 
 def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.call
+    source, node = misuse.site.source, misuse.site.call
     if node is None:
         return None
     text = source.segment(node.func)
@@ -135,7 +135,7 @@ def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candida
     call = as_kind(modules.site.node, ast.Call) if modules.site is not None else None
     if modules.site is None or modules.type_name != "ModuleList" or call is None or call.keywords:
         return
-    edit, source = renamed(analysis, modules.site, "Sequential"), analysis.source_of(modules.site.span.path)
+    edit, source = renamed(analysis, modules.site, "Sequential"), modules.site.source
     if edit is None or len(call.args) > 1:
         return
     changes = [edit]

@@ -79,7 +79,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _callback(analysis: Analysis, misuse: Misuse[misuses.Callback]) -> Iterator[Finding]:
     """A function that PyTorch is given to call, and that takes other arguments than it calls it with."""
     callee, function, given, written = misuse.value
-    call, source = misuse.site.call, analysis.source_of(misuse.site.span.path)
+    call, source = misuse.site.call, misuse.site.source
     assert call is not None
     spec, bound = function.node.args, isinstance(callee, Bound)
     own = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
@@ -109,7 +109,7 @@ def _with_parameters(analysis: Analysis, function: Function, old: list[str], new
 
 
 def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee: object, found: Misfit) -> Finding:
-    source = analysis.source_of(misuse.site.span.path)
+    source = misuse.site.source
     name = _name(callee)
     written = _written(source, call, name)
     subject = f"{written} ({name})" if isinstance(callee, LibraryModule | Instance) and name not in written else written

@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNCALLED):
         if _is_told(analysis, misuse.value):
             continue
-        source = analysis.source_of(misuse.site.span.path)
+        source = misuse.site.source
         node = _written(misuse)
         text = source.segment(node)
         method = isinstance(misuse.value, Bound | Function)
@@ -77,7 +77,7 @@ def _is_told(analysis: Analysis, value: object) -> bool:
 def _modes(analysis: Analysis) -> Iterator[Finding]:
     """``self.train`` where ``self.training`` is meant."""
     for misuse in analysis.misuses(misuses.FLAG):
-        source, node = analysis.source_of(misuse.site.span.path), as_kind(misuse.site.node, ast.Attribute)
+        source, node = misuse.site.source, as_kind(misuse.site.node, ast.Attribute)
         if node is not None:
             text, new = source.segment(node), f"{source.segment(node.value)}.training"
             fix = Candidate(message("fix.replace", old=text, new=new), (edits.replace(source, node, new),))

@@ -55,7 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_library(analysis: Analysis, misuse: Misuse[misuses.Absent]) -> Iterator[Finding]:
     owner, name, near, places = misuse.value
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    source, node = misuse.site.source, misuse.site.node
     place = _place(source, node, name)
     if place is None or is_removed(f"{owner}.{name}"):
         return
@@ -142,7 +142,7 @@ def _moved(
 def _of_object(analysis: Analysis, misuse: Misuse[misuses.Lacking]) -> Iterator[Finding]:
     """``optimizer.zerograd()``, ``nn.ReLU(x).shape``"""
     owner, name, near, of_tensors = misuse.value
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    source, node = misuse.site.source, misuse.site.node
     place = _place(source, node, name)
     if place is None or not isinstance(node, ast.Attribute):
         return
@@ -161,7 +161,7 @@ def _of_object(analysis: Analysis, misuse: Misuse[misuses.Lacking]) -> Iterator[
 def _of_own(analysis: Analysis, misuse: Misuse[misuses.Unset]) -> Iterator[Finding]:
     """``self.fc`` of an object that has ``fc1``, or whose ``__init__`` has a variable of this name."""
     owner, name, near, of_tensors = misuse.value
-    source = analysis.source_of(misuse.site.span.path)
+    source = misuse.site.source
     place = _place(source, misuse.site.node, name)
     if place is None or misspelt_init(owner.cls.node) is not None:
         return
@@ -196,7 +196,7 @@ def _of_self(analysis: Analysis, misuse: Misuse[Instance]) -> Iterator[Finding]:
     """``fc1(x)`` for ``self.fc1(x)``"""
     node = as_kind(misuse.site.node, ast.Name)
     if node is not None:
-        source = analysis.source_of(misuse.site.span.path)
+        source = misuse.site.source
         text = message("absent.self", name=node.id, owner=misuse.value.cls.name)
         fix = Candidate(
             message("fix.replace", old=node.id, new=f"self.{node.id}"),
@@ -208,7 +208,7 @@ def _of_self(analysis: Analysis, misuse: Misuse[Instance]) -> Iterator[Finding]:
 def _of_wrapper(analysis: Analysis, misuse: Misuse[tuple[Wrapped, str]]) -> Iterator[Finding]:
     """``model.fc`` for ``model.module.fc``"""
     owner, name = misuse.value
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    source, node = misuse.site.source, misuse.site.node
     place = _place(source, node, name)
     if place is None or not isinstance(node, ast.Attribute):
         return
@@ -224,7 +224,7 @@ def _of_wrapper(analysis: Analysis, misuse: Misuse[tuple[Wrapped, str]]) -> Iter
 def _of_unwrapped(analysis: Analysis, misuse: Misuse[tuple[Instance, str]]) -> Iterator[Finding]:
     """``model.module.fc`` for ``model.fc``"""
     owner, name = misuse.value
-    source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+    source, node = misuse.site.source, misuse.site.node
     place = _place(source, node, name)
     if place is None or not isinstance(node, ast.Attribute):
         return

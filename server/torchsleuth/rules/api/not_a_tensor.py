@@ -42,7 +42,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         path, value = misuse.value
         call = misuse.site.call
         if call is not None and call.args:
-            source = analysis.source_of(misuse.site.span.path)
+            source = misuse.site.source
             name = f"`{' '.join(source.segment(call.args[0]).split())}`"
             kind, repairs = ("untensor.array", _converted) if isinstance(value, Array) else ("untensor.module", _called)
             if isinstance(value, ListValue):
@@ -70,7 +70,7 @@ def _made(analysis: Analysis, misuse: Misuse[object], call: ast.Call) -> Iterato
 
 def _read(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call) -> Iterator[Candidate]:
     """The tensors in an object: those in floating point first."""
-    source, given = analysis.source_of(misuse.site.span.path), call.args[0]
+    source, given = misuse.site.source, call.args[0]
     fields = [(name, held) for name, held in getattr(misuse.value[1], "slots", {}).items() if isinstance(held, Tensor)]
     for name, _ in sorted(fields, key=lambda field: "float" not in (field[1].spec.dtype or ""))[:3]:
         yield appended(source, given, f".{name}")
@@ -79,11 +79,11 @@ def _read(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call)
 def _called(analysis: Analysis, misuse: Misuse[tuple[str, Value]], call: ast.Call) -> Iterator[Candidate]:
     """With the tensors that are there: first that which the line gives a new value. Of what is initialised, the weight."""
     if misuse.value[0].startswith("torch.nn.init."):
-        weight = edits.insert_after_node(analysis.source_of(misuse.site.span.path), call.args[0], ".weight")
-        text = analysis.source_of(misuse.site.span.path).segment(call.args[0])
+        weight = edits.insert_after_node(misuse.site.source, call.args[0], ".weight")
+        text = misuse.site.source.segment(call.args[0])
         yield Candidate(message("fix.append", expression=text, suffix=".weight"), (weight,))
         return
-    frame, source = misuse.site.scene, analysis.source_of(misuse.site.span.path)
+    frame, source = misuse.site.scene, misuse.site.source
     statement = as_kind(edits.enclosing_statement(analysis.tree(source.path), call), ast.Assign)
     targets = statement.targets if statement is not None else []
     names = [target.id for target in of_kind(targets, ast.Name)]

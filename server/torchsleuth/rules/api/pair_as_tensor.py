@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         made = next((call for call in analysis.trace.calls if call.result is misuse.value), None)
         if made is None or made.site.call is None:
             continue
-        source, birth = analysis.source_of(misuse.site.span.path), analysis.source_of(made.site.span.path)
+        source, birth = misuse.site.source, made.site.source
         text = message(
             "pair.tensor",
             call=f"`{birth.segment(made.site.call.func)}`",
@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _chosen(analysis: Analysis, misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
-    source, node = analysis.source_of(made.site.span.path), misuse.site.node
+    source, node = made.site.source, misuse.site.node
     compares = isinstance(node, ast.Compare) or is_attribute(node, *_COMPARING)
     for name in ("indices", "values") if compares else ("values", "indices"):
         edit = edits.insert_after_node(source, made.site.node, f".{name}")

@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _set_on_optimizer(analysis: Analysis) -> Iterator[Finding]:
     """``optimizer.lr = 0.01``"""
     for misuse in analysis.misuses(misuses.OPTION_SET):
-        node, source = as_kind(misuse.site.node, ast.Attribute), analysis.source_of(misuse.site.span.path)
+        node, source = as_kind(misuse.site.node, ast.Attribute), misuse.site.source
         if node is None:
             continue
         text = message("groups.option", text=source.segment(node), name=node.attr)

@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _finding(analysis: Analysis, found: LibraryCall) -> Iterator[Finding]:
-    call, source = found.site.call, analysis.source_of(found.site.span.path)
+    call, source = found.site.call, found.site.source
     if call is None or len(call.args) != 1 or is_spread(call.args):
         return
     given = written(source, call.args[0])
@@ -54,7 +54,7 @@ def _finding(analysis: Analysis, found: LibraryCall) -> Iterator[Finding]:
 
 
 def _copied(analysis: Analysis, found: LibraryCall, call: ast.Call, given: str) -> Iterator[Candidate]:
-    source, options = analysis.source_of(found.site.span.path), {part.arg: part for part in call.keywords}
+    source, options = found.site.source, {part.arg: part for part in call.keywords}
     grad = options.pop("requires_grad", None)
     if options.keys() <= {"dtype", "device"}:
         moved = ", ".join(source.segment(part) for part in options.values())

@@ -53,7 +53,7 @@ _CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.KIND):
         how, what = misuse.value
-        source, node = analysis.source_of(misuse.site.span.path), misuse.site.node
+        source, node = misuse.site.source, misuse.site.node
         if how in _SAID_BY:
             wanted, said_by = _SAID_BY[how]
             if isinstance(node, wanted):
@@ -371,7 +371,7 @@ def _of_state(place: _Place) -> Iterator[Finding]:
 def _of_none(place: _Place) -> Iterator[Finding]:
     """The None of a function without a return: said only where there is such a function."""
     analysis, misuse, node = place.analysis, place.misuse, place.node
-    source = analysis.source_of(misuse.site.span.path)
+    source = misuse.site.source
     used = node.func if isinstance(node, ast.Call) and place.what[1] == "call" else node
     used = node.value if isinstance(node, ast.Attribute | ast.Subscript) else used
     given = as_kind(last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used, ast.Call)

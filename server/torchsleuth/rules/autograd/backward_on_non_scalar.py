@@ -56,7 +56,7 @@ def _picked(analysis: Analysis, fault: AutogradFault, receiver: ast.expr) -> Ite
     """The sum of several losses, or the first part of what also holds other things."""
     items = fault.tensor.elements if isinstance(fault.tensor, ListValue) else fault.tensor
     parts = items or ()
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     text = source.segment(receiver)
     first = Candidate(
         message("fix.append", expression=text, suffix="[0]"), (edits.insert_after_node(source, receiver, "[0]"),), False
@@ -78,7 +78,7 @@ def _reduced(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     call = fault.at.node
     if not is_method_call(call):
         return
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     receiver = started_from(fault) or call.func.value
     made = last_assignment(analysis, receiver, fault.at)
     for method in ("mean", "sum"):

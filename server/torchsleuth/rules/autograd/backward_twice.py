@@ -158,7 +158,7 @@ def _refreshed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     block = as_kind(repeated_block(analysis, fault.at), ast.For, ast.While)
     if block is None or block.body[0].lineno == block.lineno:
         return
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     for path, _ in fault.carried:
         owner, _, attribute = path.rpartition(".")
         held = as_kind(fault.at.scene.names.get(owner), Instance)
@@ -244,7 +244,7 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
 def _one_sum(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
     """``a.backward()`` and ``b.backward()`` on lines that follow each other: ``(a + b).backward()``."""
     one, other = statement_of(analysis, first), statement_of(analysis, second)
-    source = analysis.source_of(first.span.path)
+    source = first.source
     calls = [statement.value for statement in of_kind((one, other), ast.Expr)]
     if one is None or other is None or len(calls) != 2 or other.lineno != (one.end_lineno or 0) + 1:
         return
@@ -275,7 +275,7 @@ def _once(analysis: Analysis, first: Site, second: Site) -> Iterator[Candidate]:
         return
     if not any(is_name(part, names[0]) for value in made for part in ast.walk(value)):
         return
-    source = analysis.source_of(second.span.path)
+    source = second.source
     for statement in statements:
         if statement is not None and statement.lineno == statement.end_lineno:
             title = message("fix.remove_line", text=source.segment(statement), line=statement.lineno)
@@ -303,7 +303,7 @@ def _trains(analysis: Analysis, fault: AutogradFault, line: int) -> bool:
 
 def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Iterator[tuple[int, Candidate]]:
     """The shared tensor handed on without its graph, where the first loss is computed from it, or the second one."""
-    source, tree = analysis.source_of(first.span.path), analysis.tree(first.span.path)
+    source, tree = first.source, analysis.tree(first.span.path)
     calls = list(nodes_in(_scope(tree, first), ast.Call))
     one, other = first.span.start.line, second.span.start.line
     before = sorted((call for call in calls if call.lineno < one), key=lambda call: -call.lineno)
@@ -327,7 +327,7 @@ def _scope(tree: ast.Module, site: Site) -> ast.AST:
 def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
     node = first.call
     if node is not None and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
-        edit = edits.add_argument(analysis.source_of(first.span.path), node, "retain_graph=True")
+        edit = edits.add_argument(first.source, node, "retain_graph=True")
         yield Candidate(message("fix.retain", line=first.span.start.line), (edit,), safe=False)
 
 

@@ -80,7 +80,7 @@ def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
 
 def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, name: str) -> Finding:
     """A loss of frozen parameters and of a tensor that was to be changed instead of them."""
-    source, statement = analysis.source_of(optimizer.span.path), statement_of(analysis, optimizer)
+    source, statement = optimizer.source, statement_of(analysis, optimizer)
     text = message("grad.not_required", tensor=name_of(analysis, fault), name=f"`{name}`")
     places = (call_place(analysis, optimizer, message("grad.not_required.given", name=f"`{name}`")),)
     fixes: list[Candidate] = []

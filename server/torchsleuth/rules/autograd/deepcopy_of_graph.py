@@ -52,14 +52,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _repairs(analysis: Analysis, fault: AutogradFault, kept: list[AttributeSet]) -> Iterator[Candidate]:
     """``.detach()`` where it is kept, or in the call itself."""
     for one in kept[-1:]:
-        source, statement = analysis.source_of(one.site.span.path), statement_of(analysis, one.site)
+        source, statement = one.site.source, statement_of(analysis, one.site)
         if is_assignment(statement):
             if isinstance(statement.targets[0], ast.Attribute):
                 text = method_of(source, statement.value, "detach")
                 title = message("fix.replace", old=source.segment(statement.value), new=text)
                 yield Candidate(" ".join(title.split()), (edits.replace(source, statement.value, text),), safe=False)
     call = fault.at.call
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     if not kept and call is not None and len(call.args) == 1 and is_reference(call.args[0]):
         given = source.segment(call.args[0])
         new = f"{given}.detach().clone()"

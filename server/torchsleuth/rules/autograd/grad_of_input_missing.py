@@ -44,13 +44,13 @@ CODE = "TS411"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "grad_early"):
-        source, node = analysis.source_of(fault.at.span.path), fault.at.node
+        source, node = fault.at.source, fault.at.node
         if isinstance(node, ast.Attribute) and _is_used(analysis, node, fault.at.span.path):
             key = "grad.missing.cleared" if fault.text == "cleared" else "grad.missing.early"
             text = message(key, grad=f"`{source.segment(node)}`")
             yield Finding(fault.at.span, text, (), _where_there_is_one(analysis, fault))
     for fault in faults(analysis, "grad_missing", "not_used"):
-        source, node = analysis.source_of(fault.at.span.path), fault.at.node
+        source, node = fault.at.source, fault.at.node
         match node:
             case ast.Call():
                 wanted, key = _input(node, fault.position), "grad.missing.input"
@@ -83,7 +83,7 @@ def _where_there_is_one(analysis: Analysis, fault: AutogradFault) -> Iterator[Ca
 def _step_by_hand(analysis: Analysis, fault: AutogradFault, name: str) -> ast.Assign | None:
     """``w = w - rate * w.grad``, which has made w a computed tensor in the iteration before."""
     statement, tensor = as_kind(statement_of(analysis, fault.at), ast.Assign), as_kind(fault.tensor, Tensor)
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     if statement is None or tensor is None or tensor.origin is None:
         return None
     mine = in_place_step(source, statement) is not None and source.segment(statement.targets[0]) == name

@@ -87,7 +87,7 @@ def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
 
 def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """``loss = …`` moved behind the step that changes the weights."""
-    source, step = analysis.source_of(fault.at.span.path), statement_of(analysis, fault.at)
+    source, step = fault.at.source, statement_of(analysis, fault.at)
     name = receiver_text(analysis, fault.cause) if fault.cause is not None else None
     block = next((block for block in blocks_of(analysis.tree(fault.at.span.path)) if step in block), [])
     before = block[: block.index(step)] if step in block else []
@@ -107,7 +107,7 @@ def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
     """The change out of place, or else a copy for the operator that needs the old values."""
     yield from _out_of_place(analysis, fault)
     assert fault.node is not None
-    node, source = fault.node.site.node, analysis.source_of(fault.node.site.span.path)
+    node, source = fault.node.site.node, fault.node.site.source
     operands = (
         node.args if isinstance(node, ast.Call) else [node.left, node.right] if isinstance(node, ast.BinOp) else []
     )
@@ -119,7 +119,7 @@ def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
 
 def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     site = fault.at
-    source = analysis.source_of(site.span.path)
+    source = site.source
     node, statement = site.call, statement_of(analysis, site)
     if isinstance(statement, ast.AugAssign) and type(statement.op) in _OPERATORS:
         target, value = source.segment(statement.target), source.segment(statement.value)

@@ -226,7 +226,7 @@ def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
     if made is None or statement is None:
         return
     names = made.site.scene.names
-    source = analysis.source_of(made.site.span.path)
+    source = made.site.source
     for node in ast.walk(statement):
         given = as_kind(names.get(node.id), Tensor) if isinstance(node, ast.Name) and loads(node) else None
         if not isinstance(node, ast.Name) or given is None or given.spec.requires_grad is not False:
@@ -325,7 +325,7 @@ def _terms(tensor: Tensor, depth: int = 12) -> Iterator[Tensor]:
 
 def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The operand itself, or the straight-through form."""
-    node, source = site.node, analysis.source_of(site.span.path)
+    node, source = site.node, site.source
     if not is_method_call(node):
         return
     whole = source.segment(node)

@@ -39,7 +39,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         node = node_of(fault.tensor)
         if node is None or fault.at.call is None:
             continue
-        source = analysis.source_of(fault.at.span.path)
+        source = fault.at.source
         name = name_in(fault.at.scene, fault.tensor)
         text = message(
             "grad.non_leaf",
@@ -56,7 +56,7 @@ def _cut(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     node = node_of(fault.tensor)
     statement = as_kind(statement_of(analysis, node.site), ast.Assign, ast.AnnAssign) if node is not None else None
     if node is not None and statement is not None and statement.value is not None:
-        source = analysis.source_of(node.site.span.path)
+        source = node.site.source
         if source.span(statement.value) == node.site.span:
             text = method_of(source, statement.value, "detach") + ".requires_grad_()"
             edit = edits.replace(source, statement.value, text)

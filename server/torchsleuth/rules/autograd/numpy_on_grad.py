@@ -34,7 +34,7 @@ _MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "numpy"):
-        node, source = fault.at.node, analysis.source_of(fault.at.span.path)
+        node, source = fault.at.node, fault.at.source
         if not is_plain_call(node):
             continue
         if is_attribute(node.func, "numpy"):
@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_list(analysis: Analysis, fault: AutogradFault, call: ast.Call, given: ast.expr) -> Finding:
     """A list of tensors: they are detached where they are put into it, or where it is read."""
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     name, function = source.segment(given), source.segment(call.func)
     fixes: list[Candidate] = []
     for part in analysis.index(source.path).nodes:

@@ -77,7 +77,7 @@ def _in_forward(place: Scene) -> bool:
 
 
 def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: str) -> Finding:
-    source, instance = analysis.source_of(call.site.span.path), call.site.scene.instance()
+    source, instance = call.site.source, call.site.scene.instance()
     held = instance.slots if instance is not None else {}
     name = next((f"self.{key}" for key, value in held.items() if value is parameter), "the parameter")
     text = message("grad.number", name=name, text=source.on_one_line(call.site.node))

@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         on_module = isinstance(fault.tensor, Instance | LibraryModule)
         if on_module and _means_something(analysis, fault, target.attr):
             continue
-        owner = analysis.source_of(fault.at.span.path).segment(target.value)
+        owner = fault.at.source.segment(target.value)
         key = "grad.module" if on_module else "grad.typo"
         text = message(key, attribute=f"`{target.attr}`", owner=f"`{owner}`")
         yield Finding(fault.at.span, text, (), _repairs(analysis, fault, target, owner, on_module))
@@ -116,7 +116,7 @@ def _means_something(analysis: Analysis, fault: AutogradFault, name: str) -> boo
 def _repairs(
     analysis: Analysis, fault: AutogradFault, target: ast.Attribute, owner: str, on_module: bool
 ) -> Iterator[Candidate]:
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     statement = as_kind(statement_of(analysis, fault.at), ast.Assign)
     if on_module:
         if statement is not None:

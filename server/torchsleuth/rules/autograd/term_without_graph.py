@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
+from torchsleuth.rules.evidence.operands import lineage, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_method_call
@@ -86,7 +86,7 @@ def _is_of_frozen(analysis: Analysis, tensor: Tensor) -> bool:
 
 def _finding(analysis: Analysis, term: Tensor, cut: Cut) -> Finding:
     site = term.origin.site if term.origin is not None else cut.site
-    source = source_at(analysis, cut.site)
+    source = cut.site.source
     places = (site.span.related(message("term.loss")), *call_trail(cut.site.scene, limit=1))
     text = source.on_one_line(cut.site.node)
     return Finding(cut.site.span, message("term.cut", text=text), places, tuple(_attached(analysis, cut)))
@@ -95,7 +95,7 @@ def _finding(analysis: Analysis, term: Tensor, cut: Cut) -> Finding:
 def _attached(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     node = cut.site.node
     if isinstance(node, ast.Call) and is_method_call(node, "detach"):
-        new = source_at(analysis, cut.site).segment(node.func.value)
+        new = cut.site.source.segment(node.func.value)
         yield replaced(analysis, cut.site, node, new, safe=False)
 
 

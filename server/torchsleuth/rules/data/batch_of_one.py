@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, layer_text, origin_trail
 from torchsleuth.rules.evidence.loaders import construction_of, made_here
 from torchsleuth.rules.evidence.loops import statement_of
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resized, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, resized
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind
@@ -73,7 +73,7 @@ def _more_or_eval(analysis: Analysis, failure: OperatorFailure, given: Operand) 
         node, scene = scene.call, scene.caller
         site = scene.site(node)
     if is_plain_call(node):
-        source, statement = source_at(analysis, site), statement_of(analysis, site)
+        source, statement = site.source, statement_of(analysis, site)
         if statement is not None:
             line = f"{source.segment(node.func)}.eval()"
             yield Candidate(message("fix.insert", text=line), (edits.insert_line_before(source, statement, line),))
@@ -106,7 +106,7 @@ def _dropping(analysis: Analysis, loaders: list[LibraryObject]) -> Iterator[Cand
         call = construction_of(loader)
         if call is None or loader.site is None or isinstance(option(loader, "batch_sampler"), LibraryObject):
             return
-        source = analysis.source_of(loader.site.span.path)
+        source = loader.site.source
         given = keyword_of(call, "drop_last")
         changes.append(
             edits.replace(source, given.value, "True")

@@ -57,7 +57,7 @@ def _size(value: Value) -> Size | None:
 def _renamed(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """Another variable in place of one that does not fit, the one that is called most like it and like the others."""
     sizes = [_size(value) for value in fault.values]
-    source, frame = analysis.source_of(fault.at.span.path), fault.at.scene
+    source, frame = fault.at.source, fault.at.scene
     for place, node in enumerate(call.args[: len(sizes)]):
         wanted = sizes[1 - place] if len(sizes) == 2 else sizes[0]
         if not isinstance(node, ast.Name) or wanted is None or sizes[place] == wanted:
@@ -88,7 +88,7 @@ def _cut(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candi
     shortest = next((size for size in known if all(_at_most(size, other) for other in known)), None)
     if shortest is None or len(known) != len(sizes) or len(call.args) != len(sizes):
         return
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     limit = source.segment(call.args[sizes.index(shortest)])
     longer = [node for node, size in zip(call.args, sizes) if size != shortest]
     if all(is_reference(node) for node in (*longer, call.args[sizes.index(shortest)])):

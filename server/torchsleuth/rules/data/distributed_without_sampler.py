@@ -64,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _sampled(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """A sampler in the place of the order that is drawn."""
-    node, source = call.site.call, analysis.source_of(call.site.span.path)
+    node, source = call.site.call, call.site.source
     if node is None or not node.args:
         return
     shuffle = keyword_of(node, "shuffle")

@@ -47,9 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             count = len(made.items or ())
             key = "data.list.one" if count == 1 else "data.list"
             if "collated" not in made.slots:
-                user = (
-                    f"`{analysis.source_of(fault.at.span.path).segment(getattr(fault.at.node, 'func', fault.at.node))}`"
-                )
+                user = f"`{fault.at.source.segment(getattr(fault.at.node, 'func', fault.at.node))}`"
                 text = message("data.list.plain", name=_name(analysis, fault, made), user=user)
             else:
                 text = message(key, name=_name(analysis, fault, made), count=count)
@@ -58,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _name(analysis: Analysis, fault: DataFault, made: ListValue) -> str:
     node = _expression(fault, made)
-    return f"`{analysis.source_of(fault.at.span.path).segment(node)}`" if node is not None else "this"
+    return f"`{fault.at.source.segment(node)}`" if node is not None else "this"
 
 
 def _expression(fault: DataFault, made: ListValue) -> ast.expr | None:
@@ -133,7 +131,7 @@ def _first_part(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterat
     """``model(batch[0])``, where the whole batch is given to a layer."""
     node = _expression(fault, made)
     if node is not None and fault.at.call is not None and len(made.items or ()) > 1:
-        source, text = analysis.source_of(fault.at.span.path), ast.unparse(node)
+        source, text = fault.at.source, ast.unparse(node)
         edit = edits.insert_after_node(source, node, "[0]")
         yield Candidate(message("fix.append", expression=text, suffix="[0]"), (edit,), safe=False)
 
@@ -143,7 +141,7 @@ def _one_by_one(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     node = fault.at.node
     if not is_attribute(node, *_MOVES) or not isinstance(node.value, ast.Name):
         return
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     for call in analysis.index(fault.at.span.path).of_type(ast.Call):
         if source.span(call.func) == fault.at.span:
             arguments = source.segment(call)[len(source.segment(call.func)) :]
@@ -168,7 +166,7 @@ def _made_tensor(analysis: Analysis, fault: DataFault, made: ListValue) -> Itera
                 yield Candidate(title, (*imports, edits.replace(source, element, text)))
     use = _expression(fault, made)
     if use is not None:
-        source = analysis.source_of(fault.at.span.path)
+        source = fault.at.source
         stack, imports = spelled(analysis, fault.at.span.path, "torch.stack")
         double = any(item.spec.dtype == "float64" for item in of_kind(made.items or (), Tensor))
         text = f"{stack}({source.segment(use)}, dim=1){'.float()' if double else ''}"

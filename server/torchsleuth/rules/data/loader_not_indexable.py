@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.data:
         node = fault.at.node
         if fault.kind == "subscript" and isinstance(node, ast.Subscript):
-            source = analysis.source_of(fault.at.span.path)
+            source = fault.at.source
             new = f"next(iter({source.segment(node.value)}))"
             change: tuple[Edit, ...] = (edits.replace(source, node, new),)
             first = literal(node.slice) == 0
@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.calls.get(f"{LOADER}.next", ()):
         node = call.site.node
         if is_method_call(node):
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             new = f"next({source.segment(node.func.value)})"
             candidate = replacement(source, node, new)
             yield Finding(call.site.span, message("data.next"), (), (candidate,))

@@ -50,7 +50,7 @@ def _of_splits(analysis: Analysis) -> Iterator[Finding]:
         others = [other for other in loaders if other.site.span != call.site.span and _is_of(other, part, whole)]
         if others:
             reported.add(call.site.span)
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             name = source.segment(written.value)
             fix = replacement(source, written, name)
             yield Finding(source.span(written), message("loader.whole", name=f"`{name}`"), (), (fix,))

@@ -34,7 +34,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         call = construction_of(fault.loader)
         if fault.kind != "no_batches" or fault.loader is None or fault.loader.site is None or call is None:
             continue
-        source = analysis.source_of(fault.loader.site.span.path)
+        source = fault.loader.site.source
         given = keyword_of(call, "drop_last")
         candidates: tuple[Candidate, ...] = ()
         if given is None:  # It comes out of a dictionary of options.

@@ -84,7 +84,7 @@ def _shares_divided(analysis: Analysis) -> Iterator[Finding]:
             continue
         if operation.site.span not in seen:
             seen.add(operation.site.span)
-            source = analysis.source_of(operation.site.span.path)
+            source = operation.site.source
             text = source.segment(node.left)
             fix = Candidate(message("fix.divided_once"), (edits.replace(source, node, text),))
             places = tuple(call_trail(operation.site.scene, limit=1))
@@ -108,7 +108,7 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
             node = as_kind(one.site.node, ast.Call) if one.site is not None else None
             large = means and all(isinstance(mean, int | float) and mean > 2 for mean in means)
             if one.site is not None and node is not None and means and large:
-                source = analysis.source_of(one.site.span.path)
+                source = one.site.source
                 written = [_written(node, place, name) for place, name in enumerate(("mean", "std"))]
                 parts = of_kind(written, ast.Tuple, ast.List)
                 changes = tuple(

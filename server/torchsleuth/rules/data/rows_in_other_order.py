@@ -29,7 +29,7 @@ from torchsleuth.interp.batch import Rows, rows_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loaders import construction_of, made_here
-from torchsleuth.rules.evidence.operands import operands, source_at
+from torchsleuth.rules.evidence.operands import operands
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.syntax.forms import keyword_of, literal
 from torchsleuth.values import Instance, LibraryObject, Tensor, Value
@@ -112,7 +112,7 @@ def _in_order(analysis: Analysis, loader: LibraryObject) -> Iterator[Candidate]:
     call = construction_of(loader)
     given = keyword_of(call, "shuffle") if call is not None else None
     if call is not None and loader.site is not None and given is not None:
-        source = source_at(analysis, loader.site)
+        source = loader.site.source
         trains = any(event.loops and event.loops[-1].loader is loader for event in analysis.events("step"))
         if literal(given.value) is True or isinstance(given.value, ast.Name) or not trains:
             yield replacement(source, given.value, "False", safe=False)

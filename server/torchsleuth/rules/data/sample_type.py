@@ -180,7 +180,7 @@ def _as_tensor(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
             edit = edits.add_argument(analysis.source_of(path), call, text)
             yield Candidate(message("fix.add_argument", argument=text), (*imports, edit))
     elif isinstance(transform, LibraryObject) and transform.site is not None:
-        source, made = analysis.source_of(transform.site.span.path), transform.site.call
+        source, made = transform.site.source, transform.site.call
         listed = (
             as_kind(made.args[0], ast.List)
             if made is not None and made.args and transform.type_name == "Compose"

@@ -71,7 +71,7 @@ def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     written = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "weights")]
     if not written:
         return
-    node, source = written[0], analysis.source_of(fault.at.span.path)
+    node, source = written[0], fault.at.source
     for text, labels in _labels(fault.dataset, fault.at.scene, total):
         own = source.segment(node)
         whole = own if is_reference(node) else f"({own})"

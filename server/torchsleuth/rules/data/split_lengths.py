@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _repairs(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """The last length becomes what the others leave."""
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     given = {part.arg: part.value for part in call.keywords}
     dataset = call.args[0] if call.args else given.get("dataset")
     lengths: ast.expr | None = call.args[1] if len(call.args) > 1 else given.get("lengths")
@@ -71,7 +71,7 @@ def _rest_added(analysis: Analysis, fault: DataFault, name: str, dataset: str) -
     statement = statement_of(analysis, fault.at)
     if statement is not None and is_simple(statement, analysis, fault.at.span.path):
         text = f"{name}[-1] += len({dataset}) - sum({name})"
-        edit = edits.insert_line_before(analysis.source_of(fault.at.span.path), statement, text)
+        edit = edits.insert_line_before(fault.at.source, statement, text)
         yield Candidate(message("fix.insert", text=text), (edit,))
 
 

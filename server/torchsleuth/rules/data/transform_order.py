@@ -87,7 +87,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
 
 def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
     """Transforms that are called one after the other: the one that refuses exchanged with one that follows."""
-    source, first = analysis.source_of(fault.at.span.path), fault.at.call
+    source, first = fault.at.source, fault.at.call
     if first is None:
         return
     later = [

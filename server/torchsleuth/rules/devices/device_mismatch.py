@@ -67,7 +67,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
     """Lengths of sequences, which are read on the CPU wherever the sequences are."""
-    node, source = call.site.call, analysis.source_of(call.site.span.path)
+    node, source = call.site.call, call.site.source
     written = (
         [*node.args[1:2], *(part.value for part in node.keywords if part.arg == "lengths")] if node is not None else []
     )
@@ -154,7 +154,7 @@ def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, hom
         device = device_of_another(conflict, stray)
     if device is not None:
         text = f"device={device}"
-        yield added_argument(analysis.source_of(born.site.span.path), born.call, text)
+        yield added_argument(born.site.source, born.call, text)
 
 
 def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:
@@ -163,7 +163,7 @@ def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) 
     found = [used for used in strays(conflict) if used.node is not None]
     device = device_expression(site.scene, home) or device_of_another(conflict, stray_of(conflict)[0])
     if len(found) > 1 and device is not None and home != CPU:
-        source = analysis.source_of(site.span.path)
+        source = site.source
         names = ", ".join(used.text() for used in found)
         changes = tuple(append(source, used.node, f".to({device})") for used in found if used.node is not None)
         yield Candidate(message("fix.to_device", tensor=names, device=device), changes)
@@ -253,7 +253,7 @@ def _moved_module(
             continue
         device = device_expression(site.scene, home, site.call)
         if device is not None:
-            source = analysis.source_of(site.span.path)
+            source = site.source
             edit = edits.insert_after_node(source, site.call, f".to({device})")
             name = f"`{source.segment(site.call.func)}`"
             yield Candidate(message("fix.to_device", tensor=name, device=device), (edit,))

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import package_name, replaced, short, source_at
+from torchsleuth.rules.evidence.operands import package_name, replaced, short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.tensors.device import Device
@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if written is None or not call.certain or key in seen or call.site.span.path != analysis.source.path:
             continue
         seen.add(key)
-        source = source_at(analysis, call.site)
+        source = call.site.source
         text = message("device.cuda", call=short(source.segment(call.site.node)))
         yield Finding(call.site.span, text, (), _candidates(analysis, call, written))
 
@@ -74,7 +74,7 @@ def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Ite
     torch = package_name(call.site, "torch")
     if torch is None:
         return
-    source = source_at(analysis, call.site)
+    source = call.site.source
     choice = f'"cuda" if {torch}.cuda.is_available() else "cpu"'
     if is_method_call(written):
         receiver = source.segment(written.func.value)

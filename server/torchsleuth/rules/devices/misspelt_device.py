@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         given, node = _given(call)
         if call.guarded or node is None or call.site.span in seen:
             continue
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         for part, name in ((node, given), *_options(node)):
             right = meant(name) if isinstance(name, str) else None
             if isinstance(name, str) and name.removeprefix("torch.") in DTYPES and call.path != "torch.device":

@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
-from torchsleuth.rules.evidence.operands import append, short, source_at
+from torchsleuth.rules.evidence.operands import append, short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import CPU, Device
@@ -61,7 +61,7 @@ def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
 
 def _finding(analysis: Analysis, call: LibraryCall, tensor: Tensor, node: ast.expr | None, device: Device) -> Finding:
     name = expression_text(node, "the tensor")
-    source = source_at(analysis, call.site)
+    source = call.site.source
     text = message("device.numpy", tensor=name, device=device.described, call=call.path.removeprefix("Tensor."))
     candidates: list[Candidate] = []
     if node is not None:

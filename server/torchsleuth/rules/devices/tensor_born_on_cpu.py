@@ -25,7 +25,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.devices import device_expression, stray_of, strays
-from torchsleuth.rules.evidence.operands import FACTORIES, Birth, birth, short, source_at, tensors_above
+from torchsleuth.rules.evidence.operands import FACTORIES, Birth, birth, short, tensors_above
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -71,12 +71,10 @@ def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
 
 def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], home: Device) -> Finding:
     born, *others = alike
-    source = source_at(analysis, born.site)
+    source = born.site.source
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = conflict.operation.site.span.related(message("device.met"))
-    again = [
-        source_at(analysis, other.site).span(other.call).related(message("device.factory.again")) for other in others
-    ]
+    again = [other.site.source.span(other.call).related(message("device.factory.again")) for other in others]
     places = (use, *again, *call_trail(born.site.scene, limit=1))
     return Finding(born.site.span, text, places, _candidates(analysis, alike, home))
 
@@ -93,7 +91,7 @@ def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterato
         expressions.append(f"next({first}.parameters()).device")
     for expression in expressions:
         text = f"device={expression}"
-        changes = {edits.add_argument(source_at(analysis, other.site), other.call, text) for other in alike}
+        changes = {edits.add_argument(other.site.source, other.call, text) for other in alike}
         yield Candidate(message("fix.add_argument", argument=text), tuple(sorted(changes, key=lambda one: one.start)))
 
 

@@ -36,7 +36,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if key in seen or not is_method_call(call):
             continue
         seen.add(key)
-        source = analysis.source_of(site.span.path)
+        source = site.source
         name, written = source.segment(call.func.value), source.segment(call)
         edit = edits.insert(source, source.start_of(call), f"{name} = ")
         fix = Candidate(message("fix.assign", call=written, tensor=name), (edit,))

@@ -70,7 +70,7 @@ def removals(analysis: Analysis, operation: Operation, name: str) -> Iterator[Ca
     """Ways to leave out an activation: the call, or the layer where its container lists it."""
     title = message("fix.remove_softmax", softmax=name)
     module = operation.module
-    source = analysis.source_of(operation.site.span.path)
+    source = operation.site.source
     node = operation.site.call
     if module is None and node is not None:
         inner = node.args[0] if operation.target.startswith("torch.") and node.args else None
@@ -96,7 +96,7 @@ def _unpassed(analysis: Analysis, module: LibraryModule, title: str) -> Iterator
     site = module.site
     if site is None or not is_method_call(site.node):
         return
-    source = analysis.source_of(site.span.path)
+    source = site.source
     for node in analysis.index(source.path).of_type(ast.Call):
         for keyword in node.keywords:
             if isinstance(keyword.value, ast.Call) and source.start_of(keyword.value) == site.span.start:
@@ -119,7 +119,7 @@ def place_in_list(analysis: Analysis, module: LibraryModule) -> tuple[SourceText
     """The arguments or elements among which a layer is constructed, and its place."""
     if module.site is None:
         return None
-    source = analysis.source_of(module.site.span.path)
+    source = module.site.source
     start = module.site.span.start
     for node in analysis.index(source.path).nodes:
         elements = node.args if isinstance(node, ast.Call) else node.elts if isinstance(node, ast.List) else []
@@ -138,7 +138,7 @@ def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
     """The callee of a call given another name of the same package: ``nn.BCELoss(…)`` to ``nn.BCEWithLogitsLoss(…)``."""
     if site.call is None:
         return None
-    source, function = analysis.source_of(site.span.path), site.call.func
+    source, function = site.source, site.call.func
     match function:
         case ast.Attribute():
             return edits.replace(source, function, f"{source.segment(function.value)}.{new}")

@@ -32,7 +32,7 @@ def averages(analysis: Analysis) -> Iterator[Finding]:
         before.add(again)
         if loop is None:
             continue
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         names = names_in(loop.target)
         for statement in loop.body:
             place = _place(statement)

@@ -13,7 +13,6 @@ from torchsleuth.rules.evidence.operands import (
     lineage,
     package_name,
     replaced,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, added_argument
@@ -67,7 +66,7 @@ def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     """Take a conversion away from what may have the dtype without it: ``y.float()``."""
     node = used.node
     if is_method_call(node, *_CONVERSIONS):
-        edit = edits.without_attribute(source_at(analysis, used.site), node, node.func.attr)
+        edit = edits.without_attribute(used.site.source, node, node.func.attr)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{node.func.attr}()"), (edit,))
 
@@ -77,7 +76,7 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
     born = birth(tensor)
     if born is None:
         return
-    source, torch = source_at(analysis, born.site), package_name(born.site, "torch")
+    source, torch = born.site.source, package_name(born.site, "torch")
     written = argument_of(born.call, None, "dtype")
     if written is not None:
         yield replaced(analysis, born.site, written, f"{torch}.{dtype}" if torch else dtype)

@@ -43,7 +43,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
         if backward is None:
             continue
         seen.add(call.site.span)
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         text = message(
             "grad.sampled", text=source.segment(call.site.node), distribution=f"the {call.receiver.type_name}"
         )

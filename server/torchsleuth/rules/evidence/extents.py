@@ -15,7 +15,6 @@ from torchsleuth.rules.evidence.operands import (
     lineage,
     operands,
     replaced,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -45,7 +44,7 @@ def kept_dimension(analysis: Analysis, used: Operand, other: Operand) -> Iterato
             return
         if len(given) != len(other.shape) or broadcast(_reduced(given, used.shape), other.shape) is None:
             return
-        source = source_at(analysis, operation.site)
+        source = operation.site.source
         alike = [part for part in _calls_beside(operation.site.scene, node) if _is_open(part)]
         for calls in ([node, *alike], [node]) if alike else ([node],):
             changes: tuple[Edit, ...] = tuple(edits.add_argument(source, call, "keepdim=True") for call in calls)

@@ -58,14 +58,14 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
 
 def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
     """The source of a place, shortened."""
-    text = analysis.source_of(site.span.path).on_one_line(site.node)
+    text = site.source.on_one_line(site.node)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def name_of(analysis: Analysis, fault: AutogradFault) -> str:
     """The expression that backward() starts from, as the user wrote it."""
     start = started_from(fault)
-    text = "the tensor" if start is None else analysis.source_of(fault.at.span.path).segment(start)
+    text = "the tensor" if start is None else fault.at.source.segment(start)
     return f"`{text}`"
 
 
@@ -100,7 +100,7 @@ def cut_text(analysis: Analysis, cut: Cut) -> str:
     if cut.kind == "frozen":
         statement = as_kind(statement_of(analysis, cut.site), ast.Assign)
         if statement is not None:
-            return f"`{analysis.source_of(cut.site.span.path).segment(statement)}`"
+            return f"`{cut.site.source.segment(statement)}`"
     return f"`{text_of(analysis, cut.site)}`"
 
 
@@ -108,7 +108,7 @@ def cut_places(analysis: Analysis, cut: Cut | None) -> tuple[Related, ...]:
     if cut is None:
         return ()
     site = cut.mode if cut.mode is not None and isinstance(cut.mode.node, ast.With) else cut.site
-    source = analysis.source_of(site.span.path)
+    source = site.source
     node = site.node.items[0].context_expr if isinstance(site.node, ast.With) else site.node
     key = "grad.cut.frozen" if cut.kind == "frozen" else "grad.cut"
     return (source.span(node).related(message(key, cut=cut_text(analysis, cut))),)
@@ -122,7 +122,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
     if cut is None:
         return
     if cut.kind in _METHODS:
-        source, node = analysis.source_of(cut.site.span.path), cut.site.node
+        source, node = cut.site.source, cut.site.node
         edit = edits.without_attribute(source, node, cut.kind)
         if edit is not None:
             yield Candidate(message("fix.remove", text=f".{cut.kind}" + "()" * (cut.kind != "data")), (edit,))
@@ -133,7 +133,7 @@ def uncut(analysis: Analysis, cut: Cut | None) -> Iterator[Candidate]:
 
 def _kept_as_tensor(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     """``float(x)``, ``math.sqrt(x)`` of a tensor."""
-    source, node = analysis.source_of(cut.site.span.path), cut.site.call
+    source, node = cut.site.source, cut.site.call
     if node is None:
         return
     if isinstance(node.func, ast.Name):
@@ -145,21 +145,21 @@ def _kept_as_tensor(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
 def _without_integers(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     yield from soft_one_hot(analysis, cut.site)
     yield from soft_membership(analysis, cut.site)
-    yield from _differentiable(analysis.source_of(cut.site.span.path), cut.site.node)
+    yield from _differentiable(cut.site.source, cut.site.node)
     yield from past_lookup(analysis, cut.site)
     yield from _soft_argmax(analysis, cut.site)
 
 
 def _with_graph(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     if cut.site.call is not None:
-        edit = edits.add_argument(analysis.source_of(cut.site.span.path), cut.site.call, "create_graph=True")
+        edit = edits.add_argument(cut.site.source, cut.site.call, "create_graph=True")
         yield Candidate(message("fix.add", text="create_graph=True"), (edit,))
 
 
 def _while_recording(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     if cut.mode is None:
         return
-    source, statement = analysis.source_of(cut.site.span.path), statement_of(analysis, cut.site)
+    source, statement = cut.site.source, statement_of(analysis, cut.site)
     step = in_place_step(source, statement)
     if step is not None and statement is not None:
         yield _replaced(source, statement, step)
@@ -181,7 +181,7 @@ _UNCUT: dict[str, Callable[[Analysis, Cut], Iterator[Candidate]]] = {
 def _checkpointed_anew(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``use_reentrant=False``: what is recorded depends on the parameters, too."""
     if site.call is not None:
-        source = analysis.source_of(site.span.path)
+        source = site.source
         asked = keyword_of(site.call, "use_reentrant")
         if asked is not None:
             yield _replaced(source, asked.value, "False")
@@ -210,7 +210,7 @@ def _replaced(
 
 def _round_trip(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``torch.from_numpy(x.detach().numpy())`` is ``x``: the tensor instead of one made of its values."""
-    source, tree = analysis.source_of(site.span.path), analysis.tree(site.span.path)
+    source, tree = site.source, analysis.tree(site.span.path)
     inner = analysis.index(site.span.path).same(site.node)
     if not isinstance(inner, ast.expr):
         return
@@ -234,7 +234,7 @@ def _stripped(node: ast.expr) -> ast.expr:
 
 def _unwrapped(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
     """The data itself instead of ``torch.tensor(data)``, together with the repair of what cut the data off."""
-    source, node = analysis.source_of(cut.site.span.path), cut.site.call
+    source, node = cut.site.source, cut.site.call
     if node is None or not node.args:
         return
     data = node.args[0]
@@ -288,7 +288,7 @@ def _differentiable(source: SourceText, node: ast.AST) -> Iterator[Candidate]:
 
 def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``x.softmax(dim=1)`` for ``one_hot(x.argmax(dim=1), n).float()``."""
-    source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
+    source, call = site.source, analysis.index(site.span.path).same(site.node)
     if not is_method_call(call, "argmax"):
         return
     operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
@@ -312,7 +312,7 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The probability ``p[:, c]`` for ``(p == c).float()``, where `p` is an argmax that is only compared with classes."""
-    source, call = analysis.source_of(site.span.path), analysis.index(site.span.path).same(site.node)
+    source, call = site.source, analysis.index(site.span.path).same(site.node)
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     if not is_method_call(call, "argmax") or not found:
         return
@@ -360,7 +360,7 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     chosen, given = site.call, found[0].args[:1] if found else ()
     # The result is bound after the look-up: what counts are the names at the return, where the frame has ended.
-    source, frame = analysis.source_of(site.span.path), site.frame
+    source, frame = site.source, site.frame
     function = frame.function.node if frame.function is not None else None
     last = as_kind(function.body[-1], ast.Return) if isinstance(function, ast.FunctionDef) else None
     if last is None or chosen is None or not given:
@@ -381,7 +381,7 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``(x.softmax(dim=1) * torch.arange(10)).sum(dim=1)`` for ``x.argmax(dim=1)``."""
-    call, source, torch = site.node, analysis.source_of(site.span.path), torch_name(site)
+    call, source, torch = site.node, site.source, torch_name(site)
     operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
     if not is_method_call(call) or not operations or torch is None:
         return
@@ -400,12 +400,12 @@ def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The freezing, or the call that leads to it, before the parts that it is not meant for; ``True`` instead of ``False``
     where it is done."""
-    source, statement = analysis.source_of(site.span.path), statement_of(analysis, site)
+    source, statement = site.source, statement_of(analysis, site)
     place: Site | None = site
     while place is not None:
         freezing = statement_of(analysis, place)
         if freezing is not None:
-            yield from _frozen_before(analysis, analysis.source_of(place.span.path), freezing)
+            yield from _frozen_before(analysis, place.source, freezing)
         place = caller_of(place)
     for part in nodes_in(statement, ast.Constant) if statement is not None else ():
         if part.value is False:
@@ -438,7 +438,7 @@ def _owners(target: ast.expr) -> Iterator[str]:
 def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate]:
     """The last statement of a block without gradients behind it, or the first one in front of it."""
     source, block, statement = (
-        analysis.source_of(mode.span.path),
+        mode.source,
         as_kind(mode.node, ast.With),
         statement_of(analysis, site),
     )
@@ -462,7 +462,7 @@ def _moved_out(analysis: Analysis, site: Site, mode: Site) -> Iterator[Candidate
 
 def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """Switch recording on again where it was switched off."""
-    source, node = analysis.source_of(mode.span.path), mode.node
+    source, node = mode.source, mode.node
     match node:
         case ast.With() if len(node.items) == 1:
             dissolved = edits.unwrap(source, node)
@@ -480,7 +480,7 @@ def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 
 def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """``torch.set_grad_enabled(True)`` at the end of the function that ``torch.set_grad_enabled(False)`` stands in."""
-    source, statement = analysis.source_of(mode.span.path), statement_of(analysis, mode)
+    source, statement = mode.source, statement_of(analysis, mode)
     trail = edits.path_to(analysis.tree(mode.span.path), statement) if statement is not None else []
     block = as_kind(trail[-2], ast.FunctionDef) if len(trail) > 1 else None
     if block is None or mode.call is None:
@@ -579,7 +579,7 @@ def constructor_of(analysis: Analysis, fault: AutogradFault) -> Iterator[tuple[S
         if operation.site.span == fault.at.span and operation.module is not None and operation.module.site is not None:
             site = operation.module.site
             if site.call is not None:
-                yield analysis.source_of(site.span.path), site.call
+                yield site.source, site.call
 
 
 def torch_name(site: Site) -> str | None:
@@ -590,7 +590,7 @@ def torch_name(site: Site) -> str | None:
 
 def written_name(analysis: Analysis, fault: AutogradFault) -> str:
     """The tensor that an in-place change writes to, as the user wrote it."""
-    source, statement = analysis.source_of(fault.at.span.path), statement_of(analysis, fault.at)
+    source, statement = fault.at.source, statement_of(analysis, fault.at)
     target: ast.AST | None = None
     match statement:
         case ast.AugAssign():

@@ -10,7 +10,7 @@ from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import argument_nodes, operator_text, shape_text
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.evidence.operands import operands, source_at
+from torchsleuth.rules.evidence.operands import operands
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
@@ -31,7 +31,7 @@ _WORDS = {"NoneType": "None", "int": "an int", "numpy": "an array"}
 def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     """The message for one, None for other failures."""
     error, operation = failure.failure.message, failure.operation
-    source, node = source_at(analysis, operation.site), operation.site.node
+    source, node = operation.site.source, operation.site.node
     text = source.on_one_line(node) if isinstance(node, ast.expr | ast.stmt) else ""
     if "must be Tensor, not" in error:
         return _of_strings(failure)
@@ -76,7 +76,7 @@ def _of_strings(failure: OperatorFailure) -> str | None:
 def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """Replacements that are a tensor, a dtype, or a size."""
     error, site = failure.failure.message, failure.operation.site
-    source, node = source_at(analysis, site), site.call
+    source, node = site.source, site.call
     odd = _odd_operand(failure)
     made, imports = spelled(analysis, source.path, "torch.tensor")
     if odd is not None and odd[1] in ("a list", "a tuple"):

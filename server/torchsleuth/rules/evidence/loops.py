@@ -127,7 +127,7 @@ def receiver_text(analysis: Analysis, site: Site) -> str | None:
     """The expression before the dot of a method call: ``optimizer`` in ``optimizer.step()``."""
     node = site.node
     if is_method_call(node):
-        return analysis.source_of(site.span.path).segment(node.func.value)
+        return site.source.segment(node.func.value)
     return None
 
 
@@ -178,7 +178,7 @@ def called_text(analysis: Analysis, event: Event) -> str | None:
     if is_attribute(function, "forward"):
         function = function.value
     plain = is_reference(function)
-    return analysis.source_of(event.site.span.path).segment(function) if plain else None
+    return event.site.source.segment(function) if plain else None
 
 
 def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
@@ -264,7 +264,7 @@ def uncalled(analysis: Analysis, path: str, name: str, method: str) -> ast.Expr 
 def optimizer_text(analysis: Analysis, step: Event) -> str | None:
     """The optimizer as it is written where it steps: in ``optimizer.step()`` or ``scaler.step(optimizer)``."""
     node = step.site.call
-    source = analysis.source_of(step.site.span.path)
+    source = step.site.source
     if any(event.site.span == step.site.span for event in analysis.events("scaler_step")):
         return source.segment(node.args[0]) if node is not None and node.args else None
     return receiver_text(analysis, step.site)

@@ -32,5 +32,5 @@ def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, .
             for known, value in scope.items():
                 if is_native(value, parent):
                     return ".".join([str(known), *rest]), ()
-    source = analysis.source_of(site.span.path)
+    source = site.source
     return path, edits.add_import(source, analysis.tree(site.span.path), f"import {parts[0]}")

@@ -125,10 +125,6 @@ def operand(operation: Operation, position: int, *names: str) -> Operand | None:
 # -- where it is used ------------------------------------------------------------------------------
 
 
-def source_at(analysis: Analysis, site: Site) -> SourceText:
-    return analysis.source_of(site.span.path)
-
-
 def written(source: SourceText, node: ast.AST) -> str:
     """An expression as it can stand before a dot."""
     text = source.segment(node)
@@ -152,7 +148,7 @@ def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterato
     origin = used.tensor.origin
     if origin is None or origin.site.call is None:
         return
-    if used.node is None or origin.site.span != source_at(analysis, used.site).span(used.node):
+    if used.node is None or origin.site.span != used.site.source.span(used.node):
         yield appended(analysis, origin.site, origin.site.call, suffix, safe=False)
 
 
@@ -161,7 +157,7 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
     for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
     frame, node = used.site.scene, used.node
     scope = frame.scope
-    source = source_at(analysis, used.site)
+    source = used.site.source
     names = names_in(node) if node is not None else set()
     for name in sorted(names):
         value = as_kind(frame.names.get(name), Tensor)
@@ -196,7 +192,7 @@ def batched_by_callers(
 
 
 def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
-    source = source_at(analysis, site)
+    source = site.source
     title = message("fix.append", expression=short(written(source, node)), suffix=suffix)
     return Candidate(title, (append(source, node, suffix),), safe)
 
@@ -208,7 +204,7 @@ def append(source: SourceText, node: ast.expr, suffix: str) -> Edit:
 
 
 def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool = True) -> Candidate:
-    source = source_at(analysis, site)
+    source = site.source
     title = message("fix.replace", old=short(source.segment(node)), new=short(new))
     return Candidate(title, (edits.replace(source, node, new),), safe)
 
@@ -217,7 +213,7 @@ def reversed_alone(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
     node = used.node
     if is_attribute(node, "T") and len(used.shape) > 2:
-        text = f"{source_at(analysis, used.site).segment(node.value)}.transpose(-2, -1)"
+        text = f"{used.site.source.segment(node.value)}.transpose(-2, -1)"
         yield replaced(analysis, used.site, node, text)
 
 
@@ -225,7 +221,7 @@ def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Can
     """The operands in the other order."""
     if left.node is None or right.node is None:
         return
-    source = source_at(analysis, left.site)
+    source = left.site.source
     one, two = source.segment(left.node), source.segment(right.node)
     first, second = (
         (two, one) if left.site.call is not None else (written(source, right.node), written(source, left.node))
@@ -422,7 +418,7 @@ def made_wider(analysis: Analysis, used: Operand, missing: int) -> Iterator[Cand
     born = birth(used.tensor)
     sizes = size_nodes(born) if born is not None else []
     if born is not None and sizes and same_shape(born.shape, used.shape):
-        source = source_at(analysis, born.site)
+        source = born.site.source
         edit = edits.insert_after_node(source, sizes[-1], ", 1" * missing)
         old, at = source.segment(born.call), source.offset(edit.start) - source.offset(source.start_of(born.call))
         new = old[:at] + edit.new_text + old[at:]
@@ -461,7 +457,7 @@ def _of_other_axes(
     wanted: Size,
     safe: bool = True,
 ) -> Iterator[Candidate]:
-    source, changes = source_at(analysis, site), dict[Span, Edit]()
+    source, changes = site.source, dict[Span, Edit]()
     for part in (part for node in nodes for part in ast.walk(node)):
         edit = _of_other_axis(source, site.scene, part, near, wrong, wanted) if isinstance(part, ast.expr) else None
         if edit is not None:

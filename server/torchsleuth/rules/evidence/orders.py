@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import Operand, source_at
+from torchsleuth.rules.evidence.operands import Operand
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -25,7 +25,7 @@ def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -
     if statement is not None and any(_turns(part, back) for part in behind):
         turn = ".transpose(1, 2)" if order == (0, 2, 1) else f".permute{order}"
         line = f"{node.id} = {node.id}{turn}"
-        edit = edits.insert_line_before(source_at(analysis, used.site), statement, line)
+        edit = edits.insert_line_before(used.site.source, statement, line)
         yield Candidate(message("fix.insert", text=line), (edit,))
 
 

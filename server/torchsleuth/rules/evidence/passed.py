@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.interp.trace import BrokenCondition
-from torchsleuth.rules.evidence.operands import package_name, replaced, resized, source_at, written
+from torchsleuth.rules.evidence.operands import package_name, replaced, resized, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 
 
@@ -53,7 +53,7 @@ def _padded(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]
     more = [size - before for size, before in zip(wanted, broken.shape)]
     first = next(axis for axis, extra in enumerate(more) if extra)
     amounts = [str(amount) for extra in reversed(more[first:]) for amount in (0, extra)]
-    text = source_at(analysis, broken.call).segment(broken.argument)
+    text = broken.call.source.segment(broken.argument)
     new = f"{functional}.pad({text}, ({', '.join(amounts)}))"
     yield replaced(analysis, broken.call, broken.argument, new, safe=False)
 
@@ -69,7 +69,7 @@ def _resampled(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, .
         or wanted[:2] != broken.shape[:2]
     ):
         return
-    text = source_at(analysis, broken.call).segment(broken.argument)
+    text = broken.call.source.segment(broken.argument)
     sizes = str(wanted[2:]) if len(wanted) > 3 else str(wanted[2])
     new = f"{functional}.interpolate({text}, size={sizes})"
     yield replaced(analysis, broken.call, broken.argument, new, safe=False)
@@ -83,5 +83,5 @@ def _cropped(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...
         kept.pop()
     first = next(axis for axis, part in enumerate(kept) if part != ":")
     index = ", ".join(["...", *kept[first:]] if first > 1 and len(kept) == len(wanted) else kept)
-    new = f"{written(source_at(analysis, broken.call), broken.argument)}[{index}]"
+    new = f"{written(broken.call.source, broken.argument)}[{index}]"
     yield replaced(analysis, broken.call, broken.argument, new, safe=False)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
-from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short, source_at
+from torchsleuth.rules.evidence.operands import lineage, package_name, replaced, short
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
@@ -23,7 +23,7 @@ _RECURRENT = ("RNN", "LSTM", "GRU")
 def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """The part that is meant, where a tuple of tensors is given to an operator: ``x.max(dim=1).values``, ``out, _ = …``."""
     operation = failure.operation
-    node, source = operation.site.call, source_at(analysis, operation.site)
+    node, source = operation.site.call, operation.site.source
     for argument in node.args if node is not None else ():
         value = _value(operation, argument)
         suffix = _part(value)
@@ -63,7 +63,7 @@ def _part(value: Value) -> str | None:
 def state_unpacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
     """``_, (hidden, _) = lstm(x)`` where the pair of states is taken for one of them."""
     operation = failure.operation
-    source, path = source_at(analysis, operation.site), operation.site.span.path
+    source, path = operation.site.source, operation.site.span.path
     for statement in _assignments(operation):
         target, span = as_kind(statement.targets[0], ast.Tuple), source.span(statement.value)
         if target is None or len(target.elts) != 2 or not isinstance(target.elts[1], ast.Name):
@@ -127,7 +127,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         layer = analysis.operation_of(made)
         module = layer.module if layer is not None else None
         if module is not None and module.kwargs.get("bidirectional") is True and torch is not None:
-            source = source_at(analysis, operation.site)
+            source = operation.site.source
             states = source.segment(node.value)
             first, second = ("-2", "-1") if operation.args[1] == -1 else ("0", "1")
             text = f"{torch}.cat([{states}[{first}], {states}[{second}]], dim=-1)"

@@ -180,7 +180,7 @@ def _loss_of(source: SourceText, loss: ast.Assign, place: ast.Assign, text: str)
 
 def without_term(analysis: Analysis, backward: Site, dead: Site) -> Iterator[Candidate]:
     """A sum without the term that trains nothing."""
-    chain, source = _chain(analysis, backward), analysis.source_of(backward.span.path)
+    chain, source = _chain(analysis, backward), backward.source
     names = {name for part in chain.statements if _holds(source, part.value, dead) for name in _targets(part)}
     for statement in chain.statements:
         for part in nodes_in(statement.value, ast.BinOp):
@@ -241,7 +241,7 @@ def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[
     """Keeps a value from before a loop without its graph: ``old = torch.stack(log_probs).detach()``.
 
     `around`: the statements before the loop."""
-    source = analysis.source_of(fault.at.span.path)
+    source = fault.at.source
     made: list[Span] = [part.site.span for part in fault.node.reachable()] if fault.node is not None else []
     for statement in reversed(around):
         for node in ast.walk(statement):

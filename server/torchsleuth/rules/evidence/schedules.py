@@ -112,7 +112,7 @@ def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -
                     return False
                 case ast.For() | ast.FunctionDef() | ast.AsyncFunctionDef() if _leaves(part):
                     return False
-                case ast.For() if analysis.source_of(site.span.path).span(part) == outermost:
+                case ast.For() if site.source.span(part) == outermost:
                     return True  # What is around all loops decides whether this is reached, and it was.
             if is_definition(part):
                 break
@@ -201,7 +201,7 @@ def with_batches(
     assert scheduler.site is not None
     batches = batches_of(event, points, scheduler)
     if batches is not None:
-        source = analysis.source_of(scheduler.site.span.path)
+        source = scheduler.site.source
         old = source.segment(value)
         text = old if isinstance(value, ast.Name | ast.Constant | ast.Attribute | ast.Call) else f"({old})"
         new = f"{text} * {batches}"

@@ -64,7 +64,7 @@ def _with_head(analysis: Analysis, scores: Operation) -> Iterator[Candidate]:
     if layer is None or made is None or made.span.path != scores.site.span.path or call is None:
         return
     rows, width = (argument_node(layer, *one) for one in ((0, "num_embeddings"), (1, "embedding_dim")))
-    source, tree = analysis.source_of(made.span.path), analysis.tree(made.span.path)
+    source, tree = made.source, analysis.tree(made.span.path)
     statement = edits.enclosing_statement(tree, made.node)
     target = as_kind(statement.targets[0], ast.Attribute) if is_assignment(statement) else None
     if rows is None or width is None or target is None or made.call is None:

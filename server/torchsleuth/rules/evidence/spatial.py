@@ -15,7 +15,6 @@ from torchsleuth.rules.evidence.operands import (
     lineage,
     package_name,
     replaced,
-    source_at,
     written,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, added_argument
@@ -72,7 +71,7 @@ def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer
     kept = kept_in_init(amount, site.scene) if isinstance(amount, ast.Attribute) else None
     built = kept is not None and layer.site is not None and layer.site.node in ast.walk(kept[0])
     if kept is not None and built and all(nodes):
-        source = source_at(analysis, site)
+        source = site.source
         kernel, dilation = (source.segment(node) for node in nodes if node is not None)
         yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
     elif called.call is not None and is_reference(called.call.func):
@@ -87,7 +86,7 @@ def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
         given = "output_padding" in layer.kwargs or len(layer.args) > 5
         stride = layer.argument(3, "stride", 1)
         if layer.site is not None and layer.site.call is not None and stride == 2 and not given:
-            source = source_at(analysis, layer.site)
+            source = layer.site.source
             changes.setdefault(edits.add_argument(source, layer.site.call, "output_padding=1"), layer)
     if 0 < len(changes) <= 6:
         yield Candidate(message("fix.add_argument", argument="output_padding=1"), tuple(changes))
@@ -114,7 +113,7 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
 def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
     the function has padded is joined."""
-    source = source_at(analysis, site)
+    source = site.source
     for part in ast.walk(site.scene.scope):
         named = isinstance(part, ast.Call) and ast.unparse(part.func).rpartition(".")[2] == "pad"
         amounts = part.args[1] if isinstance(part, ast.Call) and named and len(part.args) > 1 else None
@@ -136,7 +135,7 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
             continue
         for amount in (*names_for(site.scene, factor), str(factor)):
             text = f"stride={amount}"
-            yield added_argument(source_at(analysis, site), site.call, text)
+            yield added_argument(site.source, site.call, text)
 
 
 def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
@@ -154,7 +153,7 @@ def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, oth
     ):
         if site.call is not None:
             text = f"output_padding={missing}"
-            yield added_argument(source_at(analysis, site), site.call, text)
+            yield added_argument(site.source, site.call, text)
 
 
 def _spatial_equal(used: Operand, other: Operand) -> bool:
@@ -171,7 +170,7 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
     kernel = kernel[0] if isinstance(kernel, tuple) and kernel else kernel
     if prefix is None or not is_number(kernel):
         return
-    source = source_at(analysis, site)
+    source = site.source
     wanted = _half(analysis, layer, kernel // 2) if amount is None else str(amount)
     node = argument_node(layer, _PADDING[prefix], "padding")
     if node is not None:
@@ -190,7 +189,7 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
         return str(half)
     if isinstance(given, ast.Constant) and isinstance(given.value, int):
         return str(half * given.value)
-    text = source_at(analysis, layer.site).segment(given)
+    text = layer.site.source.segment(given)
     if half == 1:
         return text
     return f"{half} * {text}" if is_reference(given) else f"{half} * ({text})"
@@ -205,7 +204,7 @@ def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Ite
     name = next((name for name, value in frame.names.items() if value is other.tensor and isinstance(name, str)), None)
     call = origin.site.call
     if name is not None and call is not None and origin.site.scene.function is frame.function:
-        text = f"{functional}.interpolate({source_at(analysis, origin.site).segment(call)}, size={name}.shape[2:])"
+        text = f"{functional}.interpolate({origin.site.source.segment(call)}, size={name}.shape[2:])"
         yield replaced(analysis, origin.site, call, text, safe=False)
 
 
@@ -218,6 +217,6 @@ def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Can
     functional = package_name(used.site, "torch.nn.functional")
     if functional is None:
         return
-    source = source_at(analysis, used.site)
+    source = used.site.source
     text = f"{functional}.interpolate({source.segment(used.node)}, size={written(source, other.node)}.shape[2:])"
     yield replaced(analysis, used.site, used.node, text, safe=False)

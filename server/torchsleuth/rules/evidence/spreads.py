@@ -88,7 +88,7 @@ def _candidates(analysis: Analysis, call: LibraryCall, node: ast.expr | None, la
     """exp() first where a name says that it is a logarithm, of half of it for that of a variance; otherwise softplus()."""
     if node is None:
         return
-    site, text = call.site, analysis.source_of(call.site.span.path).segment(node)
+    site, text = call.site, call.site.source.segment(node)
     package = package_name(site, "torch.nn.functional")
     softplus = () if package is None else (replaced(analysis, site, node, f"{package}.softplus({text})", safe=False),)
     if not _LOGARITHM.search(f"{text} {layer}".lower()):

@@ -41,5 +41,5 @@ def bound_alike(analysis: Analysis, one: Tensor, other: Tensor) -> tuple[Binding
 def _bound(analysis: Analysis, site: Site) -> Binding | None:
     """``x = …``, where an expression is all that is bound."""
     statement = statement_of(analysis, site)
-    whole = is_binding(statement) and analysis.source_of(site.span.path).span(statement.value) == site.span
+    whole = is_binding(statement) and site.source.span(statement.value) == site.span
     return statement if whole and is_binding(statement) else None

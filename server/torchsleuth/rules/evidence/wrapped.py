@@ -117,7 +117,7 @@ def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject)
 
 def _targets(analysis: Analysis, wrap: LibraryCall, statement: ast.Assign) -> list[str]:
     """The targets that a wrapper is bound to, as it is."""
-    source = analysis.source_of(wrap.site.span.path)
+    source = wrap.site.source
     plain = statement.value in (wrap.site.node, analysis.index(source.path).same(wrap.site.node))
     return [source.segment(target) for target in statement.targets] if plain else []
 
@@ -213,7 +213,7 @@ def _unwrapped(analysis: Analysis, site: Site, inner: str) -> Iterator[Candidate
     """``model.module.state_dict()``, where the state is taken."""
     node = site.node
     if is_method_call(node):
-        source = analysis.source_of(site.span.path)
+        source = site.source
         name = source.segment(node.func.value)
         edit = edits.insert_after_node(source, node.func.value, f".{inner}")
         title = message("fix.replace", old=f"{name}.state_dict()", new=f"{name}.{inner}.state_dict()")

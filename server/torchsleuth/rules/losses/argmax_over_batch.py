@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, replaced, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related, Span
 from torchsleuth.tensors import dims
@@ -96,7 +96,7 @@ def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Op
     fixes = []
     if site is not None and site.call is not None and used.node is not None and choice.name == "argmax":
         threshold = 0.5 if "sigmoid" in used.tensor.tags else 0
-        given = f"({written(source_at(analysis, site), used.node)}.squeeze({dim}) > {threshold})"
+        given = f"({written(site.source, used.node)}.squeeze({dim}) > {threshold})"
         fixes.append(replaced(analysis, site, site.call, given, safe=False))
     return Finding(choice.site.span, text, _places(analysis, compared, choice), fixes)
 
@@ -142,7 +142,7 @@ def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Cand
         yield replaced(analysis, site, node, str(classes))
     else:
         text = f"dim={classes}"
-        yield added_argument(source_at(analysis, site), site.call, text)
+        yield added_argument(site.source, site.call, text)
 
 
 RULE = Rule(FAULTS[CODE], find)

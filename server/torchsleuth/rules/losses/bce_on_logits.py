@@ -83,7 +83,7 @@ def _candidates(analysis: Analysis, operation: Operation, name: str, stable: str
         yield Candidate(message("fix.replace", old=name, new=stable), (edit,))
     node = operand_node(operation, 0)
     if node is not None:
-        source = analysis.source_of(operation.site.span.path)
+        source = operation.site.source
         around = (
             edits.insert(source, source.start_of(node), "torch.sigmoid("),
             edits.insert(source, source.end_of(node), ")"),

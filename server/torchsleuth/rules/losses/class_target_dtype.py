@@ -29,7 +29,6 @@ from torchsleuth.rules.evidence.operands import (
     operand,
     package_name,
     replaced,
-    source_at,
     suffixed,
     written,
 )
@@ -86,7 +85,7 @@ def _candidates(analysis: Analysis, target: Operand, prediction: Operand, probab
 def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
     """The prediction without the `argmax` that has made classes of it."""
     for _, operation in lineage(analysis, prediction.tensor):
-        node, source = operation.site.call, source_at(analysis, operation.site)
+        node, source = operation.site.call, operation.site.source
         if operation.target.endswith(".argmax") and node is not None:
             method = isinstance(node.func, ast.Attribute) and operation.target.startswith("Tensor.")
             inner = node.func.value if method and isinstance(node.func, ast.Attribute) else next(iter(node.args), None)
@@ -99,7 +98,7 @@ def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
 def _all_pairs(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
     """The similarity of each with each, where there is one of each pair: scores for which the class is the partner."""
     for _, operation in lineage(analysis, prediction.tensor):
-        node, source = operation.site.call, source_at(analysis, operation.site)
+        node, source = operation.site.call, operation.site.source
         if operation.target.endswith("cosine_similarity") and node is not None and len(node.args) == 2:
             one, other = (written(source, part) for part in node.args)
             new = f"{source.segment(node.func)}({one}[:, None], {other}[None], dim=-1)"
@@ -113,7 +112,7 @@ def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator
     node = origin.site.node if origin is not None else None
     if origin is None or len(prediction.shape) != 2 or not is_binary(node, ast.Add):
         return
-    site, source = origin.site, source_at(analysis, origin.site)
+    site, source = origin.site, origin.site.source
     functional = package_name(site, "torch.nn.functional")
     terms = [side for side in of_kind((node.left, node.right), ast.BinOp) if isinstance(side.op, ast.Mult)]
     parts = [part for term in terms for part in (term.left, term.right) if _holds_classes(part, site.scene)]

@@ -39,7 +39,6 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     replaced,
     short,
-    source_at,
     suffixed,
     written,
 )
@@ -98,7 +97,7 @@ def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> 
     value, dtype = values[0], given[0].spec.dtype
     text = message("dtype.number", value=f"{value:g}", tensor=given[0].text(), dtype=dtype)
     written_value = argument_of(call, None, "value") or call.args[-1]
-    tensor = written(source_at(analysis, site), given[0].node)
+    tensor = written(site.source, given[0].node)
     limit = f"torch.finfo({tensor}.dtype).{'min' if value < 0 else 'max'}"
     return Finding(plain.at, text, plain.related, [replaced(analysis, site, written_value, limit)])
 
@@ -171,7 +170,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
 def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Operand], wanted: str) -> Finding:
     """``x[rows] = value`` of another dtype than that of `x`."""
     site, dtype = failure.operation.site, given[-1].spec.dtype
-    source = source_at(analysis, site)
+    source = site.source
     statement = next(
         (one for one in analysis.index(site.span.path).of_type(ast.Assign) if site.node in one.targets),
         None,
@@ -192,7 +191,7 @@ def _asked(analysis: Analysis, operation: Operation) -> str:
     owner = as_kind(node.func if isinstance(node, ast.Call) else node, ast.Attribute)
     if owner is not None and owner.attr.startswith("requires_grad"):
         node = owner.value
-    return f"`{short(analysis.source_of(operation.site.span.path).segment(node))}`"
+    return f"`{short(operation.site.source.segment(node))}`"
 
 
 def _candidates(
@@ -201,7 +200,7 @@ def _candidates(
     node = failure.operation.site.node
     if odd.spec.dtype == "bool" and is_binary(node, ast.Sub):
         if literal(node.left) == 1 and odd.node is node.right:
-            source = source_at(analysis, odd.site)
+            source = odd.site.source
             yield replaced(analysis, odd.site, node, f"~{written(source, node.right)}")
     if "require" in failure.failure.message:
         yield from born_as(analysis, odd.tensor, "float32")

@@ -24,7 +24,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held, passed_for
-from torchsleuth.rules.evidence.operands import replaced, short, source_at
+from torchsleuth.rules.evidence.operands import replaced, short
 from torchsleuth.rules.evidence.operators import failures, own_words
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
@@ -198,7 +198,7 @@ def _supposed(value: Value, site: Site) -> bool:
 def _finding(
     analysis: Analysis, site: Site, name: str, value: Value, node: ast.expr | None, more: tuple[Related, ...]
 ) -> Finding:
-    source = source_at(analysis, site)
+    source = site.source
     written = f"`{short(source.segment(node))}`" if node is not None else "the argument"
     text = message(
         "size.float",
@@ -221,14 +221,14 @@ def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None
     if name == "lengths":
         yield from _whole_lengths(analysis, site)
     elif node is not None:
-        yield replaced(analysis, site, node, f"int({source_at(analysis, site).segment(node)})")
+        yield replaced(analysis, site, node, f"int({site.source.segment(node)})")
 
 
 def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[Candidate]:
     """A variable rounded down where it is set, so that every use of it has an integer."""
     value = _set_to(analysis, site, node)
     if value is not None:
-        yield replaced(analysis, site, value, f"int({source_at(analysis, site).segment(value)})")
+        yield replaced(analysis, site, value, f"int({site.source.segment(value)})")
 
 
 def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
@@ -246,7 +246,7 @@ def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
 
 def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The parts of a split rounded down, the last one to what is left."""
-    call, source = site.call, source_at(analysis, site)
+    call, source = site.call, site.source
     node = call.args[1] if call is not None and len(call.args) > 1 else None
     if is_display(node) and len(node.elts) > 1 and call is not None:
         whole = [f"int({source.segment(part)})" for part in node.elts]

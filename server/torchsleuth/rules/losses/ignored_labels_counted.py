@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.classes import held, ignored_by, is_choice, is_entropy
-from torchsleuth.rules.evidence.operands import Operand, operands, source_at
+from torchsleuth.rules.evidence.operands import Operand, operands
 from torchsleuth.rules.evidence.squares import Uses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -81,7 +81,7 @@ def _is_averaged(uses: Uses, operation: Operation) -> bool:
 
 def _kept(analysis: Analysis, operation: Operation, labels: Operand, number: int) -> Iterator[Candidate]:
     """The comparisons of the other labels alone."""
-    source, node = source_at(analysis, operation.site), as_kind(operation.site.node, ast.Compare)
+    source, node = operation.site.source, as_kind(operation.site.node, ast.Compare)
     if node is not None and labels.node is not None:
         whole = source.segment(node)
         new = f"({whole})[{source.segment(labels.node)} != {number}]"

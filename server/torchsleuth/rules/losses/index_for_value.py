@@ -100,7 +100,7 @@ def _finding(analysis: Analysis, loss: Operation, choice: Operation) -> Finding:
 def _values(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
     """``max(1)[0]``, ``max(1).values`` or ``amax(1)`` in the place of the index."""
     node = choice.site.node
-    source = analysis.source_of(choice.site.span.path)
+    source = choice.site.source
     if not is_method_call(node):
         return
     name = choice.name

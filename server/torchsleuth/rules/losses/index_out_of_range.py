@@ -39,7 +39,6 @@ from torchsleuth.rules.evidence.operands import (
     operand,
     operands,
     replaced,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, trail
@@ -172,7 +171,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     places: list[Related] = []
     born = birth(lookup.index.tensor)
     if born is not None:
-        places.append(analysis.source_of(born.site.span.path).span(born.call).related(message("index.born")))
+        places.append(born.site.source.span(born.call).related(message("index.born")))
     if lookup.layer is not None and lookup.kind == "table":
         places += constructor_related(lookup.layer, "num_embeddings", lookup.size)
     places += call_trail(operation.site.scene, limit=1)
@@ -212,7 +211,7 @@ def _more_rows(analysis: Analysis, lookup: Lookup, wanted: int) -> Iterator[Cand
     rows = argument_node(lookup.layer, 0, "num_embeddings")
     few = 0 < wanted - lookup.size <= MAX_SPECIAL
     if few and rows is not None and not isinstance(rows, ast.Constant):
-        source = analysis.source_of(lookup.layer.site.span.path)
+        source = lookup.layer.site.source
         text = f"{source.segment(rows)} + {wanted - lookup.size}"
         yield replaced(analysis, lookup.layer.site, rows, text)
 
@@ -256,7 +255,7 @@ def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: 
     for part in nodes_in(born.call, ast.Name) if born is not None else ():
         if made.scene.globals.get(part.id) == number:
             text = part.id
-    edit = edits.add_argument(source_at(analysis, made), made.call, f"ignore_index={text}")
+    edit = edits.add_argument(made.source, made.call, f"ignore_index={text}")
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
 
 
@@ -343,7 +342,7 @@ def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidat
 
 def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int) -> Iterator[Candidate]:
     """``x[t + 1]`` in a loop over all positions: nothing behind the last one, or a loop that ends before it."""
-    source = source_at(analysis, site)
+    source = site.source
     names = names_in(node.slice)
     around = edits.path_to(analysis.tree(site.span.path), node)
     loops = of_kind(around, ast.For, ast.comprehension)

@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.evidence.operands import Operand, operands, replaced, source_at
+from torchsleuth.rules.evidence.operands import Operand, operands, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, called, nodes_in, parts_of_tuple
@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             table = operands(operation)[0]
             if _is_last(node, steps.axis) and _still(table, steps):
                 seen.add(operation.site.span)
-                text = message("padded.last", step=source_at(analysis, operation.site).segment(node))
+                text = message("padded.last", step=operation.site.source.segment(node))
                 places = tuple(call_trail(operation.site.scene, limit=1))
                 yield Finding(operation.site.span, text, places, tuple(_by_lengths(analysis, table, node, steps)))
 
@@ -66,7 +66,7 @@ def _is_last(node: ast.Subscript, axis: int) -> bool:
 
 def _by_lengths(analysis: Analysis, table: Operand, node: ast.Subscript, steps: PaddedSteps) -> Iterator[Candidate]:
     """The last step of each sequence, where its lengths have a name."""
-    source, lengths = source_at(analysis, table.site), _lengths(table.site.scene.scope)
+    source, lengths = table.site.source, _lengths(table.site.scene.scope)
     arange, _ = spelled(analysis, source.path, "torch.arange")
     if lengths is not None:
         whole = source.segment(node.value)

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import layer_places, losses, written_call
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import operand, source_at, suffixed
+from torchsleuth.rules.evidence.operands import operand, suffixed
 from torchsleuth.rules.evidence.spreads import not_positive
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
@@ -116,7 +116,7 @@ def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Can
     site = written_call(operation)
     if site is None or site.call is None:
         return
-    call, source = site.call, source_at(analysis, site)
+    call, source = site.call, site.source
     name, _, value = text.partition("=")
     if keyword_of(call, name) is not None or len(call.args) <= (0 if operation.module is not None else 2):
         yield Candidate(message("fix.insert", text=text), (edits.set_keyword(source, call, name, value),))
@@ -126,7 +126,7 @@ def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candid
     site = written_call(operation)
     for keyword in site.call.keywords if site is not None and site.call is not None else ():
         if keyword.arg == "log_input" and site is not None and site.call is not None:
-            edit = edits.remove_keyword(source_at(analysis, site), site.call, keyword)
+            edit = edits.remove_keyword(site.source, site.call, keyword)
             yield Candidate(message("fix.remove", text="log_input=False"), (edit,))
 
 

@@ -92,7 +92,7 @@ def _finding(analysis: Analysis, operation: Operation) -> Finding:
 def _as_probabilities(analysis: Analysis, operation: Operation, node: ast.expr | None) -> Iterator[Candidate]:
     """The sigmoid of the scores in their place."""
     if node is not None:
-        source = analysis.source_of(operation.site.span.path)
+        source = operation.site.source
         title = message("fix.apply", function="sigmoid", tensor=expression_text(node, "the scores"))
         yield Candidate(title, (append(source, node, ".sigmoid()"),))
 

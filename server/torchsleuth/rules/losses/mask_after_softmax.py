@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
 from torchsleuth.rules.evidence.masks import Masks
-from torchsleuth.rules.evidence.operands import Operand, lineage, operands, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operands
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
@@ -129,7 +129,7 @@ def _normalised(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
         if statement.value is analysis.index(path).same(masked.site.node) and is_simple(statement, analysis, path):
             name = targets[0].id
             line = f"{name} = {name} / {name}.sum(dim=-1, keepdim=True).clamp(min=1e-6)"
-            edit = edits.insert_line_after(source_at(analysis, masked.site), statement, line)
+            edit = edits.insert_line_after(masked.site.source, statement, line)
             yield Candidate(message("fix.insert", text=line), (edit,), safe=False)
 
 

@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import given_argument
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.masks import Masks, Meaning
-from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, suffixed, written
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, suffixed, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -198,7 +198,7 @@ def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> 
     node, site = use.mask.node, use.operation.site
     if node is None:
         return
-    source = source_at(analysis, site)
+    source = site.source
     if fault == "mask.of_queries":
         yield from suffixed(analysis, use.mask, ".transpose(-2, -1)", safe=False)
     elif fault == "mask.added":
@@ -222,7 +222,7 @@ def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
     call = site.call
     if call is None:
         return
-    source = source_at(analysis, site)
+    source = site.source
     upper = meaning.origin.name.startswith("triu")
     wanted = "diagonal=1" if upper else "diagonal=0"
     place = 1 if meaning.origin.operator.startswith("torch.") else 0

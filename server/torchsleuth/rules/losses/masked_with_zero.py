@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import lineage, made_by, replaced, source_at
+from torchsleuth.rules.evidence.operands import lineage, made_by, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
@@ -101,13 +101,13 @@ def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Findi
         *call_trail(masked.site.scene, limit=1),
     )
     value = argument_of(masked.site.call, 1, "value") if masked.site.call is not None else None
-    given = source_at(analysis, masked.site).segment(value) if value is not None else "0"
+    given = masked.site.source.segment(value) if value is not None else "0"
     return Finding(masked.site.span, message("masked.zero", given=given), places, tuple(_infinite(analysis, masked)))
 
 
 def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
     """``masked_fill(mask, 0)`` → ``masked_fill(mask, float("-inf"))``, ``scores * mask`` → ``scores.masked_fill(mask == 0, …)``."""
-    call, source = masked.site.call, source_at(analysis, masked.site)
+    call, source = masked.site.call, masked.site.source
     value = argument_of(call, 1, "value") if call is not None else None
     if value is not None and masked.name.startswith("masked_fill"):
         yield replaced(analysis, masked.site, value, 'float("-inf")')

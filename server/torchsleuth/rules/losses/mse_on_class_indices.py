@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, removals, renamed, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, package_name, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
@@ -125,7 +125,7 @@ def _called(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
 def _as_classes(analysis: Analysis, target: Operand) -> Edit:
     """The target as a vector of int64, without a conversion to floating point."""
     assert target.node is not None
-    source, node = source_at(analysis, target.site), target.node
+    source, node = target.site.source, target.node
     suffix = ".squeeze(1)" if len(target.shape) == 2 else ""
     if not (target.spec.dtype or "").startswith("int64"):
         inner = node.func.value if is_method_call(node) else None

@@ -68,7 +68,7 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
     if "log_softmax" in target.tensor.tags and not log:
         made = operation.site if operation.module is None else operation.module.site
         if made is not None and made.call is not None:
-            fixes.append(added_argument(analysis.source_of(made.span.path), made.call, "log_target=True"))
+            fixes.append(added_argument(made.source, made.call, "log_target=True"))
         yield Finding(operation.site.span, message("nll.target.log", target=text, loss=name), (), fixes)
     elif "softmax" in target.tensor.tags and log:
         yield Finding(operation.site.span, message("nll.target.plain", target=text, loss=name), ())

@@ -71,7 +71,7 @@ def _missing(analysis: Analysis, term: Operation) -> Iterator[Candidate]:
     for site in (call, term.site) if call is not None else (term.site,):
         node = as_kind(site.node, ast.expr)
         if node is not None:
-            text = analysis.source_of(site.span.path).segment(node)
+            text = site.source.segment(node)
             yield replaced(analysis, site, node, f"1 - {text}")
 
 

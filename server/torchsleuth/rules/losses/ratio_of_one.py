@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _finding(analysis: Analysis, difference: Operation, old: ast.Assign) -> Finding:
-    source = analysis.source_of(difference.site.span.path)
+    source = difference.site.source
     first, second = operands(difference)
     place = source.span(old).related(message("ratio.old"))
     text = message("ratio.of_one", new=first.text("the new one"), old=second.text("the old one"))

@@ -25,7 +25,7 @@ from torchsleuth.interp.marks import KEPT_BY, held
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.values import Bounds, Tensor
@@ -88,7 +88,7 @@ def _finding(analysis: Analysis, operation: Operation, target: Operand, name: st
 def _signed(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
     if target.node is None:
         return
-    text = written(source_at(analysis, target.site), target.node)
+    text = written(target.site.source, target.node)
     number = f"{text}.float()" if target.spec.dtype == "bool" else text
     yield replaced(analysis, target.site, target.node, f"2 * {number} - 1")
 

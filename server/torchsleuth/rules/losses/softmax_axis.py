@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import losses, renamed, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced, source_at
+from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -158,7 +158,7 @@ def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterato
         yield from _along(analysis, operation, 1)
         return
     if site is not None and name in _SIGMOID and site.call is not None:
-        source, call = source_at(analysis, site), site.call
+        source, call = site.source, site.call
         edit = renamed(analysis, site, _SIGMOID[name])
         if name == "softmax" and isinstance(call.func, ast.Attribute):
             of_method = operation.target.startswith("Tensor.")

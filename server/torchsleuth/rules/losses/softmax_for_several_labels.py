@@ -85,7 +85,7 @@ def _sigmoid(analysis: Analysis, softmax: Operation) -> Iterator[Candidate]:
     site = softmax.site if softmax.module is None else softmax.module.site
     if site is None or not is_method_call(site.node):
         return
-    source, function = analysis.source_of(site.span.path), site.node.func
+    source, function = site.source, site.node.func
     package = source.segment(function.value)
     if softmax.module is not None:
         new = f"{package}.Sigmoid()"

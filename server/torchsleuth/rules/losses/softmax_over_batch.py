@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, operand, replaced, source_at
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related
@@ -261,7 +261,7 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
     site = written_call(operation)
     if site is None or site.call is None:
         return
-    source, call = source_at(analysis, site), site.call
+    source, call = site.source, site.call
     position = 0 if operation.module is not None or operation.target.startswith("Tensor.") else 1
     node = argument_of(call, None, "dim")
     if node is None and len(call.args) > position:

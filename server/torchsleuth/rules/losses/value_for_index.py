@@ -68,7 +68,7 @@ def _indices(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
     index = analysis.index(choice.site.span.path)
     node = index.same(choice.site.node)
     outer = index.trail(node)[-2] if node is not None else None
-    source = analysis.source_of(choice.site.span.path)
+    source = choice.site.source
     if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Tuple) and len(outer.targets[0].elts) == 2:
         one, other = map(source.segment, outer.targets[0].elts)
         yield replaced(analysis, choice.site, outer.targets[0], f"{other}, {one}")

@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, written
 from torchsleuth.rules.evidence.squares import Uses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -64,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         candidates: tuple[Candidate, ...] = ()
         if used.node is not None:
-            source = source_at(analysis, operation.site)
+            source = operation.site.source
             old = source.segment(used.node)
             new = f"(0.5 * {old})" if _is_receiver(operation, used.node) else f"0.5 * {written(source, used.node)}"
             title = message("fix.replace", old=old, new=new)

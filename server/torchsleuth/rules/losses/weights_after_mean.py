@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import lineage, source_at
+from torchsleuth.rules.evidence.operands import lineage
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -98,7 +98,7 @@ def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tens
         shape=shape_text(whole.specs[0]),
         weights=shape_text(weights.spec),
     )
-    source = source_at(analysis, whole.site)
+    source = whole.site.source
     places = (
         product.site.span.related(message("loss.weights.product")),
         *call_trail(whole.site.scene, limit=1),
@@ -141,7 +141,7 @@ def _unreduced(analysis: Analysis, operation: Operation, call: ast.Call) -> Cand
     site = (
         operation.module.site if operation.module is not None and operation.module.site is not None else operation.site
     )
-    source = source_at(analysis, site)
+    source = site.source
     given = keyword_of(call, "reduction")
     text = 'reduction="none"'
     edit = edits.add_argument(source, call, text) if given is None else edits.replace(source, given, text)

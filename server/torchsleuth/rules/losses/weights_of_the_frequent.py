@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import lineage, replaced, source_at
+from torchsleuth.rules.evidence.operands import lineage, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import argument_of
 from torchsleuth.values import Tensor
@@ -120,14 +120,14 @@ def _last(analysis: Analysis, tensor: Tensor) -> Operation | None:
 
 def _finding(analysis: Analysis, call: LibraryCall, written: ast.expr, word: str, made: Operation) -> Finding:
     key = "weights.reversed" if word == "pos_weight" else "weights.counts"
-    source = source_at(analysis, call.site)
+    source = call.site.source
     text = message(key, text=source.on_one_line(written), word=word)
     place = made.site.span.related(message(f"{key}.made"))
     return Finding(source.span(written), text, (place,), (_reciprocal(analysis, call, written),))
 
 
 def _reciprocal(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Candidate:
-    text = source_at(analysis, call.site).segment(written)
+    text = call.site.source.segment(written)
     plain = isinstance(written, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
     return replaced(analysis, call.site, written, f"1 / {text}" if plain else f"1 / ({text})", safe=False)
 

@@ -39,7 +39,6 @@ from torchsleuth.rules.evidence.operands import (
     resized,
     size_texts,
     sized_otherwise,
-    source_at,
     suffixed,
     written,
 )
@@ -258,7 +257,7 @@ def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryMod
         shape = tuple(map(dims.text, mask.shape))
         if name not in _FOR_PADDING or node is None or len(shape) != 2 or not {shape, shape[::-1]} & sequences:
             continue
-        source, new = source_at(analysis, operation.site), f"{_FOR_PADDING[name]}="
+        source, new = operation.site.source, f"{_FOR_PADDING[name]}="
         keyword = next((part for part in call.keywords if part.value is node), None) if call is not None else None
         if keyword is None and not (call is not None and call.args and call.args[-1] is node):
             continue
@@ -285,7 +284,7 @@ def _booleans(analysis: Analysis, mask: Operand, node: ast.expr) -> tuple[str, .
     """A mask of numbers as one that is True for what is left out: its zeros, as of a tokenizer, unless it was made as its
     ones, such as by a comparison with the padding."""
     made = {operation.name for _, operation in lineage(analysis, mask.tensor)}
-    text = written(source_at(analysis, mask.site), node)
+    text = written(mask.site.source, node)
     texts = f"{text} == 0", f"{text}.bool()"
     return texts[::-1] if made & _LEFT_OUT else texts
 
@@ -319,7 +318,7 @@ def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[C
     if born is None or wanted[0] != wanted[1]:
         return
     sides = [node for node in nodes_in(born.call, ast.Constant) if node.value == mask.shape[0]]
-    source = source_at(analysis, born.site)
+    source = born.site.source
     if sides:
         changes = tuple(edits.replace(source, node, str(wanted[0])) for node in sides)
         yield Candidate(message("fix.size", old=mask.shape[0], new=wanted[0]), changes, safe=False)
@@ -333,7 +332,7 @@ def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidat
     written = argument_of(site.call, None, "batch_first")
     if written is None:
         text = "batch_first=True"
-        yield added_argument(source_at(analysis, site), site.call, text)
+        yield added_argument(site.source, site.call, text)
     elif isinstance(written, ast.Constant):
         yield replaced(analysis, site, written, str(not written.value), safe=False)
 

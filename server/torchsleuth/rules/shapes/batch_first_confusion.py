@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
 from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
-from torchsleuth.rules.evidence.operands import Operand, operand, source_at, suffixed
+from torchsleuth.rules.evidence.operands import Operand, operand, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
@@ -265,7 +265,7 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
     yield from _at_padding(analysis, used.tensor)
     site = _layer(module).site
     if site is not None and site.call is not None:
-        source = source_at(analysis, site)
+        source = site.source
         written = keyword_of(site.call, "batch_first")
         text = f"batch_first={axis == 0}"
         if written is not None:
@@ -285,7 +285,7 @@ def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
     call = as_kind(origin.site.node, ast.Call) if origin is not None else None
     if origin is None or call is None or not origin.operator.endswith("pad_sequence"):
         return
-    source = source_at(analysis, origin.site)
+    source = origin.site.source
     written = keyword_of(call, "batch_first")
     if written is None and len(call.args) == 1:
         edit = edits.add_argument(source, call, "batch_first=True")

@@ -47,7 +47,6 @@ from torchsleuth.rules.evidence.operands import (
     size_texts,
     sized_otherwise,
     sliced_otherwise,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -274,7 +273,7 @@ def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
         frame = layer.site.scene
         names = [next(names_for(frame, size), str(size)) for size in (inside, outside)]
         yield from _condition(analysis, layer.site, names)
-        source = source_at(analysis, layer.site)
+        source = layer.site.source
         call = layer.site.node
         if is_method_call(call):
             package = source.segment(call.func.value)
@@ -289,7 +288,7 @@ def _is_identity(layer: LibraryModule) -> bool:
 
 def _condition(analysis: Analysis, site: Site, names: list[str]) -> Iterator[Candidate]:
     """The test that decides between a projection and the identity: it forgot the width."""
-    source, tree = source_at(analysis, site), analysis.tree(site.span.path)
+    source, tree = site.source, analysis.tree(site.span.path)
     line = site.span.start.line
     inside, outside = names
     for node in ast.walk(tree):

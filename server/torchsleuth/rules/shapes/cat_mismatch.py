@@ -34,7 +34,6 @@ from torchsleuth.rules.evidence.operands import (
     package_name,
     replaced,
     resized,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -124,7 +123,7 @@ def _candidates(
     if name == "stack" and call is not None and call.args and all(len(used.shape) for used in given):
         utilities = package_name(failure.operation.site, "torch.nn.utils.rnn")
         if utilities is not None:
-            source = source_at(analysis, failure.operation.site)
+            source = failure.operation.site.source
             new = f"{utilities}.pad_sequence({source.segment(call.args[0])}, batch_first=True)"
             yield replaced(analysis, failure.operation.site, call, new, safe=False)
 
@@ -138,7 +137,7 @@ def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> I
     made = [others.shape[axis] if axis in single else size for axis, size in enumerate(used.shape)]
     if single and is_reference(others.node):
         if _agree(tuple(made), others.shape, dim):
-            text = source_at(analysis, others.site).segment(others.node)
+            text = others.site.source.segment(others.node)
             sizes = [f"{text}.size({axis})" if axis in single else "-1" for axis in range(rank)]
             yield from suffixed(analysis, used, f".expand({', '.join(sizes)})")
 
@@ -153,7 +152,7 @@ def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Ite
         yield from suffixed(analysis, used, ".unsqueeze(-1)" * missing)
     elif dim % rank < len(used.shape) and _agree(made[: len(used.shape)], others.shape[: len(used.shape)], dim):
         if others.node is not None and is_reference(others.node):
-            text = source_at(analysis, others.site).segment(others.node)
+            text = others.site.source.segment(others.node)
             kept = ", ".join(["-1"] * len(used.shape))
             yield from suffixed(analysis, used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")
 
@@ -180,7 +179,7 @@ def _other_dim(analysis: Analysis, operation: Operation, call: ast.Call, given: 
         if written is not None:
             yield replaced(analysis, operation.site, written, str(dim))
         else:
-            yield added_argument(source_at(analysis, operation.site), call, f"dim={dim}")
+            yield added_argument(operation.site.source, call, f"dim={dim}")
 
 
 def _cat_along(
@@ -191,7 +190,7 @@ def _cat_along(
     rank = len(given[0].shape)
     for dim in range(rank):
         if torch and call.args and all(_agree(given[0].shape, used.shape, dim) for used in given[1:]):
-            text = f"{torch}.cat({source_at(analysis, site).segment(call.args[0])}, dim={dim})"
+            text = f"{torch}.cat({site.source.segment(call.args[0])}, dim={dim})"
             yield replaced(analysis, site, call, text)
 
 

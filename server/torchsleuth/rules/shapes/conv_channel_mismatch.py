@@ -81,7 +81,7 @@ def _candidates(
     batched = len(shape) == spatial + 2
     got = shape[1] if batched else shape[0] if shape else "?"
     name = expression_text(node, "the input")
-    source = analysis.source_of(operation.site.span.path)
+    source = operation.site.source
     turned: list[Candidate] = []
     if node is not None and batched and shape[-1] == wanted and got != wanted:
         order = ", ".join(str(axis) for axis in (0, spatial + 1, *range(1, spatial + 1)))

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import DeclaredSighting
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import short, source_at
+from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -86,7 +86,7 @@ def _function(sighting: DeclaredSighting) -> ast.AST | None:
 def _of_bodies(analysis: Analysis) -> Iterator[Finding]:
     """Bodies that need more than is written, or return something else."""
     for meeting in analysis.trace.sizes_meet:
-        source = source_at(analysis, meeting.site)
+        source = meeting.site.source
         text = message(
             "declared.meet",
             code=f"`{short(source.segment(meeting.site.node))}`",
@@ -192,13 +192,13 @@ _NUMBERS = frozenset("float int uint complex bfloat".split())
 def _at_call(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
     """An argument that is not as the parameter is annotated."""
     assert sighting.call is not None
-    source = source_at(analysis, sighting.call)
+    source = sighting.call.source
     parameter = sighting.site.node
     assert isinstance(parameter, ast.arg)
     argument = _passed_as(sighting, parameter)
     at = source.span(argument) if argument is not None else sighting.call.span
     value = f"`{short(source.segment(argument))}`" if argument is not None else f"`{parameter.arg}`"
-    own = source_at(analysis, sighting.site)
+    own = sighting.site.source
     place = own.span(parameter)
     related = place.related(message("declared.parameter", name=f"`{parameter.arg}`"))
     return Finding(at, _text(own, sighting, wrong, value), (related,))
@@ -275,7 +275,7 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
 
 
 def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
-    source = source_at(analysis, sighting.site)
+    source = sighting.site.source
     declared, node = sighting.declared, sighting.site.node
     text = _text(source, sighting, wrong, _value_text(source, node))
     start, end = source.position(declared.start), source.position(max(declared.end, declared.start + 1))

@@ -26,7 +26,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text
-from torchsleuth.rules.evidence.operands import Operand, lineage, operand, source_at, written
+from torchsleuth.rules.evidence.operands import Operand, lineage, operand, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -106,7 +106,7 @@ def _candidates(analysis: Analysis, layer: Operation, flatten: Operation, given:
     node = flatten.site.call
     if given.node is None or node is None or layer.module is None:
         return
-    source = source_at(analysis, flatten.site)
+    source = flatten.site.source
     edit = edits.replace(source, node, f"{written(source, given.node)}.flatten(1)")
     yield Candidate(message("fix.flatten"), (edit,))
     features = as_kind(dims.product(given.shape[1:]), int)

@@ -29,7 +29,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
-from torchsleuth.rules.evidence.operands import birth, operands, replaced, size_nodes, source_at, tensors_above
+from torchsleuth.rules.evidence.operands import birth, operands, replaced, size_nodes, tensors_above
 from torchsleuth.rules.evidence.operators import family_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
@@ -116,7 +116,7 @@ def _dropped(analysis: Analysis) -> Iterator[Candidate]:
         if not is_object_named(call.result, "DataLoader"):
             continue
         if node is not None and "drop_last" not in call.kwargs:
-            yield added_argument(source_at(analysis, call.site), node, "drop_last=True", safe=False)
+            yield added_argument(call.site.source, node, "drop_last=True", safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

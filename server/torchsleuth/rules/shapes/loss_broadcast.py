@@ -37,7 +37,6 @@ from torchsleuth.rules.evidence.operands import (
     fitted_by_callers,
     operand,
     operands,
-    source_at,
     suffixed,
 )
 from torchsleuth.rules.evidence.per_action import unsummed
@@ -136,7 +135,7 @@ def _summed(analysis: Analysis, wide: Operand, made: Operation) -> Iterator[Cand
     """The sum over the dimensions: of what the function returns, of log_prob() itself, or here."""
     sum_of = ".sum(dim=-1, keepdim=True)"
     yield from _sum_at_end(analysis, made, sum_of)
-    source, node = analysis.source_of(made.site.span.path), made.site.node
+    source, node = made.site.source, made.site.node
     title = message("fix.insert", text=sum_of)
     yield Candidate(title, (edits.replace(source, node, source.segment(node) + sum_of),), safe=False)
     yield from suffixed(analysis, wide, sum_of, safe=False)
@@ -144,7 +143,7 @@ def _summed(analysis: Analysis, wide: Operand, made: Operation) -> Iterator[Cand
 
 def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Candidate]:
     """A line behind the last statement that computes the variable: corrections of a transformed action belong to the sum."""
-    path, source = made.site.span.path, analysis.source_of(made.site.span.path)
+    path, source = made.site.span.path, made.site.source
     first = statement_of(analysis, made.site)
     target = as_kind(first.targets[0], ast.Name) if is_assignment(first) else None
     if first is None or target is None:
@@ -276,7 +275,7 @@ def _columns(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Cand
         and held.spec.shape is not None
         and same_shape(held.spec.shape, vector.shape)
     ]
-    source = source_at(analysis, left.site)
+    source = left.site.source
     if len(nodes) > 1:
         title = message("fix.columns", names=", ".join(dict.fromkeys(node.id for node in nodes)))
         yield Candidate(title, tuple(edits.insert_after_node(source, node, ".unsqueeze(1)") for node in nodes))

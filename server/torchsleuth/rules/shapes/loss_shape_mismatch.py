@@ -40,7 +40,6 @@ from torchsleuth.rules.evidence.operands import (
     package_name,
     replaced,
     resized,
-    source_at,
     suffixed,
     tensors_above,
     written,
@@ -147,7 +146,7 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
         return
     if len(prediction.shape) != spatial + 2 or not same(prediction.shape[0], target.shape[0]):
         return
-    source, frame = source_at(analysis, prediction.site), prediction.site.scene
+    source, frame = prediction.site.source, prediction.site.scene
     scope = frame.scope
     places = [node]
     if isinstance(node, ast.Name):
@@ -186,7 +185,7 @@ def _reshaped(analysis: Analysis, flattening: Operation | None, tokens: Operand,
     if flattening is None or not is_method_call(call):
         return
     if call.func.attr == "view" and tokens.node is not None:
-        source = source_at(analysis, flattening.site)
+        source = flattening.site.source
         given = ", ".join(source.segment(part) for part in call.args)
         new = f"{written(source, tokens.node)}{suffix}.reshape({given})"
         yield replaced(analysis, flattening.site, call, new)
@@ -213,7 +212,7 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
             continue
         if held.spec.shape is None or not same_shape(held.spec.shape, wanted):
             continue
-        source = source_at(analysis, target.site)
+        source = target.site.source
         match target.node:
             case ast.Attribute():
                 yield replaced(
@@ -245,7 +244,7 @@ def _several_labels(
     made = renamed(analysis, module.site, "BCEWithLogitsLoss") if module.site is not None else None
     if made is None or call is None or module.args or module.kwargs:
         return
-    source = source_at(analysis, target.site)
+    source = target.site.source
     new = f"{written(source, before.node)}.float()"
     title = message("fix.replace", old=module.type_name, new="BCEWithLogitsLoss")
     yield Candidate(title, (made, edits.replace(source, call, new)), safe=False)
@@ -272,7 +271,7 @@ def _both(
 ) -> Iterator[Candidate]:
     if prediction.node is None or target.node is None:
         return
-    source = source_at(analysis, prediction.site)
+    source = prediction.site.source
     changes = (append(source, prediction.node, one.suffix), append(source, target.node, other.suffix))
     flat = one.suffix.startswith(".flatten") and other.suffix.startswith(".flatten")
     names = (source.segment(prediction.node), source.segment(target.node))
@@ -297,7 +296,7 @@ def _kept_batch(analysis: Analysis, tensor: Tensor, target: Shape) -> Iterator[C
         found = operand(operation, 0)
         if len(before) < 3 or not same(before[0], target[0]) or found is None or found.node is None:
             continue
-        source = source_at(analysis, operation.site)
+        source = operation.site.source
         flat = edits.replace(source, operation.site.node, f"{source.segment(found.node)}.flatten(1)")
         yield Candidate(message("fix.flatten"), (flat,))
         features = as_kind(dims.product(before[1:]), int)
@@ -322,7 +321,7 @@ def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     integers, scores = target.spec.dtype == "int64", as_kind(prediction.node, ast.Name)
     if is_method_call(node, "float"):
         node, integers = node.func.value, True
-    labels = written(source_at(analysis, target.site), node) + ("" if integers else ".long()")
+    labels = written(target.site.source, node) + ("" if integers else ".long()")
     size = f"{scores.id}.size(1)" if scores is not None else dims.text(prediction.shape[1])
     text = f"{functional}.one_hot({labels}, {size}).float()"
     yield replaced(analysis, target.site, target.node or node, text, safe=False)
@@ -338,7 +337,7 @@ def _one_output(analysis: Analysis, prediction: Operand, target: Operand) -> Ite
         wanted = as_kind(1 if single else target.shape[1] if wide else None, int)
         if wanted is not None:
             for made in change_argument(analysis, layer, 1, "out_features", wanted):
-                squeeze = (append(source_at(analysis, prediction.site), prediction.node, ".squeeze(1)"),)
+                squeeze = (append(prediction.site.source, prediction.node, ".squeeze(1)"),)
                 yield Candidate(made.title, made.edits + (squeeze if single else ()), safe=False)
         return
 

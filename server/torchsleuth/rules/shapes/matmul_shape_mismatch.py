@@ -43,7 +43,6 @@ from torchsleuth.rules.evidence.operands import (
     replaced,
     resized,
     reversed_alone,
-    source_at,
     suffixed,
     suffixed_at_birth,
     written,
@@ -225,7 +224,7 @@ def _keep_batch(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iter
             continue
         if given is None or given.node is None or len(given.shape) < 2:
             return
-        source = source_at(analysis, operation.site)
+        source = operation.site.source
         edit = edits.replace(
             source, node, _flat_text(operation, written(source, given.node), source.segment(node.func))
         )
@@ -261,7 +260,7 @@ def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) 
     if is_number(widths[0]) and is_number(widths[1]):
         names = [next(names_for(site.scene, width), str(width)) for width in of_kind(widths, int)]
         text = f"kdim={names[0]}, vdim={names[1]}"
-        yield added_argument(source_at(analysis, site), site.call, text)
+        yield added_argument(site.source, site.call, text)
 
 
 # -- products --------------------------------------------------------------------------------------
@@ -342,14 +341,14 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
         return
     if any(len(term) != len(used.shape) for term, used in zip(terms, given)):
         for changed, result in (*_shortened(terms, given, output, bool(arrow)), *_lengthened(terms, given, output)):
-            text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + result)
+            text = _quoted(operation.site.source, node.args[0], ",".join(changed) + arrow + result)
             yield replaced(analysis, operation.site, node.args[0], text, safe=False)
         return
     for index in range(len(terms) - 1, -1, -1):
         for letters in _letters(terms, given, index, output if arrow else ""):
             changed = [*terms[:index], letters, *terms[index + 1 :]]
             if _agree(changed, given):
-                text = _quoted(source_at(analysis, operation.site), node.args[0], ",".join(changed) + arrow + output)
+                text = _quoted(operation.site.source, node.args[0], ",".join(changed) + arrow + output)
                 yield replaced(analysis, operation.site, node.args[0], text, safe=False)
 
 

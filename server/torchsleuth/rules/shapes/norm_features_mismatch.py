@@ -40,7 +40,6 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     replaced,
     short,
-    source_at,
     suffixed_at_birth,
 )
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -133,7 +132,7 @@ def _candidates(
         yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
     node = argument_node(module, position, name)
     if features is not None:
-        written = source_at(analysis, module.site).segment(node) if node is not None and module.site else ""
+        written = module.site.source.segment(node) if node is not None and module.site else ""
         if is_display(node) and module.site is not None:
             yield from _each_size(analysis, module, node, used.shape)
         if written.startswith(("(", "[")) and node is not None and module.site is not None:
@@ -163,8 +162,8 @@ def _each_size(
             text = next(iter((*names_for(frame, new, part), *resized_texts(old, part, frame, new))), None)
             if text is None:
                 return
-            changes[part] = edits.replace(source_at(analysis, module.site), part, text)
-    source = source_at(analysis, module.site)
+            changes[part] = edits.replace(module.site.source, part, text)
+    source = module.site.source
     old_text = source.segment(node)
     new_text = ", ".join(changes[part].new_text if part in changes else source.segment(part) for part in node.elts)
     yield Candidate(message("fix.replace", old=old_text, new=f"[{new_text}]"), tuple(changes.values()))
@@ -180,7 +179,7 @@ def _turned(
     """(batch, length, features) turned for a layer that wants (batch, features, length), and back; or in these orders."""
     if used.node is None:
         return
-    source = source_at(analysis, failure.operation.site)
+    source = failure.operation.site.source
     node = failure.operation.site.node
     first, second = (".transpose(1, 2)" if order is None else f".permute{order}" for order in (there, back))
     changes = (append(source, used.node, first), edits.insert_after_node(source, node, second))

@@ -38,7 +38,6 @@ from torchsleuth.rules.evidence.operands import (
     replaced,
     resized,
     short,
-    source_at,
     suffixed,
     written,
 )
@@ -69,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             finding = replace(finding, message=text)
         layer = _made_of_tensors(failure)
         if layer is not None and layer.site is not None and layer.site.call is not None:
-            source, node = analysis.source_of(layer.site.span.path), layer.site.call
+            source, node = layer.site.source, layer.site.call
             given = f"`{short(source.segment(node.args[0]))}`" if node.args else "the tensor"
             text = message("constructed", name=layer.type_name, given=given)
             places = (source.span(node).related(message("constructed.here")), *finding.related)
@@ -110,7 +109,7 @@ def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate
     """``torch.stack([x, y])``"""
     call = failure.operation.site.call
     if _holds_tensors(failure) and call is not None and len(call.args) == 1:
-        name = source_at(analysis, failure.operation.site).segment(call.func)
+        name = failure.operation.site.source.segment(call.func)
         if name.endswith("tensor"):
             yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
 
@@ -120,7 +119,7 @@ def _in_any_order(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     site = failure.operation.site
     if "`enforce_sorted` is True" in failure.failure.message and site.call is not None:
         argument = "enforce_sorted=False"
-        yield added_argument(source_at(analysis, site), site.call, argument)
+        yield added_argument(site.source, site.call, argument)
 
 
 def _coordinates_last(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -157,7 +156,7 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     rest = len(table.shape) - len(index.shape)
     if len(index.shape) != 2 or rest < 0 or table.node is None or index.node is None:
         return
-    source = source_at(analysis, operation.site)
+    source = operation.site.source
     rows, places = written(source, table.node), written(source, index.node)
     if rest:
         sizes = ", ".join(f"{rows}.size({axis})" for axis in range(2, len(table.shape)))
@@ -180,7 +179,7 @@ def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     call, frame = failure.operation.site.call, failure.operation.site.scene
     if "offsets has to be" in failure.failure.message and call is not None:
         for name in (name for name, held in frame.names.items() if isinstance(held, Tensor) and "offset" in str(name)):
-            yield added_argument(source_at(analysis, failure.operation.site), call, str(name))
+            yield added_argument(failure.operation.site.source, call, str(name))
 
 
 def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
@@ -195,7 +194,7 @@ def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]
     node = as_kind(site.node, ast.Call) if site is not None else None
     if node is None or site is None:
         return
-    source, name = analysis.source_of(site.span.path), ast.unparse(node.func)
+    source, name = site.source, ast.unparse(node.func)
     title = message("fix.replace", old=name, new=f"{name}()")
     function = site.scene.function.node if site.scene.function is not None else None
     alike = [
@@ -233,7 +232,7 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
     call = as_kind(unfold.site.node, ast.Call) if unfold is not None else None
     if call is None or unfold is None or unfold.site.scene != fold.site.scene:
         return
-    source = source_at(analysis, fold.site)
+    source = fold.site.source
     for place, name in ((4, "stride"), (3, "padding"), (2, "dilation"), (1, "kernel_size")):
         old, new = argument_of(node, place + 1, name), argument_of(call, place, name)
         if new is not None and (old is None or ast.dump(old) != ast.dump(new)):
@@ -253,7 +252,7 @@ def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
     if not given or given[0].node is None:
         return
     if "must be tuple of Tensors" in error and node is not None and all(used.node for used in given):
-        source, parts = source_at(analysis, failure.operation.site), [used.node for used in given]
+        source, parts = failure.operation.site.source, [used.node for used in given]
         if parts == node.args[: len(parts)]:
             text = f"[{', '.join(source.segment(part) for part in node.args[: len(parts)])}]"
             title = message("fix.replace", old=text[1:-1], new=text)

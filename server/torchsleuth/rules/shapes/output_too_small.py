@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import without_layer, written_call
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument, written_for
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operator_text, shape_text
-from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short, source_at
+from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -98,7 +98,7 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
             at = frame.site(number)
             yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
     elif is_display(node) and len(node.elts) > 2:
-        source, texts = source_at(analysis, at), [ast.unparse(part) for part in node.elts]
+        source, texts = at.source, [ast.unparse(part) for part in node.elts]
         repeated = [place for place in range(1, len(texts)) if texts[place] == texts[place - 1]]
         for place in (*repeated[-1:], len(texts) - 1):
             edit = edits.remove_element(source, node.elts, place)
@@ -124,9 +124,9 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     given = operands(operation)
     site = written_call(operation)
     if site is not None and site.call is not None:
-        yield added_argument(source_at(analysis, site), site.call, "ceil_mode=True", safe=False)
+        yield added_argument(site.source, site.call, "ceil_mode=True", safe=False)
     if node is not None and given and given[0].node is not None and given[0].node is not node:
-        made = replaced(analysis, operation.site, node, source_at(analysis, operation.site).segment(given[0].node))
+        made = replaced(analysis, operation.site, node, operation.site.source.segment(given[0].node))
         yield Candidate(title, made.edits, safe=False)
 
 

@@ -78,7 +78,7 @@ def _is_along_samples(used: Operand, table: Operand) -> bool:
 
 def _along_steps(analysis: Analysis, operation: Operation, cut: ast.Subscript) -> Iterator[Candidate]:
     """``table[: x.size(1)].transpose(0, 1)``"""
-    source = analysis.source_of(operation.site.span.path)
+    source = operation.site.source
     rows = as_kind(_rows(cut), ast.Slice)
     upper = rows.upper if rows is not None else None
     place: ast.expr | None = None

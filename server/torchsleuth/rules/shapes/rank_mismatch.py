@@ -38,7 +38,6 @@ from torchsleuth.rules.evidence.operands import (
     operands,
     package_name,
     replaced,
-    source_at,
     suffixed,
     written,
 )
@@ -138,7 +137,7 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
     if index is None or index.node is None or node is None:
         return
     missing = len(table.shape) - len(index.shape)
-    source = source_at(analysis, failure.operation.site)
+    source = failure.operation.site.source
     name = failure.operation.name
     values = next((used for used in given[1:] if used.name in (3, "src")), None)
     if missing > 0 and values is not None and len(values.shape) == len(table.shape):
@@ -163,7 +162,7 @@ def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used:
     numbers = call.args
     if len(numbers) == 1 and is_display(numbers[0]):
         numbers = numbers[0].elts
-    source, missing = source_at(analysis, failure.operation.site), len(used.shape) - len(numbers)
+    source, missing = failure.operation.site.source, len(used.shape) - len(numbers)
     if missing > 0 and numbers and not is_spread(numbers):
         old, more = ", ".join(source.segment(number) for number in numbers), ", ".join(["1"] * missing)
         for new in (f"{old}, {more}", f"{more}, {old}"):
@@ -174,7 +173,7 @@ def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used:
 def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript, used: Operand) -> Iterator[Candidate]:
     """The same indices without one that takes a whole dimension, or without the last ones."""
     key = node.slice
-    source = source_at(analysis, failure.operation.site)
+    source = failure.operation.site.source
     if used.shape == () and isinstance(key, ast.Constant) and isinstance(key.value, int):
         # What loss.data[0] was before there were tensors without dimensions.
         owner = node.value
@@ -221,7 +220,7 @@ def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, u
         made = [0, *(index + 1 for index in order)]
     if made is None:
         return
-    source = source_at(analysis, failure.operation.site)
+    source = failure.operation.site.source
     new = ", ".join(str(index) for index in made)
     old = source.slice(source.start_of(places[0]), source.end_of(places[-1]))
     edit = edits.replace_between(source, places[0], places[-1], new)
@@ -241,7 +240,7 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
         return
     wanted = f"{layer.type_name[:-2]}{max(len(used.shape) - 2, 1)}d"
     if wanted != layer.type_name and (2 if layer.type_name.startswith("BatchNorm") else 3) <= len(used.shape) <= 5:
-        source = source_at(analysis, site)
+        source = site.source
         old = source.segment(site.call.func)
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
             yield replaced(analysis, site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
@@ -275,7 +274,7 @@ def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: lis
     node = site.call
     if node is None:
         return
-    source = source_at(analysis, site)
+    source = site.source
     if name in ("mm", "bmm", "dot", "mv"):
         torch = package_name(site, "torch")
         texts = [source.segment(used.node) for used in given[:2] if used.node is not None]

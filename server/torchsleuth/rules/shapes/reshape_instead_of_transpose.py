@@ -31,7 +31,7 @@ from torchsleuth.interp import batch
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
-from torchsleuth.rules.evidence.operands import lineage, operand, replaced, source_at, written
+from torchsleuth.rules.evidence.operands import lineage, operand, replaced, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
@@ -226,7 +226,7 @@ def _cut_again(analysis: Analysis, call: LibraryCall, node: ast.Call, merged: Sh
     first, second = (dims.text(size) for size in merged)
     text = message("reshape.cut_again", tensor=name, first=first, second=second)
     candidates: list[Candidate] = []
-    source, nodes = source_at(analysis, call.site), _sizes(call, node)[0]
+    source, nodes = call.site.source, _sizes(call, node)[0]
     if receiver is not None and len(nodes) > 1:
         sizes = ", ".join(source.segment(part) for part in _swapped(tuple(nodes), 0, 1))
         new = f"{written(source, receiver)}.view({sizes}).transpose(0, 1)"
@@ -255,7 +255,7 @@ def _candidates(
     receiver = _receiver(call, node)
     if receiver is None:
         return
-    source = source_at(analysis, call.site)
+    source = call.site.source
     text, nodes = written(source, receiver), _sizes(call, node)[0]
     sizes = [source.segment(part) for part in nodes]
     from_index, to_index = axis

@@ -60,7 +60,7 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
     assert node is not None
     spec = operation.specs[0]
     count = spec.numel()
-    source = analysis.source_of(operation.site.span.path)
+    source = operation.site.source
     written = ", ".join(source.segment(argument) for argument in node.args)
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
     given, rank = len(_sizes(operation.target, node)[1]), len(spec.shape or ())
@@ -78,7 +78,7 @@ def _reshape(analysis: Analysis, failure: OperatorFailure) -> Finding:
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) -> Iterator[Candidate]:
     operation = failure.operation
-    source = analysis.source_of(operation.site.span.path)
+    source = operation.site.source
     if operation.name in ("unflatten", "Unflatten"):
         yield from _unflattened(analysis, operation)
         return
@@ -125,7 +125,7 @@ def _one_changed(
     analysis: Analysis, failure: OperatorFailure, sizes: list[ast.expr], values: list[object]
 ) -> Iterator[Candidate]:
     """One of the sizes as the others leave it."""
-    spec, source = failure.operation.specs[0], analysis.source_of(failure.operation.site.span.path)
+    spec, source = failure.operation.specs[0], failure.operation.site.source
     uneven, total = any(_divisors(value, spec.shape) for value in values), as_kind(spec.numel(), int)
     for index, size in enumerate(sizes):
         rest = [value for other, value in enumerate(values) if other != index]
@@ -158,7 +158,7 @@ def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator
         values, features = _values(operation.args, len(sizes)), as_kind(dims.product(before[1:]), int)
         if not values or values[0] != -1 or features is None:
             return
-        source = analysis.source_of(operation.site.span.path)
+        source = operation.site.source
         yield from _equal_sides(source, sizes, values, before)
         for index in range(1, len(sizes)):
             rest = as_kind(dims.product([value for place, value in enumerate(values) if place not in (0, index)]), int)  # type: ignore[misc]
@@ -206,7 +206,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     )
     if not is_display(written) or len(written.elts) != len(sizes):
         return
-    source = analysis.source_of(site.span.path)
+    source = site.source
     yield from _equal_sides(source, [written, *written.elts], [-1, *sizes], (1, width))
     for index, node in enumerate(written.elts):
         rest = as_kind(dims.product((*sizes[:index], *sizes[index + 1 :])), int)

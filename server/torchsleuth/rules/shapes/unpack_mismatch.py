@@ -25,7 +25,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Unpacking
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail, origin_trail, shape_text
-from torchsleuth.rules.evidence.operands import appended, batched_by_callers, replaced, short, source_at
+from torchsleuth.rules.evidence.operands import appended, batched_by_callers, replaced, short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.sifting import as_kind
@@ -46,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Finding:
-    source = source_at(analysis, found.site)
+    source = found.site.source
     value = _written_value(analysis, found, target)
     if isinstance(found.value, DictValue) and found.count == len(target.elts):
         return _of_keys(analysis, found, target)
@@ -66,7 +66,7 @@ def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
 
 def _of_keys(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Finding:
     """As many names as a batch has entries: they get its keys."""
-    text = message("unpack.keys", names=short(source_at(analysis, found.site).segment(target)), keys=_parts(found))
+    text = message("unpack.keys", names=short(found.site.source.segment(target)), keys=_parts(found))
     return Finding(
         found.site.span, text, tuple(call_trail(found.site.scene, limit=1)), _entries(analysis, found, target)
     )
@@ -74,7 +74,7 @@ def _of_keys(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
 
 def _entries(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Iterator[Candidate]:
     """``for batch in loader: x, y = batch["x"], batch["y"]``; a name that is a key gets its entry."""
-    source, statement = source_at(analysis, found.site), _statement(analysis, found, target)
+    source, statement = found.site.source, _statement(analysis, found, target)
     keys = list((found.value.items or {}) if isinstance(found.value, DictValue) else ())
     names = [source.segment(part) for part in target.elts]
     chosen = names if set(names) == set(keys) else keys
@@ -152,7 +152,7 @@ def _written_value(analysis: Analysis, found: Unpacking, target: ast.AST) -> ast
 def _candidates(
     analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List, value: ast.expr | None
 ) -> Iterator[Candidate]:
-    source = source_at(analysis, found.site)
+    source = found.site.source
     names = [source.segment(part) for part in target.elts]
     wrapped = source.segment(target).startswith("(")
 
@@ -191,8 +191,8 @@ def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.Li
     if loop is None or not isinstance(loop.target, ast.Tuple) or isinstance(loop.iter, ast.Constant):
         return
     source, names = (
-        source_at(analysis, found.site),
-        [source_at(analysis, found.site).segment(part) for part in target.elts],
+        found.site.source,
+        [found.site.source.segment(part) for part in target.elts],
     )
     counted = edits.replace(source, loop.iter, f"enumerate({source.segment(loop.iter)})")
     title = message("fix.replace", old=short(source.segment(loop.iter)), new=short(counted.new_text))

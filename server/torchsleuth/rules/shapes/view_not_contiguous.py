@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             producer=producer,
         )
         candidates: list[Candidate] = []
-        source = analysis.source_of(operation.site.span.path)
+        source = operation.site.source
         if is_method_call(node, "view"):
             end = source.end_of(node.func)
             start = source.position(source.offset(end) - len("view"))

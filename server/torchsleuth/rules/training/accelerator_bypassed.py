@@ -75,7 +75,7 @@ def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Findi
             continue
         if graph.reached[0] & parts and not node.keywords:
             seen.add(call.site.span)
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             accelerator = _name(analysis, prepared[0])
             fixes = []
             if accelerator is not None:
@@ -89,7 +89,7 @@ def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Findi
 def _name(analysis: Analysis, call: LibraryCall) -> str | None:
     """The name of the accelerator where it is called."""
     node = call.site.call
-    return analysis.source_of(call.site.span.path).segment(node.func.value) if is_method_call(node) else None
+    return call.site.source.segment(node.func.value) if is_method_call(node) else None
 
 
 def _optimizer(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Finding]:
@@ -117,7 +117,7 @@ def _prepared_too(analysis: Analysis, call: LibraryCall, optimizer: LibraryObjec
     names = [name for name, value in call.site.scene.names.items() if value is optimizer and isinstance(name, str)]
     target = statement.targets[0] if is_assignment(statement) else None
     if node is not None and names and isinstance(target, ast.Tuple) and not node.keywords:
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         changes = (
             edits.insert_after_node(source, target.elts[-1], f", {names[0]}"),
             edits.add_argument(source, node, names[0]),
@@ -127,7 +127,7 @@ def _prepared_too(analysis: Analysis, call: LibraryCall, optimizer: LibraryObjec
 
 def _accumulation(analysis: Analysis, made: LibraryCall, steps: int) -> Iterator[Finding]:
     """Accumulation that nothing does, and a loss that is divided twice."""
-    source = analysis.source_of(made.site.span.path)
+    source = made.site.source
     tree, node = analysis.tree(source.path), made.site.call
     option = keyword_of(node, _STEPS) if node is not None else None
     regions = [

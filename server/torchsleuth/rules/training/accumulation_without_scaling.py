@@ -147,7 +147,7 @@ def _changes_mean(keyword: ast.keyword) -> bool:
 
 def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.expr, hidden: bool) -> Finding:
     """`hidden`: the optimizer divides by the size of the gradient."""
-    source = analysis.source_of(backward.site.span.path)
+    source = backward.site.source
     times = source.segment(condition)
     places = (step.site.span.related(message("accumulate.step", times=times)),)
     candidates: list[Candidate] = []

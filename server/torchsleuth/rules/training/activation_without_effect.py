@@ -38,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         if written is None or written.value != 1 or isinstance(written.value, str):
             continue
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         flag = (
             written.value is True
             and call.site.call is not None

@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(backward.site.span)
         loop = _loop_above(analysis, backward)
         if loop is not None and _forgets(analysis, backward, loop):
-            source = analysis.source_of(backward.site.span.path)
+            source = backward.site.source
             text = message("backward.outside", loss=f"`{_receiver(backward)}`", line=loop.lineno)
             place = source.span(loop.iter if isinstance(loop, ast.For) else loop).related(
                 message("backward.outside.loop")
@@ -79,7 +79,7 @@ def _loop_without(analysis: Analysis, step: Event) -> ast.For | None:
 
 
 def _of_step(analysis: Analysis, step: Event, loop: ast.For) -> Finding:
-    source, statement = analysis.source_of(step.site.span.path), statement_of(analysis, step.site)
+    source, statement = step.site.source, statement_of(analysis, step.site)
     text = message("step.outside", optimizer=f"`{receiver_text(analysis, step.site)}`", line=loop.lineno)
     place = source.span(loop.iter).related(message("backward.outside.loop"))
     changes = edits.relocate(source, [statement], loop.body[-1]) if statement is not None else ()

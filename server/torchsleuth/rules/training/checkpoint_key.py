@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             ", …" if len(names) > _SHOWN and not near else ""
         )
         kind = "state.key" if held.from_file else "state.key.module" if "state" in held.slots else "state.key.dict"
-        node, source = as_kind(misuse.site.node, ast.Subscript), analysis.source_of(misuse.site.span.path)
+        node, source = as_kind(misuse.site.node, ast.Subscript), misuse.site.source
         owner = source.on_one_line(node.value) if node is not None else "this"
         text = message(kind, owner=owner, key=f'"{key}"', keys=keys)
         yield Finding(misuse.site.span, text, (), tuple(_others(analysis, misuse)))
@@ -70,7 +70,7 @@ def _of_modules(analysis: Analysis) -> Iterator[Finding]:
             if not of_module or node is None or not node.args or call.site.span in seen:
                 continue
             seen.add(call.site.span)
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             text = message("state.key.optimizer", given=source.segment(node.args[0]))
             yield Finding(call.site.span, text, (), tuple(_of_optimizer(analysis, call, node.args[0])))
 
@@ -79,7 +79,7 @@ def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Ite
     """The entry of the same checkpoint whose name speaks of an optimizer."""
     if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name):
         return
-    source = analysis.source_of(call.site.span.path)
+    source = call.site.source
     held = as_kind(call.site.scene.names.get(given.value.id), DictValue)
     names = of_kind(held.items or () if held is not None else (), str)
     for name in names:
@@ -92,7 +92,7 @@ def _others(analysis: Analysis, misuse: Misuse[tuple[DictValue, str]]) -> Iterat
     items = held.items or {}
     if node is None or not isinstance(node.slice, ast.Constant):
         return
-    source = analysis.source_of(misuse.site.span.path)
+    source = misuse.site.source
     same = analysis.index(misuse.site.span.path).same(node)
     around = as_kind(analysis.index(misuse.site.span.path).parents.get(same), ast.Call) if same is not None else None
     function = around.func if around is not None else None

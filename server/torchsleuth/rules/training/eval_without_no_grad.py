@@ -142,7 +142,7 @@ def _wrapped(analysis: Analysis, event: Event, loop: ast.stmt, path: str, name: 
         around = as_kind(statement_of(analysis, site), ast.Expr, ast.Assign, ast.Return)
         if around is not None and is_simple(around, analysis, site.span.path):
             manager, imports = named(analysis, site, "torch.no_grad")
-            changes = edits.wrap(analysis.source_of(site.span.path), around, f"with {manager}():")
+            changes = edits.wrap(site.source, around, f"with {manager}():")
             yield Candidate(message("fix.no_grad"), (*imports, *changes))
         site = caller_of(site)
     if name is not None and path == event.site.span.path and is_simple(loop, analysis, path):

@@ -113,7 +113,7 @@ def _round_unrecorded(analysis: Analysis, trained: Trained) -> tuple[Edit, ...]:
     if call is None or statement is None or not is_simple(statement, analysis, call.span.path):
         return ()
     manager, imports = named(analysis, call, "torch.no_grad")
-    return (*imports, *edits.wrap(analysis.source_of(call.span.path), statement, f"with {manager}():"))
+    return (*imports, *edits.wrap(call.source, statement, f"with {manager}():"))
 
 
 def _block(analysis: Analysis, statement: ast.stmt, path: str) -> list[ast.stmt]:

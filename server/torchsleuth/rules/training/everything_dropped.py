@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
             written = as_kind(argument_of(call.site.call, 0, "p"), ast.Constant) if call.site.call is not None else None
             if written is not None and written.value == 1 and written.value is not True:
-                source = analysis.source_of(call.site.span.path)
+                source = call.site.source
                 none = replacement(source, written, "0.0", safe=False)
                 yield Finding(source.span(written), message("dropout.everything", layer=name), (), (none,))
 

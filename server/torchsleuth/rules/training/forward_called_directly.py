@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if isinstance(call.function, Function) and call.function.kind != "function":
             continue
         reported.add(call.site.span)
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         name = source.segment(node.func.value)
         fix = Candidate(message("fix.call_module", name=name), (edits.replace(source, node.func, name),))
         yield Finding(call.site.span, message("forward.direct", name=f"`{name}`"), (), (fix,))

@@ -81,7 +81,7 @@ def _made_anew(analysis: Analysis) -> Iterator[Finding]:
 
 def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candidate]:
     """The layer made in __init__, where its arguments are to be had there; or switched where it is made."""
-    source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
+    source, index = site.source, analysis.index(site.span.path)
     node = index.same(site.node)
     owner = first_of(reversed(index.trail(node)), ast.ClassDef) if node else None
     methods = of_kind(owner.body, ast.FunctionDef) if owner is not None else []
@@ -115,7 +115,7 @@ def _always_on(
     analysis: Analysis, call: LibraryCall, node: ast.Call, receiver: str | None
 ) -> tuple[Candidate, ...] | None:
     """Repairs of a dropout that evaluation does not switch off, None where it is no such."""
-    source = analysis.source_of(call.site.span.path)
+    source = call.site.source
     if call.path in _DROPOUTS:
         if "training" in call.kwargs or len(node.args) > 2 or call.get(1, "p", 0.5) == 0:
             return None

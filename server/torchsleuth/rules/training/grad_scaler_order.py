@@ -109,7 +109,7 @@ def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding
     statement = statement_of(analysis, step.site)
     alone = isinstance(statement, ast.Expr) and is_simple(statement, analysis, step.site.span.path)
     if scaler and optimizer and alone and statement is not None:
-        here = analysis.source_of(step.site.span.path)
+        here = step.site.source
         text = f"{scaler}.step({optimizer})"
         changes = [edits.replace(here, statement, text)]
         if not bool(analysis.events("scaler_update")):
@@ -151,7 +151,7 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
         candidates: list[Candidate] = []
         node = backward.site.node
         if is_method_call(node):
-            source = analysis.source_of(backward.site.span.path)
+            source = backward.site.source
             text = f"{scaler}.scale({source.segment(node.func.value)})"
             candidates = [replacement(source, node.func.value, text)]
         yield Finding(backward.site.span, message("scaler.unscaled", scaler=f"`{scaler}`"), (), tuple(candidates))

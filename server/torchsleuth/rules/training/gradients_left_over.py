@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if decided is None or loop is None:
             continue
         condition, site = decided
-        source, index = analysis.source_of(site.span.path), analysis.index(site.span.path)
+        source, index = site.source, analysis.index(site.span.path)
         times, batches = held(condition, site.scene), iterations(step.loops[-1])
         test = next((one.test for one in of_kind(reversed(index.trail(condition)), ast.If)), None)
         if test is None or source.span(test) in reported or not _counts(test, condition, loop):

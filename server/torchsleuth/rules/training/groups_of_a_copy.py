@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if not isinstance(node.func, ast.Attribute):
                 continue
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             trail = index.trail(node)
             function = next((one for one in reversed(trail) if isinstance(one, ast.FunctionDef | ast.Module)), trail[0])
             for groups, change in _changes(node, trail, function):

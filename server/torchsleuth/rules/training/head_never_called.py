@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         escaped = {part.identity for part in (item.owner, item.value) if is_module(part)} & analysis.trace.escaped
         if own or not lasts or escaped:
             continue
-        source = analysis.source_of(item.site.span.path)
+        source = item.site.source
         text, (way, last) = source.segment(node), lasts[-1]
         old = f"{source.segment(node.value)}{way}"
         model = item.owner.cls.name if isinstance(item.owner, Instance) else item.owner.type_name

@@ -135,7 +135,7 @@ def _cut(analysis: Analysis, forward: Event, step: Event) -> LibraryCall | None:
 
 def _attached(analysis: Analysis, cut: LibraryCall) -> Iterator[Candidate]:
     """The same without ``.detach()``."""
-    edit = edits.without_attribute(analysis.source_of(cut.site.span.path), cut.site.node, "detach")
+    edit = edits.without_attribute(cut.site.source, cut.site.node, "detach")
     if edit is not None:
         yield Candidate(message("fix.remove", text=".detach()"), (edit,), safe=False)
 
@@ -187,7 +187,7 @@ def _of_scaled(analysis: Analysis, forward: Event, step: Event) -> Iterator[Cand
     for event in analysis.trace.events[forward.index : step.index]:
         statement = as_kind(statement_of(analysis, event.site), ast.Expr) if event.kind == "scale" else None
         value = statement.value if statement is not None else None
-        source = analysis.source_of(event.site.span.path)
+        source = event.site.source
         if is_attribute(value, "backward"):
             text = f"{source.segment(value)}"
             yield Candidate(message("fix.parentheses", text=text), (edits.insert_after_node(source, value, "()"),))

@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_simple, statement_of
-from torchsleuth.rules.evidence.operands import lineage, source_at
+from torchsleuth.rules.evidence.operands import lineage
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
@@ -126,7 +126,7 @@ def _factor(term: Tensor) -> Tensor | None:
 
 def _finding(analysis: Analysis, one: _Picked, other: _Picked) -> Finding:
     here, there = other.operation.site, one.operation.site
-    text = message("mixture.orders", labels=source_at(analysis, here).segment(here.node))
+    text = message("mixture.orders", labels=here.source.segment(here.node))
     places = (
         there.span.related(message("mixture.samples")),
         *call_trail(here.scene, limit=1),
@@ -137,7 +137,7 @@ def _finding(analysis: Analysis, one: _Picked, other: _Picked) -> Finding:
 def _one_order(analysis: Analysis, one: _Picked, other: _Picked) -> Iterator[Candidate]:
     """The order of the samples for the labels, too; it gets a name where it is drawn in the index itself."""
     first, second = one.operation.site, other.operation.site
-    source, path = source_at(analysis, first), first.span.path
+    source, path = first.source, first.span.path
     if not isinstance(first.node, ast.Subscript) or not isinstance(second.node, ast.Subscript):
         return
     drawn, wrong = (_first(node.slice) for node in (first.node, second.node))

@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             spared = any(word in f"{name}.weight" for word in words for name in norms)
             if not wrong or spared:
                 continue
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             written = next(
                 (node for node in nodes_in(analysis.tree(source.path), ast.Constant) if node.value == wrong[0]), None
             )

@@ -85,7 +85,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
     written = _written(node, _PARAMETERS[name])
     places = tuple(call_trail(call.site.scene, limit=1))
-    source = analysis.source_of(call.site.span.path)
+    source = call.site.source
     wrong = {parameter: part for parameter, part in written.items() if _is_another(parameter, part, name)}
     for parameter, part in wrong.items():
         text = message("argument.another", given=source.on_one_line(part), parameter=parameter, callee=name)
@@ -106,7 +106,7 @@ def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator
     if one is None or other is None or momentum is None or decay is None:
         return
     if 0 < momentum <= 0.01 and 0.5 <= decay < 1:
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         texts = source.segment(one), source.segment(other)
         title = message("fix.exchange", left=texts[0], right=texts[1])
         fix = Candidate(title, (edits.replace(source, one, texts[1]), edits.replace(source, other, texts[0])))
@@ -136,11 +136,9 @@ def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Ite
         )
         fixes = []
         if len(milestones) >= len(schedules) > 1 and is_display(written):
-            kept = [
-                analysis.source_of(call.site.span.path).segment(item) for item in written.elts[: len(schedules) - 1]
-            ]
+            kept = [call.site.source.segment(item) for item in written.elts[: len(schedules) - 1]]
             fixes = [replaced(analysis, call.site, written, f"[{', '.join(kept)}]", safe=False)]
-        yield Finding(analysis.source_of(call.site.span.path).span(written), text, (), fixes, severity="error")
+        yield Finding(call.site.source.span(written), text, (), fixes, severity="error")
 
 
 def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
@@ -235,7 +233,7 @@ def _exchanged(
     meant = _meaning(mine)
     other = written.get(meant) if meant is not None else None
     if other is not None and meant is not None and _meaning(other) == parameter:
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         one, two = source.segment(mine), source.segment(other)
         title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
         yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, other, one)))
@@ -249,7 +247,7 @@ def _counting(
     """Two whole numbers that are exchanged, or one step."""
     mine, gamma = written[parameter], written.get("gamma")
     factor = as_kind(call.get(2, "gamma"), int, float)
-    source = analysis.source_of(call.site.span.path)
+    source = call.site.source
     if gamma is not None and factor is not None and factor > 1:
         one, two = source.segment(mine), source.segment(gamma)
         title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")

@@ -187,7 +187,7 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
     given = as_kind(_given_node(analysis, optimizer), ast.Call)
     candidates: list[Candidate] = []
     if name and given is not None and item.whole.identity < optimizer.identity and is_module(item.whole):
-        source = analysis.source_of(optimizer.site.span.path)
+        source = optimizer.site.source
         old, new = source.segment(given), f"{name}.parameters()"
         candidates.append(Candidate(message("fix.replace", old=old, new=new), (edits.replace(source, given, new),)))
     return Finding(optimizer.site.span, text, places, tuple(candidates))
@@ -316,7 +316,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
 def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
     """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
     kept = {ast.unparse(part) for part in nodes_in(init, ast.Attribute)}
-    call, function, source = made.call, made.scene.function, analysis.source_of(made.span.path)
+    call, function, source = made.call, made.scene.function, made.source
     if call is None or function is None:
         return None
     receiver = function.node.args.args[0].arg if function.node.args.args else ""
@@ -558,7 +558,7 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
 
 def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
     assert optimizer.site is not None
-    source, value = analysis.source_of(optimizer.site.span.path), as_kind(optimizer.argument(0, "params"), ListValue)
+    source, value = optimizer.site.source, as_kind(optimizer.argument(0, "params"), ListValue)
     elements = value.elements or () if value is not None else ()
     lone, grouped = isinstance(what, Tensor), any_are(elements, DictValue)
     if isinstance(given, ast.List) and given.elts:

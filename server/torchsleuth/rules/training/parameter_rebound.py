@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if loop is None or loop in seen:
             continue
         seen.add(loop)
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         for name in _variables(loop):
             for assignment in _last_uses(analysis, call.site.span.path, loop, name):
                 yield _finding(source, loop, name, assignment)

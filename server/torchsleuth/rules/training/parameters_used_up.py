@@ -67,7 +67,7 @@ def _kept(analysis: Analysis, misuse: Misuse[Parameters | ListValue]) -> Iterato
     made = misuse.value.made
     if made is None:
         return
-    source, node = analysis.source_of(made.span.path), made.node
+    source, node = made.source, made.node
     text = source.segment(node)
     if isinstance(node, ast.GeneratorExp):
         text = f"[{text[1:-1]}]" if text.startswith("(") and text.endswith(")") else ""

@@ -109,7 +109,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, part: LibraryModule, 
     name = whole.name if whole is not None and whole.name else part.type_name
     at = cut.mode if cut.mode is not None else cut.site
     node = at.node.items[0].context_expr if isinstance(at.node, ast.With) else at.node
-    span = analysis.source_of(at.span.path).span(node) if isinstance(at.node, ast.With) else cut.site.span
+    span = at.source.span(node) if isinstance(at.node, ast.With) else cut.site.span
     where = message("part.starved.line", line=cut.site.span.start.line) if span != cut.site.span else ""
     places = []
     if optimizer.site is not None:

@@ -75,7 +75,7 @@ def _wrapped(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
     value = getattr(statement, "value", None)
     if not isinstance(value, ast.expr):
         return
-    source = analysis.source_of(item.site.span.path)
+    source = item.site.source
     wrapper, imports = named(analysis, item.site, "torch.nn.Parameter")
     title = message("fix.wrap", text=wrapper)
     inner = [part for part in nodes_in(value, ast.Call) if _makes_parameter(part)]

@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
-    source, frame = analysis.source_of(step.span.path), step.scene
+    source, frame = step.source, step.scene
     names = [name for name in _assigned_above(analysis, step, frame) if _is_number(frame.names.get(name))]
     names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
     for name in names[:_MAX]:

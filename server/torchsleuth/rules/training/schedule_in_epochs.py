@@ -104,7 +104,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if is_set_back(analysis, scheduler, points) or is_one_of_several(analysis, event, points):
             continue
         seen.add(event.site.span)
-        source = analysis.source_of(scheduler.site.span.path)
+        source = scheduler.site.source
         length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters", "step_size")), None)
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
         if length is not None:
@@ -157,7 +157,7 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
     elsewhere = any(one.site.span != event.site.span for one in analysis.events_of(scheduler, "scheduler_step"))
     if elsewhere or is_set_back(analysis, scheduler, [epochs]) or is_one_of_several(analysis, event, [epochs]):
         return None
-    source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
+    source, call = scheduler.site.source, scheduler.site.node
     text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
     places = (source.span(call).related(message("scheduler.made")),)
     return Finding(event.site.span, text, places, _each_batch(analysis, event, step, scheduler, place[1]))
@@ -191,7 +191,7 @@ def _each_batch(
             yield Candidate(title, edits.relocate(source, [moved], behind))
     call = as_kind(scheduler.site.node, ast.Call) if scheduler.site is not None else None
     given = {word.arg: word.value for word in call.keywords} if call is not None else {}
-    source = analysis.source_of(scheduler.site.span.path) if scheduler.site is not None else analysis.source
+    source = scheduler.site.source if scheduler.site is not None else analysis.source
     if "steps_per_epoch" in given:
         value = given["steps_per_epoch"]
         yield replacement(source, value, "1")
@@ -255,7 +255,7 @@ def _written(analysis: Analysis, event: Event, scheduler: LibraryObject, points:
     if length is None or batches == 1:
         return None
     if any(is_counted(analysis, length, site.scene, event, point) for point in points[:-1]):
-        source = analysis.source_of(site.span.path)
+        source = site.source
         return message("scheduler.epochs.written", name=name, length=source.segment(length))
     return None
 

@@ -81,7 +81,7 @@ def _repairs(
 ) -> Iterator[Candidate]:
     """The number of steps times the number of batches, or the step once an epoch."""
     assert scheduler.site is not None
-    source, call = analysis.source_of(scheduler.site.span.path), scheduler.site.node
+    source, call = scheduler.site.source, scheduler.site.node
     given = {keyword.arg: keyword.value for keyword in getattr(call, "keywords", ())}
     if "total_steps" in given:
         yield from with_batches(analysis, event, points, scheduler, given["total_steps"])

@@ -70,7 +70,7 @@ def _finding(analysis: Analysis, call: LibraryCall, schedule: LibraryObject, ste
 
 def _stepped(analysis: Analysis, call: LibraryCall, schedule: LibraryObject, step: Event) -> Iterator[Candidate]:
     """``scheduler.step()`` at the end of the loop over the epochs, where it has a name there."""
-    source, path = analysis.source_of(call.site.span.path), call.site.span.path
+    source, path = call.site.source, call.site.span.path
     trail = analysis.index(path).trail(analysis.index(path).same(call.site.node) or call.site.node)
     statement = first_of(reversed(trail), ast.Assign)
     point = step.loops[-1 if schedule.type_name in _COUNT_BATCHES else 0]

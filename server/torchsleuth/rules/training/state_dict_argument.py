@@ -45,9 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             changed = _changed(analysis, call)
             if changed is not None:
                 reported.add(call.site.span)
-                yield _forgotten(
-                    analysis, call, analysis.source_of(call.site.span.path).segment(node.func.value), changed
-                )
+                yield _forgotten(analysis, call, call.site.source.segment(node.func.value), changed)
                 continue
         statement = as_kind(statement_of(analysis, call.site), ast.Expr)
         alone = statement is not None and isinstance(statement.value, ast.Call)
@@ -55,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if is_method_call(node) and (_holds_weights(call, node) or _is_kept(analysis, call, node)):
             reported.add(call.site.span)
-            source = analysis.source_of(call.site.span.path)
+            source = call.site.source
             name = source.segment(node.func.value)
             end = source.end_of(node.func)
             start = source.position(source.offset(end) - len(node.func.attr))
@@ -79,7 +77,7 @@ def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
 
 
 def _forgotten(analysis: Analysis, call: LibraryCall, name: str, changed: ast.expr) -> Finding:
-    source = analysis.source_of(call.site.span.path)
+    source = call.site.source
     candidates: list[Candidate] = []
     if isinstance(changed, ast.Call) and len(changed.args) == 1 and not changed.keywords:
         new = f"{name}.load_state_dict({source.segment(changed.args[0])})"

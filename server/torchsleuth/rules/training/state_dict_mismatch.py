@@ -68,7 +68,7 @@ def _placed(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     call = fault.site.node
     if not is_method_call(call) or not call.args:
         return
-    source, own, keys = analysis.source_of(fault.site.span.path), set(fault.missing), fault.keys
+    source, own, keys = fault.site.source, set(fault.missing), fault.keys
     for part in dict.fromkeys(
         name.removesuffix(f".{keys[0]}") for name in fault.missing if name.endswith(f".{keys[0]}")
     ):
@@ -104,7 +104,7 @@ def _source(given: Value) -> Value:
 
 def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     call = fault.site.call
-    source = analysis.source_of(fault.site.span.path)
+    source = fault.site.source
     if call is None or not call.args:
         return
     held = fault.given.items if isinstance(fault.given, DictValue) else None
@@ -128,7 +128,7 @@ def _renamed(analysis: Analysis, fault: StateFault, state: ast.expr) -> Iterator
     both = set(fault.keys) - set(fault.unexpected)
     found = renaming(fault.unexpected, fault.missing, both) if not fault.sizes else None
     if found is not None:
-        source = analysis.source_of(fault.site.span.path)
+        source = fault.site.source
         title = message("fix.names", old=found[0].strip("."), new=found[1].strip("."))
         yield Candidate(title, (edits.replace(source, state, renamed(source.segment(state), *found)),))
 
@@ -139,7 +139,7 @@ def _built_alike(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
     own = as_kind(site.node, ast.Call) if site is not None else None
     if site is None or own is None:
         return
-    source = analysis.source_of(site.span.path)
+    source = site.source
     other = as_kind(_source(fault.given), Instance, LibraryModule)
     best = other.site.node if other is not None and other.site is not None else None
     alike = [best, *analysis.index(site.span.path).of_type(ast.Call)]

@@ -64,7 +64,7 @@ def _shallow(analysis: Analysis, copies: list[tuple[LibraryCall, Value, Value]])
         given = made.args[0] if made.args else None
         loaded = [call for call, target, source in copies if target is made.result and source is given]
         if loaded and is_module(given) and made.site.call is not None:
-            source = analysis.source_of(made.site.span.path)
+            source = made.site.source
             network = source.segment(made.site.call.args[0])
             place = loaded[0].site.span.related(message("target.copied"))
             function = source.segment(made.site.call.func)
@@ -126,12 +126,12 @@ def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
     node = call.site.call
     given = node.args[0] if node is not None and node.args else None
     if is_method_call(given, "state_dict"):
-        return analysis.source_of(call.site.span.path).segment(given.func.value)
+        return call.site.source.segment(given.func.value)
     return None
 
 
 def _finding(analysis: Analysis, alias: Alias, call: LibraryCall) -> Finding:
-    source = analysis.source_of(alias.site.span.path)
+    source = alias.site.source
     names = {"target": f"`{ast.unparse(alias.target)}`", "network": f"`{source.segment(alias.site.node)}`"}
     place = call.site.span.related(message("target.copied"))
     return Finding(alias.site.span, message("target.same", **names), (place,), _repairs(analysis, alias, call))
@@ -175,7 +175,7 @@ def _others(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
         named |= {f"{receiver}.{name}": value for name, value in owner.slots.items()}
     others = [name for name, value in named.items() if value is not call.receiver and _alike(value, call.receiver)]
     if len(others) == 1:
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         old = source.segment(given.func.value)
         title = message("fix.replace", old=f"{old}.state_dict()", new=f"{others[0]}.state_dict()")
         yield Candidate(title, (edits.replace(source, given.func.value, others[0]),), safe=False)

@@ -101,7 +101,7 @@ def _behind(analysis: Analysis, tensor: Tensor) -> tuple[set[str], set[int]]:
 
 def _finding(analysis: Analysis, made: LibraryCall, loss: Operation) -> Finding:
     call = made.site.call
-    source = analysis.source_of(made.site.span.path)
+    source = made.site.source
     network = source.segment(call.args[0]) if call is not None and call.args else "the network"
     statement = statement_of(analysis, made.site)
     name = source.segment(statement.targets[0]) if isinstance(statement, ast.Assign) else "this copy"

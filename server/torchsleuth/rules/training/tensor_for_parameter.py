@@ -36,7 +36,7 @@ CODE = "TS533"
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.PARAMETER):
-        source = analysis.source_of(misuse.site.span.path)
+        source = misuse.site.source
         kind = "parameter.replaced.parameter" if isinstance(misuse.value, Tensor) else "parameter.replaced.module"
         name = f"`{source.segment(misuse.site.node)}`"
         text = message("parameter.replaced", name=name, kind=message(kind))

@@ -108,7 +108,7 @@ def _all_given(analysis: Analysis, call: LibraryCall, filtered: ast.expr) -> Ite
         if ast.unparse(generator.target) == ast.unparse(filtered.elt):
             whole = generator.iter
     if whole is not None:
-        source = analysis.source_of(call.site.span.path)
+        source = call.site.source
         text = source.segment(whole)
         yield replacement(source, filtered, text, safe=False)
 

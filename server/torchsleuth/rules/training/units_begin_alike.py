@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import given_argument, held
-from torchsleuth.rules.evidence.operands import lineage, source_at
+from torchsleuth.rules.evidence.operands import lineage
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -98,7 +98,7 @@ def _units(operation: Operation) -> int:
 
 def _random(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     """``nn.init.kaiming_normal_(m.weight)``"""
-    node, source = call.site.call, source_at(analysis, call.site)
+    node, source = call.site.call, call.site.source
     if node is not None and node.args:
         function = source.segment(node.func)
         new = f"{function.removesuffix(call.path.rpartition('.')[2])}kaiming_normal_({source.segment(node.args[0])})"
