@@ -51,7 +51,7 @@ _OF_PARAMETERS = frozenset(
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     found = [
-        *(_subscripted(analysis, misuse) for misuse in analysis.misuses(misuses.SUBSCRIPTED)),
+        *(_subscripted(misuse) for misuse in analysis.misuses(misuses.SUBSCRIPTED)),
         *(_called(analysis, misuse) for misuse in analysis.misuses(misuses.CALLED)),
         *(_moved(analysis, misuse) for misuse in analysis.misuses(misuses.MOVED)),
     ]
@@ -66,7 +66,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     yield finding
 
 
-def _subscripted(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
+def _subscripted(misuse: Misuse[object]) -> Finding | None:
     source, node = misuse.site.source, as_kind(misuse.site.node, ast.Subscript)
     if node is None or not isinstance(node.value, ast.Attribute):
         return None
@@ -89,7 +89,7 @@ def _called(analysis: Analysis, misuse: Misuse[object]) -> Finding | None:
     match misuse.value:
         case LibraryModule():
             what = message("type.called.list", text=text, kind=misuse.value.type_name)
-            return Finding(misuse.site.span, what, (), tuple(_in_sequence(analysis, misuse.value)))
+            return Finding(misuse.site.span, what, (), tuple(_in_sequence(misuse.value)))
         case DType():
             return _dtype(source, misuse, node, text)
     new = f"{text}[{source.segment(node.args[0])}]" if len(node.args) == 1 and not node.keywords else text
@@ -130,12 +130,12 @@ def _dtype(source: SourceText, misuse: Misuse[object], node: ast.Call, text: str
     return Finding(misuse.site.span, message("type.called.dtype", text=text), (), [fix])
 
 
-def _in_sequence(analysis: Analysis, modules: LibraryModule) -> Iterator[Candidate]:
+def _in_sequence(modules: LibraryModule) -> Iterator[Candidate]:
     """``nn.Sequential(*layers)`` instead of ``nn.ModuleList(layers)``."""
     call = as_kind(modules.site.node, ast.Call) if modules.site is not None else None
     if modules.site is None or modules.type_name != "ModuleList" or call is None or call.keywords:
         return
-    edit, source = renamed(analysis, modules.site, "Sequential"), modules.site.source
+    edit, source = renamed(modules.site, "Sequential"), modules.site.source
     if edit is None or len(call.args) > 1:
         return
     changes = [edit]

@@ -46,10 +46,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text=source.on_one_line(misuse.site.node),
         )
         places = (made.site.span.related(message("pair.made")),)
-        yield Finding(misuse.site.span, text, places, tuple(_chosen(analysis, misuse, made)))
+        yield Finding(misuse.site.span, text, places, tuple(_chosen(misuse, made)))
 
 
-def _chosen(analysis: Analysis, misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
+def _chosen(misuse: Misuse[object], made: LibraryCall) -> Iterator[Candidate]:
     source, node = made.site.source, misuse.site.node
     compares = isinstance(node, ast.Compare) or is_attribute(node, *_COMPARING)
     for name in ("indices", "values") if compares else ("values", "indices"):

@@ -41,26 +41,26 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     told = {fault.cut.site.span for fault in analysis.trace.autograd if fault.cut is not None}
     for span, same in calls.items():
         if span not in told and all_are([call.get(0, "data") for call in same], Tensor):
-            yield from _finding(analysis, same[0])
+            yield from _finding(same[0])
 
 
-def _finding(analysis: Analysis, found: LibraryCall) -> Iterator[Finding]:
+def _finding(found: LibraryCall) -> Iterator[Finding]:
     call, source = found.site.call, found.site.source
     if call is None or len(call.args) != 1 or is_spread(call.args):
         return
     given = written(source, call.args[0])
     text = message("tensor.of_tensor", call=short(source.segment(call)), tensor=short(given))
-    yield Finding(found.site.span, text, (), tuple(_copied(analysis, found, call, given)))
+    yield Finding(found.site.span, text, (), tuple(_copied(found, call, given)))
 
 
-def _copied(analysis: Analysis, found: LibraryCall, call: ast.Call, given: str) -> Iterator[Candidate]:
+def _copied(found: LibraryCall, call: ast.Call, given: str) -> Iterator[Candidate]:
     source, options = found.site.source, {part.arg: part for part in call.keywords}
     grad = options.pop("requires_grad", None)
     if options.keys() <= {"dtype", "device"}:
         moved = ", ".join(source.segment(part) for part in options.values())
         copy = f"{given}.detach().clone()" + (f".to({moved})" if moved else "")
         required = f".requires_grad_({source.segment(grad.value)})" if grad is not None else ""
-        yield replaced(analysis, found.site, call, copy + required, safe=True)
+        yield replaced(found.site, call, copy + required, safe=True)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -41,7 +41,7 @@ CODE = "TS406"
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "not_scalar"):
         shape = shape_text(fault.tensor.spec)
-        text = message("grad.not_scalar", tensor=name_of(analysis, fault), shape=shape)
+        text = message("grad.not_scalar", tensor=name_of(fault), shape=shape)
         yield Finding(fault.at.span, text, (), _reduced(analysis, fault))
     for fault in faults(analysis, "sequence"):
         node = as_kind(fault.at.node, ast.Attribute)

@@ -59,14 +59,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         again = first.span == fault.at.span
         text = message(
             "grad.again" if again else "grad.twice",
-            tensor=name_of(analysis, fault),
+            tensor=name_of(fault),
             operator=node.operator,
             line=node.site.span.start.line,
             first=first.span.start.line,
         )
         places = [node.site.span.related(message("grad.twice.made"))]
         if not again:
-            places.insert(0, call_place(analysis, first, message("grad.twice.first")))
+            places.insert(0, call_place(first, message("grad.twice.first")))
         yield Finding(fault.at.span, text, tuple(places), _repairs(analysis, fault, first))
 
 
@@ -92,12 +92,10 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         block = repeated_block(analysis, fault.at)
         around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
         before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
-        yield from stored_without_graph(
-            analysis, fault, [part for part in before if part.lineno < first.span.start.line]
-        )
+        yield from stored_without_graph(fault, [part for part in before if part.lineno < first.span.start.line])
         if _has_own_path(fault):
             yield from _detached_above(analysis, fault)
-    yield from _retained(analysis, first)
+    yield from _retained(first)
 
 
 def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
@@ -324,7 +322,7 @@ def _scope(tree: ast.Module, site: Site) -> ast.AST:
     return max(around, key=lambda node: node.lineno, default=tree)
 
 
-def _retained(analysis: Analysis, first: Site) -> Iterator[Candidate]:
+def _retained(first: Site) -> Iterator[Candidate]:
     node = first.call
     if node is not None and not any(keyword.arg == "retain_graph" for keyword in node.keywords):
         edit = edits.add_argument(first.source, node, "retain_graph=True")

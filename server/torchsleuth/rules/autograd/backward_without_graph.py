@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if severed and gradient_is_used(analysis, fault):
             continue
-        tensor = name_of(analysis, fault)
+        tensor = name_of(fault)
         if cut is None:
             yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor))
             continue
@@ -81,8 +81,8 @@ def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
 def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, name: str) -> Finding:
     """A loss of frozen parameters and of a tensor that was to be changed instead of them."""
     source, statement = optimizer.source, statement_of(analysis, optimizer)
-    text = message("grad.not_required", tensor=name_of(analysis, fault), name=f"`{name}`")
-    places = (call_place(analysis, optimizer, message("grad.not_required.given", name=f"`{name}`")),)
+    text = message("grad.not_required", tensor=name_of(fault), name=f"`{name}`")
+    places = (call_place(optimizer, message("grad.not_required.given", name=f"`{name}`")),)
     fixes: list[Candidate] = []
     if statement is not None and is_simple(statement, analysis, source.path):
         line = f"{name}.requires_grad_()"

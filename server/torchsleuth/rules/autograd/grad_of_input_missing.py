@@ -61,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.tensor.spec.requires_grad:
             key = "grad.not_used" if isinstance(node, ast.Call) else "grad.missing.computed"
         name = source.segment(wanted)
-        words = {"tensor": f"`{name}`", "grad": f"`{name}.grad`", "output": name_of(analysis, fault)}
+        words = {"tensor": f"`{name}`", "grad": f"`{name}.grad`", "output": name_of(fault)}
         step = _step_by_hand(analysis, fault, name)
         if step is not None:
             text = message("grad.missing.rebound", line=step.lineno, **words)

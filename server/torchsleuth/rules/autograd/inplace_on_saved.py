@@ -57,10 +57,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if behind is not fault and retained(behind) is not None and carried_names(analysis, behind):
             continue  # TS408
         needs = {"operator": node.operator, "line": node.site.span.start.line}
-        change = f"`{text_of(analysis, fault.at)}`"
+        change = f"`{text_of(fault.at)}`"
         places = (
             node.site.span.related(message("grad.saved.here", operator=node.operator)),
-            call_place(analysis, fault.cause, message("grad.backward")),
+            call_place(fault.cause, message("grad.backward")),
         )
         if _is_step(fault.at.node):
             text, repairs = message("grad.saved.step", change=change, **needs), _step_later(analysis, fault)
@@ -88,7 +88,7 @@ def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
 def _loss_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """``loss = …`` moved behind the step that changes the weights."""
     source, step = fault.at.source, statement_of(analysis, fault.at)
-    name = receiver_text(analysis, fault.cause) if fault.cause is not None else None
+    name = receiver_text(fault.cause) if fault.cause is not None else None
     block = next((block for block in blocks_of(analysis.tree(fault.at.span.path)) if step in block), [])
     before = block[: block.index(step)] if step in block else []
     given = [part for part in of_kind(before, ast.Assign) if _names(part.targets[0], ast.Store) == {name}]

@@ -73,14 +73,14 @@ _FACTORS = frozenset({"mul", "truediv", "div", "neg", "imul"})
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "zero_gradient", "severed"):
         if fault.kind == "zero_gradient" and fault.cause is not None:
-            text = message("grad.zero", operation=f"`{text_of(analysis, fault.at)}`")
+            text = message("grad.zero", operation=f"`{text_of(fault.at)}`")
             at, backward = fault.at, fault.cause
         elif fault.cut is not None and fault.cut.kind == "integers" and not gradient_is_used(analysis, fault):
-            text = message("grad.integers", cut=f"`{text_of(analysis, fault.cut.site)}`")
+            text = message("grad.integers", cut=f"`{text_of(fault.cut.site)}`")
             at, backward = fault.cut.site, fault.at
         else:
             continue
-        places = (call_place(analysis, backward, message("grad.backward")),)
+        places = (call_place(backward, message("grad.backward")),)
         soft = fault.kind == "zero_gradient"
         repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, repairs)
@@ -127,8 +127,8 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
             if changes_gradients(analysis):
                 return
             seen.add(node.site.span)
-            text = message("grad.zero.within", operation=f"`{text_of(analysis, node.site)}`")
-            places = (call_place(analysis, event.site, message("grad.backward")),)
+            text = message("grad.zero.within", operation=f"`{text_of(node.site)}`")
+            places = (call_place(event.site, message("grad.backward")),)
             yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
         for operation, scores in chosen if trained else ():
             if scores is None or operation.site.span in seen:
@@ -136,8 +136,8 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
             reached, known = scores.reached
             if known and (reached & trained) - alive and not changes_gradients(analysis):
                 seen.add(operation.site.span)
-                text = message("grad.integers.within", operation=f"`{text_of(analysis, operation.site)}`")
-                places = (call_place(analysis, event.site, message("grad.backward")),)
+                text = message("grad.integers.within", operation=f"`{text_of(operation.site)}`")
+                places = (call_place(event.site, message("grad.backward")),)
                 yield Finding(operation.site.span, text, places, past_lookup(analysis, operation.site))
 
 
@@ -169,14 +169,14 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if step is not None and step.site.span not in seen:
                 seen.add(step.site.span)
-                text = message("grad.term.zero", operation=f"`{text_of(analysis, step.site)}`")
-                places = (call_place(analysis, event.site, message("grad.backward")),)
+                text = message("grad.term.zero", operation=f"`{text_of(step.site)}`")
+                places = (call_place(event.site, message("grad.backward")),)
                 yield Finding(step.site.span, text, places, _soft(analysis, step.site))
             if len(terms) > 1 and term.origin is not None and _compares_constants(analysis, term):
                 if term.origin.site.span not in seen:
                     seen.add(term.origin.site.span)
-                    text = message("grad.term.constant", term=f"`{text_of(analysis, term.origin.site)}`")
-                    places = (call_place(analysis, event.site, message("grad.backward")),)
+                    text = message("grad.term.constant", term=f"`{text_of(term.origin.site)}`")
+                    places = (call_place(event.site, message("grad.backward")),)
                     yield Finding(term.origin.site.span, text, places, _with_gradient(analysis, term))
                 continue
             cut = cut_of(term)
@@ -184,8 +184,8 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if cut.site.span not in seen:
                 seen.add(cut.site.span)
-                text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(analysis, cut.site)}`")
-                places = (call_place(analysis, event.site, message("grad.backward")),)
+                text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(cut.site)}`")
+                places = (call_place(event.site, message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
 
@@ -250,8 +250,8 @@ def _judged_detached(analysis: Analysis) -> Iterator[Finding]:
             cut = cut_adversary(analysis, event, term) if len(terms) > 1 else None
             if cut is not None and cut.site.span not in seen:
                 seen.add(cut.site.span)
-                text = message("grad.term.judged", cut=f"`{text_of(analysis, cut.site)}`")
-                places = (call_place(analysis, event.site, message("grad.backward")),)
+                text = message("grad.term.judged", cut=f"`{text_of(cut.site)}`")
+                places = (call_place(event.site, message("grad.backward")),)
                 yield Finding(cut.site.span, text, places, uncut(analysis, cut))
 
 
@@ -271,8 +271,8 @@ def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:
                 if _is_compensated(analysis, operation, cut):
                     continue
                 seen.add(cut.site.span)
-                text = message("grad.term.taken", cut=f"`{text_of(analysis, cut.site)}`")
-                places = (call_place(analysis, event.site, message("grad.backward")),)
+                text = message("grad.term.taken", cut=f"`{text_of(cut.site)}`")
+                places = (call_place(event.site, message("grad.backward")),)
                 yield Finding(cut.site.span, text, places, uncut(analysis, cut))
 
 

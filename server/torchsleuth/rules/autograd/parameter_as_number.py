@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if not starved or call.site.span in seen or not _in_forward(call.site.scene) or changes_gradients(analysis):
                 continue
             seen.add(call.site.span)
-            yield _finding(analysis, call, starved[0], name)
+            yield _finding(call, starved[0], name)
 
 
 def _parameters(call: LibraryCall) -> list[Tensor]:
@@ -76,7 +76,7 @@ def _in_forward(place: Scene) -> bool:
     return False
 
 
-def _finding(analysis: Analysis, call: LibraryCall, parameter: Tensor, method: str) -> Finding:
+def _finding(call: LibraryCall, parameter: Tensor, method: str) -> Finding:
     source, instance = call.site.source, call.site.scene.instance()
     held = instance.slots if instance is not None else {}
     name = next((f"self.{key}" for key, value in held.items() if value is parameter), "the parameter")

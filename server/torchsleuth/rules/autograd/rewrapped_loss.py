@@ -37,8 +37,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         cut = fault.cut
         if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
             key = "grad.rewrapped.part" if fault.kind == "severed_part" else "grad.rewrapped"
-            text = message(key, call=f"`{text_of(analysis, cut.site)}`", tensor=name_of(analysis, fault))
-            places = (call_place(analysis, fault.at, message("grad.backward")),)
+            text = message(key, call=f"`{text_of(cut.site)}`", tensor=name_of(fault))
+            places = (call_place(fault.at, message("grad.backward")),)
             repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
             yield Finding(cut.site.span, text, places, repairs)
 

@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             cut = _cut(analysis, term)
             if cut is not None and cut.site.span not in seen:
                 seen.add(cut.site.span)
-                yield _finding(analysis, term, cut)
+                yield _finding(term, cut)
 
 
 def _terms(loss: Tensor) -> Iterator[Tensor]:
@@ -84,19 +84,19 @@ def _is_of_frozen(analysis: Analysis, tensor: Tensor) -> bool:
     return any(module is not None and module.slots.get("requires_grad") is False for module in modules)
 
 
-def _finding(analysis: Analysis, term: Tensor, cut: Cut) -> Finding:
+def _finding(term: Tensor, cut: Cut) -> Finding:
     site = term.origin.site if term.origin is not None else cut.site
     source = cut.site.source
     places = (site.span.related(message("term.loss")), *call_trail(cut.site.scene, limit=1))
     text = source.on_one_line(cut.site.node)
-    return Finding(cut.site.span, message("term.cut", text=text), places, tuple(_attached(analysis, cut)))
+    return Finding(cut.site.span, message("term.cut", text=text), places, tuple(_attached(cut)))
 
 
-def _attached(analysis: Analysis, cut: Cut) -> Iterator[Candidate]:
+def _attached(cut: Cut) -> Iterator[Candidate]:
     node = cut.site.node
     if isinstance(node, ast.Call) and is_method_call(node, "detach"):
         new = cut.site.source.segment(node.func.value)
-        yield replaced(analysis, cut.site, node, new, safe=False)
+        yield replaced(cut.site, node, new, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             module = failure.operation.module
             name = layer_text(module) if module is not None else "batch_norm"
             text = message("data.batch_of_one", layer=name)
-            yield Finding(failure.operation.site.span, text, places, _dropping(analysis, loaders))
+            yield Finding(failure.operation.site.span, text, places, _dropping(loaders))
 
 
 def _alone(analysis: Analysis, failure: OperatorFailure) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def _more_or_eval(analysis: Analysis, failure: OperatorFailure, given: Operand) 
             line = f"{source.segment(node.func)}.eval()"
             yield Candidate(message("fix.insert", text=line), (edits.insert_line_before(source, statement, line),))
     for tensor in (given.tensor, *(made for made, _ in lineage(analysis, given.tensor))):
-        yield from resized(analysis, tensor, 0, 2)
+        yield from resized(tensor, 0, 2)
 
 
 def _leaving_one(analysis: Analysis) -> list[LibraryObject]:
@@ -100,7 +100,7 @@ def _layer(failure: OperatorFailure) -> tuple[Related, ...]:
     return (span.related(message("related.constructor.plain", layer=layer_text(module))),)
 
 
-def _dropping(analysis: Analysis, loaders: list[LibraryObject]) -> Iterator[Candidate]:
+def _dropping(loaders: list[LibraryObject]) -> Iterator[Candidate]:
     changes: list[Edit] = []
     for loader in loaders:
         call = construction_of(loader)

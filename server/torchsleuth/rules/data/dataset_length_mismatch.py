@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.kind == "lengths" and node is not None:
             shapes = ", ".join(shape_text(value.spec) if isinstance(value, Tensor) else "?" for value in fault.values)
             text = message("data.lengths", shapes=shapes)
-            candidates = chain(_renamed(analysis, fault, node), _cut(analysis, fault, node))
+            candidates = chain(_renamed(fault, node), _cut(fault, node))
             yield Finding(head(analysis, fault.at.span.path, node), text, (), candidates)
 
 
@@ -54,7 +54,7 @@ def _size(value: Value) -> Size | None:
     return shape[0] if shape else None
 
 
-def _renamed(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
+def _renamed(fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """Another variable in place of one that does not fit, the one that is called most like it and like the others."""
     sizes = [_size(value) for value in fault.values]
     source, frame = fault.at.source, fault.at.scene
@@ -81,7 +81,7 @@ def _likeness(name: str, old: str, others: list[str]) -> float:
     )
 
 
-def _cut(analysis: Analysis, fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
+def _cut(fault: DataFault, call: ast.Call) -> Iterator[Candidate]:
     """Every tensor cut to the length of the shortest."""
     sizes = [_size(value) for value in fault.values]
     known = [size for size in sizes if size is not None]

@@ -48,13 +48,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             key = "data.list.one" if count == 1 else "data.list"
             if "collated" not in made.slots:
                 user = f"`{fault.at.source.segment(getattr(fault.at.node, 'func', fault.at.node))}`"
-                text = message("data.list.plain", name=_name(analysis, fault, made), user=user)
+                text = message("data.list.plain", name=_name(fault, made), user=user)
             else:
-                text = message(key, name=_name(analysis, fault, made), count=count)
+                text = message(key, name=_name(fault, made), count=count)
             yield Finding(fault.at.span, text, (), _repairs(analysis, fault, made))
 
 
-def _name(analysis: Analysis, fault: DataFault, made: ListValue) -> str:
+def _name(fault: DataFault, made: ListValue) -> str:
     node = _expression(fault, made)
     return f"`{fault.at.source.segment(node)}`" if node is not None else "this"
 
@@ -81,7 +81,7 @@ def _repairs(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[
         yield from _unpacked(analysis, fault, made)
     if path == ():
         yield from _one_by_one(analysis, fault)
-        yield from _first_part(analysis, fault, made)
+        yield from _first_part(fault, made)
     elif all(isinstance(item, Tensor) and len(item.spec.shape or ()) == 1 for item in items):
         yield from _made_tensor(analysis, fault, made)
     else:
@@ -127,7 +127,7 @@ def _unpacked(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator
                 yield Candidate(message("fix.unpack", name=name), (edits.replace(source, held, f"({name},)"),))
 
 
-def _first_part(analysis: Analysis, fault: DataFault, made: ListValue) -> Iterator[Candidate]:
+def _first_part(fault: DataFault, made: ListValue) -> Iterator[Candidate]:
     """``model(batch[0])``, where the whole batch is given to a layer."""
     node = _expression(fault, made)
     if node is not None and fault.at.call is not None and len(made.items or ()) > 1:

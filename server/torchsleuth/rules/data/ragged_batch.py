@@ -95,9 +95,7 @@ def _stacked(analysis: Analysis, fault: DataFault) -> Finding:
         renamed = edits.replace(source, call.func, pad)
         changes = (*imports, renamed, edits.add_argument(source, call, "batch_first=True"))
         candidates.append(Candidate(message("fix.pad_sequence"), changes))
-    return Finding(
-        fault.at.span, text, tuple(call_trail(fault.at.scene)), (*padded_steps(analysis, fault.at), *candidates)
-    )
+    return Finding(fault.at.span, text, tuple(call_trail(fault.at.scene)), (*padded_steps(fault.at), *candidates))
 
 
 # -- the repair ------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             key = "data.weights" if given < total else "data.weights.more"
             exact = not isinstance(weights, Tensor) or weights.spec.shape == (given,)
             number = str(given) if exact else message("data.weights.most", count=given)
-            yield Finding(fault.at.span, message(key, given=number, wanted=total), (), tuple(_repairs(analysis, fault)))
+            yield Finding(fault.at.span, message(key, given=number, wanted=total), (), tuple(_repairs(fault)))
     yield from _each_once(analysis)
 
 
@@ -59,11 +59,11 @@ def _each_once(analysis: Analysis) -> Iterator[Finding]:
         shape = shape_of(weights)
         count = shape[0] if shape else len(items_of(weights) or ())
         if written is not None and call.get(2, "replacement") is False and is_int(drawn) and same(count, drawn):
-            fix = replaced(analysis, call.site, written, "True")
+            fix = replaced(call.site, written, "True")
             yield Finding(call.site.span, message("data.weights.once", count=drawn), (), (fix,))
 
 
-def _repairs(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+def _repairs(fault: DataFault) -> Iterator[Candidate]:
     """The weights of the classes, taken by the labels of the samples."""
     call, (weights, given, total) = fault.at.call, fault.values
     if call is None or given > total:

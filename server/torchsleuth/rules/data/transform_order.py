@@ -64,7 +64,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
     source = analysis.source_of(path)
     found = _in_list(analysis, path, transform)
     if found is None:
-        yield from _by_hand(analysis, fault)
+        yield from _by_hand(fault)
         return
     elements, index = found
     name = transform.type_name
@@ -85,7 +85,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, giv
         yield Candidate(message("fix.insert", text=text), (edit,), safe=False)
 
 
-def _by_hand(analysis: Analysis, fault: DataFault) -> Iterator[Candidate]:
+def _by_hand(fault: DataFault) -> Iterator[Candidate]:
     """Transforms that are called one after the other: the one that refuses exchanged with one that follows."""
     source, first = fault.at.source, fault.at.call
     if first is None:

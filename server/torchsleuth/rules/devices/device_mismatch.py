@@ -62,10 +62,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             device = lengths.spec.device
             if device is not None and device != CPU and device.kind != "meta":
                 seen.add(call.site.span)
-                yield _of_lengths(analysis, call, lengths, device)
+                yield _of_lengths(call, lengths, device)
 
 
-def _of_lengths(analysis: Analysis, call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
+def _of_lengths(call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
     """Lengths of sequences, which are read on the CPU wherever the sequences are."""
     node, source = call.site.call, call.site.source
     written = (
@@ -137,14 +137,14 @@ def _candidates(analysis: Analysis, conflict: DeviceConflict, stray: Value, home
     born = birth(stray)
     inside = born is not None and node is not None and any(part is born.call for part in ast.walk(node))
     if inside:
-        yield from _made_there(analysis, conflict, stray, home)
-    yield from _all_where_used(analysis, conflict, home)
+        yield from _made_there(conflict, stray, home)
+    yield from _all_where_used(conflict, home)
     yield from _where_used(analysis, conflict, stray, home, node, frame)
     if not inside:
-        yield from _made_there(analysis, conflict, stray, home)
+        yield from _made_there(conflict, stray, home)
 
 
-def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, home: Device) -> Iterator[Candidate]:
+def _made_there(conflict: DeviceConflict, stray: Tensor, home: Device) -> Iterator[Candidate]:
     """The device for the function that made the stray operand."""
     born = birth(stray)
     if born is None or born.name not in FACTORIES or any(keyword.arg == "device" for keyword in born.call.keywords):
@@ -157,7 +157,7 @@ def _made_there(analysis: Analysis, conflict: DeviceConflict, stray: Tensor, hom
         yield added_argument(born.site.source, born.call, text)
 
 
-def _all_where_used(analysis: Analysis, conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:
+def _all_where_used(conflict: DeviceConflict, home: Device) -> Iterator[Candidate]:
     """Several operands that are left behind, moved together."""
     site = conflict.operation.site
     found = [used for used in strays(conflict) if used.node is not None]

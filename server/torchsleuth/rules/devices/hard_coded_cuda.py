@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(key)
         source = call.site.source
         text = message("device.cuda", call=short(source.segment(call.site.node)))
-        yield Finding(call.site.span, text, (), _candidates(analysis, call, written))
+        yield Finding(call.site.span, text, (), _candidates(call, written))
 
 
 def _cuda(call: LibraryCall) -> ast.expr | None:
@@ -70,7 +70,7 @@ def _cuda(call: LibraryCall) -> ast.expr | None:
     return None
 
 
-def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Iterator[Candidate]:
+def _candidates(call: LibraryCall, written: ast.expr) -> Iterator[Candidate]:
     torch = package_name(call.site, "torch")
     if torch is None:
         return
@@ -79,9 +79,9 @@ def _candidates(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Ite
     if is_method_call(written):
         receiver = source.segment(written.func.value)
         names = [name for name, value in call.site.scene.globals.items() if isinstance(value, Device)]
-        yield replaced(analysis, call.site, written, f"{receiver}.to({names[0] if names else choice})")
+        yield replaced(call.site, written, f"{receiver}.to({names[0] if names else choice})")
     else:
-        yield replaced(analysis, call.site, written, choice)
+        yield replaced(call.site, written, choice)
 
 
 RULE = Rule(FAULTS[CODE], find)

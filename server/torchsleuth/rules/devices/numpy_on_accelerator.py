@@ -44,7 +44,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             key = (call.site.span.path, start.line, start.column)
             if device is not None and device != CPU and device.kind != "meta" and key not in seen:
                 seen.add(key)
-                yield _finding(analysis, call, tensor, node, device)
+                yield _finding(call, tensor, node, device)
 
 
 def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
@@ -59,7 +59,7 @@ def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
                 yield value, node.args[index] if index < len(node.args) else None
 
 
-def _finding(analysis: Analysis, call: LibraryCall, tensor: Tensor, node: ast.expr | None, device: Device) -> Finding:
+def _finding(call: LibraryCall, tensor: Tensor, node: ast.expr | None, device: Device) -> Finding:
     name = expression_text(node, "the tensor")
     source = call.site.source
     text = message("device.numpy", tensor=name, device=device.described, call=call.path.removeprefix("Tensor."))

@@ -46,7 +46,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         source, statement, name = found
         if (source.path, statement.lineno) not in seen:
             seen.add((source.path, statement.lineno))
-            yield _finding(analysis, conflict, source, statement, name, home)
+            yield _finding(conflict, source, statement, name, home)
 
 
 def _attribute(
@@ -94,9 +94,7 @@ def _assignment(analysis: Analysis, instance: Instance, name: str) -> tuple[Sour
     return None
 
 
-def _finding(
-    analysis: Analysis, conflict: DeviceConflict, source: SourceText, statement: ast.Assign, name: str, home: Device
-) -> Finding:
+def _finding(conflict: DeviceConflict, source: SourceText, statement: ast.Assign, name: str, home: Device) -> Finding:
     target = statement.targets[0]
     text = message("device.attribute", attribute=source.segment(target), device=home.described)
     site: Site = conflict.operation.site

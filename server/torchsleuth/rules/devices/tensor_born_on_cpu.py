@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             first = new[0]
             alike = [born for born in new if born.site.scene == first.site.scene]
             new = [born for born in new if born.site.scene != first.site.scene]
-            yield _finding(analysis, conflict, alike, home)
+            yield _finding(conflict, alike, home)
 
 
 def _is_bare(born: Birth, conflict: DeviceConflict) -> bool:
@@ -69,17 +69,17 @@ def _in_method(born: Birth, conflict: DeviceConflict) -> bool:
     return function is not None and function.name != "__init__" and conflict.operation.site.scene.function is not None
 
 
-def _finding(analysis: Analysis, conflict: DeviceConflict, alike: list[Birth], home: Device) -> Finding:
+def _finding(conflict: DeviceConflict, alike: list[Birth], home: Device) -> Finding:
     born, *others = alike
     source = born.site.source
     text = message("device.factory", call=short(source.segment(born.call)), device=home.described)
     use = conflict.operation.site.span.related(message("device.met"))
     again = [other.site.source.span(other.call).related(message("device.factory.again")) for other in others]
     places = (use, *again, *call_trail(born.site.scene, limit=1))
-    return Finding(born.site.span, text, places, _candidates(analysis, alike, home))
+    return Finding(born.site.span, text, places, _candidates(alike, home))
 
 
-def _candidates(analysis: Analysis, alike: list[Birth], home: Device) -> Iterator[Candidate]:
+def _candidates(alike: list[Birth], home: Device) -> Iterator[Candidate]:
     frame = alike[0].site.scene
     tensors = ((name, frame.names[name]) for name in tensors_above(frame, alike[0].call))
     names = [name for name, one in tensors if isinstance(one, Tensor) and one.spec.device == home]

@@ -134,7 +134,7 @@ def written_call(operation: Operation) -> Site | None:
     return operation.site if operation.module is None else operation.module.site
 
 
-def renamed(analysis: Analysis, site: Site, new: str) -> Edit | None:
+def renamed(site: Site, new: str) -> Edit | None:
     """The callee of a call given another name of the same package: ``nn.BCELoss(…)`` to ``nn.BCEWithLogitsLoss(…)``."""
     if site.call is None:
         return None

@@ -35,17 +35,17 @@ _TAKES_DTYPE = frozenset(
 def casts(analysis: Analysis, used: Operand, dtype: str) -> Iterator[Candidate]:
     """Ways to give an operand a dtype: without the conversion that took it away, where it was made, so that every use of
     it is repaired, then where it is used."""
-    yield from unconverted(analysis, used)
+    yield from unconverted(used)
     if (used.spec.dtype or "").startswith("complex") and dtype.startswith("float"):
         # A conversion would leave out the imaginary part.
-        yield from suffixed(analysis, used, ".abs()", safe=False)
+        yield from suffixed(used, ".abs()", safe=False)
         for shown in (operation for _, operation in lineage(analysis, used.tensor)):
             if shown.site.call is not None and "complex" not in (shown.specs[0].dtype or "" if shown.specs else ""):
-                yield appended(analysis, shown.site, shown.site.call, ".abs()", safe=False)
+                yield appended(shown.site, shown.site.call, ".abs()", safe=False)
         return
-    here = [made for name in _of_dtype(used, dtype) for made in suffixed(analysis, used, f".to({name}.dtype)")][:1]
-    here += suffixed(analysis, used, f".{METHODS[dtype]}()") if dtype in METHODS else ()
-    there = list(born_as(analysis, used.tensor, dtype))
+    here = [made for name in _of_dtype(used, dtype) for made in suffixed(used, f".to({name}.dtype)")][:1]
+    here += suffixed(used, f".{METHODS[dtype]}()") if dtype in METHODS else ()
+    there = list(born_as(used.tensor, dtype))
     # What else is in the tensor that it is a part of may need the dtype that it has.
     part = any(operation.name in _PICKS for _, operation in lineage(analysis, used.tensor))
     yield from (*here, *there) if part else (*there, *here)
@@ -62,7 +62,7 @@ def _of_dtype(used: Operand, dtype: str) -> Iterator[str]:
             yield argument.arg
 
 
-def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+def unconverted(used: Operand) -> Iterator[Candidate]:
     """Take a conversion away from what may have the dtype without it: ``y.float()``."""
     node = used.node
     if is_method_call(node, *_CONVERSIONS):
@@ -71,7 +71,7 @@ def unconverted(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
             yield Candidate(message("fix.remove", text=f".{node.func.attr}()"), (edit,))
 
 
-def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidate]:
+def born_as(tensor: Tensor, dtype: str) -> Iterator[Candidate]:
     """The call that made a tensor, with the dtype; a number list that became a tensor, or an array."""
     born = birth(tensor)
     if born is None:
@@ -79,12 +79,12 @@ def born_as(analysis: Analysis, tensor: Tensor, dtype: str) -> Iterator[Candidat
     source, torch = born.site.source, package_name(born.site, "torch")
     written = argument_of(born.call, None, "dtype")
     if written is not None:
-        yield replaced(analysis, born.site, written, f"{torch}.{dtype}" if torch else dtype)
+        yield replaced(born.site, written, f"{torch}.{dtype}" if torch else dtype)
     elif born.name in _TAKES_DTYPE and torch is not None and not is_spread(born.call.args):
         if dtype == "float32" and born.name in ("randint",):
-            yield appended(analysis, born.site, born.call, ".float()")
+            yield appended(born.site, born.call, ".float()")
             return
         text = f"dtype={torch}.{dtype}"
         yield added_argument(source, born.call, text)
     elif born.name == "from_numpy" and dtype in METHODS:
-        yield appended(analysis, born.site, born.call, f".{METHODS[dtype]}()")
+        yield appended(born.site, born.call, f".{METHODS[dtype]}()")

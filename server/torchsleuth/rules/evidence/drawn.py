@@ -53,7 +53,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
             new = f"{source.segment(function.value)}.rsample"
             title = message("fix.replace", old="sample", new="rsample")
             fixes.append(Candidate(title, (edits.replace(source, function, new),)))
-        places = (call_place(analysis, backward, message("grad.backward")),)
+        places = (call_place(backward, message("grad.backward")),)
         yield Finding(call.site.span, text, places, tuple(fixes))
 
 

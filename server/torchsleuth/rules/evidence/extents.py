@@ -68,7 +68,7 @@ def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iter
             return
         for dim in range(len(given)):
             if same_shape((*given[:dim], *given[dim + 1 :]), other.shape):
-                yield replaced(analysis, operation.site, written, str(dim), safe=name.startswith("arg"))
+                yield replaced(operation.site, written, str(dim), safe=name.startswith("arg"))
         return
 
 
@@ -109,7 +109,7 @@ def _reduction(call: ast.Call) -> str:
     return ", ".join([ast.unparse(call.func.value), *map(ast.unparse, call.args), *keywords])
 
 
-def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+def trimmed(used: Operand, other: Operand) -> Iterator[Candidate]:
     """The operand without its last element, where it has just one too many, or without its first, where the function compares
     something shifted by one; or what it was computed from without it."""
     if len(used.shape) != len(other.shape):
@@ -125,14 +125,14 @@ def trimmed(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
     for kept in (*(["1:"] if _is_shifted(frame, axis) else []), ":-1"):
         suffix = f"[{':, ' * axis}{kept}]"
         if len(_uses(frame, used.node)) > 1:
-            yield from assigned(analysis, used, suffix, safe=False)
-        yield from suffixed(analysis, used, suffix, safe=False)
+            yield from assigned(used, suffix, safe=False)
+        yield from suffixed(used, suffix, safe=False)
     for call in _assigned_calls(frame, used.node):
         for part in call.args:
             value = frame.names.get(part.id) if isinstance(part, ast.Name) else None
             shape = shape_of(value)
             if shape and len(shape) > axis and shape[axis] == longer:
-                yield appended(analysis, used.site, part, f"[{':, ' * axis}:-1]", safe=False)
+                yield appended(used.site, part, f"[{':, ' * axis}:-1]", safe=False)
 
 
 def _uses(frame: Scene, node: ast.expr | None) -> list[ast.Name]:
@@ -166,7 +166,7 @@ def cut_to_part(analysis: Analysis, operation: Operation) -> Iterator[Candidate]
     halves = [f"{name} // 2" for name in names_for(frame, short + long)]
     before = ":, " * places[0]
     for size in (*halves[:1], f"{ast.unparse(target)}.size({places[0]})"):
-        yield appended(analysis, operation.site, statement.value, f"[{before}: {size}]")
+        yield appended(operation.site, statement.value, f"[{before}: {size}]")
 
 
 def _assigned_calls(frame: Scene, node: ast.expr | None) -> Iterator[ast.Call]:

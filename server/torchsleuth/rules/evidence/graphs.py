@@ -56,13 +56,13 @@ def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:
     return looked_at or any(not part.parameter for part in of_kind(tensors, Tensor))
 
 
-def text_of(analysis: Analysis, site: Site, limit: int = 40) -> str:
+def text_of(site: Site, limit: int = 40) -> str:
     """The source of a place, shortened."""
     text = site.source.on_one_line(site.node)
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
-def name_of(analysis: Analysis, fault: AutogradFault) -> str:
+def name_of(fault: AutogradFault) -> str:
     """The expression that backward() starts from, as the user wrote it."""
     start = started_from(fault)
     text = "the tensor" if start is None else fault.at.source.segment(start)
@@ -101,7 +101,7 @@ def cut_text(analysis: Analysis, cut: Cut) -> str:
         statement = as_kind(statement_of(analysis, cut.site), ast.Assign)
         if statement is not None:
             return f"`{cut.site.source.segment(statement)}`"
-    return f"`{text_of(analysis, cut.site)}`"
+    return f"`{text_of(cut.site)}`"
 
 
 def cut_places(analysis: Analysis, cut: Cut | None) -> tuple[Related, ...]:
@@ -174,11 +174,11 @@ _UNCUT: dict[str, Callable[[Analysis, Cut], Iterator[Candidate]]] = {
     "frozen": lambda analysis, cut: _unfrozen(analysis, cut.site),
     "first_order": _with_graph,
     "no_grad": _while_recording,
-    "reentrant": lambda analysis, cut: _checkpointed_anew(analysis, cut.site),
+    "reentrant": lambda analysis, cut: _checkpointed_anew(cut.site),
 }
 
 
-def _checkpointed_anew(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+def _checkpointed_anew(site: Site) -> Iterator[Candidate]:
     """``use_reentrant=False``: what is recorded depends on the parameters, too."""
     if site.call is not None:
         source = site.source
@@ -494,7 +494,7 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 # -- places and names ------------------------------------------------------------------------------
 
 
-def call_place(analysis: Analysis, site: Site, text: str) -> Related:
+def call_place(site: Site, text: str) -> Related:
     return site.span.related(text)
 
 
@@ -597,8 +597,8 @@ def written_name(analysis: Analysis, fault: AutogradFault) -> str:
             target = statement.target
         case ast.Assign():
             target = statement.targets[0]
-    text = source.segment(target) if target is not None else receiver_text(analysis, fault.at)
-    return f"`{text or text_of(analysis, fault.at)}`"
+    text = source.segment(target) if target is not None else receiver_text(fault.at)
+    return f"`{text or text_of(fault.at)}`"
 
 
 def last_assignment(analysis: Analysis, name: ast.expr, site: Site) -> ast.expr | None:

@@ -123,7 +123,7 @@ def loop_statement(analysis: Analysis, point: LoopPoint) -> ast.stmt | None:
     return as_kind(found, ast.For, ast.While)
 
 
-def receiver_text(analysis: Analysis, site: Site) -> str | None:
+def receiver_text(site: Site) -> str | None:
     """The expression before the dot of a method call: ``optimizer`` in ``optimizer.step()``."""
     node = site.node
     if is_method_call(node):
@@ -169,7 +169,7 @@ def name_in(frame: Scene, value: Value) -> str | None:
     return None
 
 
-def called_text(analysis: Analysis, event: Event) -> str | None:
+def called_text(event: Event) -> str | None:
     """The module as it is written in its call: ``self.model`` in ``self.model(x)``."""
     node = event.site.call
     if node is None:
@@ -267,7 +267,7 @@ def optimizer_text(analysis: Analysis, step: Event) -> str | None:
     source = step.site.source
     if any(event.site.span == step.site.span for event in analysis.events("scaler_step")):
         return source.segment(node.args[0]) if node is not None and node.args else None
-    return receiver_text(analysis, step.site)
+    return receiver_text(step.site)
 
 
 def recurs(analysis: Analysis, event: Event) -> bool:

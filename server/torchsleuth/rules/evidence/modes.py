@@ -63,7 +63,7 @@ def back_in_eval(analysis: Analysis, train: Event, name: str, safe: bool) -> Ite
     """``model.backbone.eval()`` behind ``model.train()``, for a part of this name."""
     statement, model, path = (
         statement_of(analysis, train.site),
-        receiver_text(analysis, train.site),
+        receiver_text(train.site),
         train.site.span.path,
     )
     plain = all(part.isidentifier() for part in name.split("."))

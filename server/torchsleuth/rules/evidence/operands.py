@@ -137,22 +137,22 @@ def short(text: str) -> str:
     return flat if len(flat) <= _MAX_TEXT else f"{flat[: _MAX_TEXT - 1]}…"
 
 
-def suffixed(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+def suffixed(used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
     """The operand with something appended: ``x.unsqueeze(1)``."""
     if used.node is not None:
-        yield appended(analysis, used.site, used.node, suffix, safe)
+        yield appended(used.site, used.node, suffix, safe)
 
 
-def suffixed_at_birth(analysis: Analysis, used: Operand, suffix: str) -> Iterator[Candidate]:
+def suffixed_at_birth(used: Operand, suffix: str) -> Iterator[Candidate]:
     """The same where the operand was computed, if that is another expression: ``conv(x).flatten(2).transpose(1, 2)``."""
     origin = used.tensor.origin
     if origin is None or origin.site.call is None:
         return
     if used.node is None or origin.site.span != used.site.source.span(used.node):
-        yield appended(analysis, origin.site, origin.site.call, suffix, safe=False)
+        yield appended(origin.site, origin.site.call, suffix, safe=False)
 
 
-def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
+def assigned(used: Operand, suffix: str, safe: bool = True) -> Iterator[Candidate]:
     """The same where a variable in the operand gets its value, so that every use of it has it: ``a = table[t][:, None]``
     for ``a.sqrt() * x``. Only where the variable has the shape of the operand."""
     frame, node = used.site.scene, used.node
@@ -176,9 +176,7 @@ def assigned(analysis: Analysis, used: Operand, suffix: str, safe: bool = True) 
             yield Candidate(title, (append(source, expression, suffix),), safe)
 
 
-def batched_by_callers(
-    analysis: Analysis, node: ast.expr | None, frame: Scene, safe: bool = False
-) -> Iterator[Candidate]:
+def batched_by_callers(node: ast.expr | None, frame: Scene, safe: bool = False) -> Iterator[Candidate]:
     """A batch of one where a function is called with one sample: ``model(image.unsqueeze(0))``. `node`: what the function
     calls the sample."""
     passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
@@ -187,11 +185,11 @@ def batched_by_callers(
             return
         node, frame = passed
         if not isinstance(node, ast.Constant):
-            yield appended(analysis, frame.site(node), node, ".unsqueeze(0)", safe)
+            yield appended(frame.site(node), node, ".unsqueeze(0)", safe)
         passed = passed_for(node, frame)
 
 
-def appended(analysis: Analysis, site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
+def appended(site: Site, node: ast.expr, suffix: str, safe: bool = True) -> Candidate:
     source = site.source
     title = message("fix.append", expression=short(written(source, node)), suffix=suffix)
     return Candidate(title, (append(source, node, suffix),), safe)
@@ -203,21 +201,21 @@ def append(source: SourceText, node: ast.expr, suffix: str) -> Edit:
     return edits.replace(source, node, f"({source.segment(node)}){suffix}")
 
 
-def replaced(analysis: Analysis, site: Site, node: ast.AST, new: str, safe: bool = True) -> Candidate:
+def replaced(site: Site, node: ast.AST, new: str, safe: bool = True) -> Candidate:
     source = site.source
     title = message("fix.replace", old=short(source.segment(node)), new=short(new))
     return Candidate(title, (edits.replace(source, node, new),), safe)
 
 
-def reversed_alone(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
+def reversed_alone(used: Operand) -> Iterator[Candidate]:
     """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
     node = used.node
     if is_attribute(node, "T") and len(used.shape) > 2:
         text = f"{used.site.source.segment(node.value)}.transpose(-2, -1)"
-        yield replaced(analysis, used.site, node, text)
+        yield replaced(used.site, node, text)
 
 
-def exchanged(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+def exchanged(left: Operand, right: Operand) -> Iterator[Candidate]:
     """The operands in the other order."""
     if left.node is None or right.node is None:
         return
@@ -248,7 +246,7 @@ def package_name(site: Site, path: str) -> str | None:
 def fitted(analysis: Analysis, used: Operand, fits: Fits, *ways: Way, safe: bool | None = None) -> Iterator[Candidate]:
     """The operand rewritten so that its shape fits. `safe`: None where that depends on the rewriting."""
     for made in fitting(used.shape, fits, *ways):
-        yield from suffixed(analysis, used, made.suffix, made.whole if safe is None else safe)
+        yield from suffixed(used, made.suffix, made.whole if safe is None else safe)
 
 
 def fitted_by_callers(analysis: Analysis, used: Operand, fits: Fits, *ways: Way) -> Iterator[Candidate]:
@@ -259,7 +257,7 @@ def fitted_by_callers(analysis: Analysis, used: Operand, fits: Fits, *ways: Way)
             return
         node, frame = passed
         for made in fitting(used.shape, fits, *ways):
-            yield appended(analysis, frame.site(node), node, made.suffix, made.whole)
+            yield appended(frame.site(node), node, made.suffix, made.whole)
         passed = passed_for(node, frame) if isinstance(node, ast.Name) else None
 
 
@@ -372,23 +370,23 @@ def size_nodes(born: Birth) -> list[ast.expr]:
     return args if exact else []
 
 
-def resized(analysis: Analysis, tensor: Tensor, axis: int, wanted: Size) -> Iterator[Candidate]:
+def resized(tensor: Tensor, axis: int, wanted: Size) -> Iterator[Candidate]:
     """Give a tensor another size where it was made; the number, or what holds it there."""
     born = birth(tensor)
     if born is not None:
-        yield from _made_with(analysis, born, axis, wanted)
+        yield from _made_with(born, axis, wanted)
 
 
-def resized_ancestors(analysis: Analysis, tensor: Tensor, size: Size, wanted: Size) -> Iterator[Candidate]:
+def resized_ancestors(tensor: Tensor, size: Size, wanted: Size) -> Iterator[Candidate]:
     """Give the tensors that one was computed from another size, where they were made with the one that it has."""
     for ancestor, origin in _ancestors(tensor):
         born = _birth_of(ancestor, origin) if not origin.sources else None
         for axis, own in enumerate(born.shape) if born is not None else ():
             if born is not None and same(own, size):
-                yield from _made_with(analysis, born, axis, wanted)
+                yield from _made_with(born, axis, wanted)
 
 
-def _made_with(analysis: Analysis, born: Birth, axis: int, wanted: Size) -> Iterator[Candidate]:
+def _made_with(born: Birth, axis: int, wanted: Size) -> Iterator[Candidate]:
     if not isinstance(wanted, int):
         return
     nodes = size_nodes(born)
@@ -402,7 +400,7 @@ def _made_with(analysis: Analysis, born: Birth, axis: int, wanted: Size) -> Iter
         options += resized_texts(given, node, frame, wanted)
         outer = passed_for(node, frame)
         for new in (*options, number):
-            made = replaced(analysis, frame.site(node), node, new, safe=False)
+            made = replaced(frame.site(node), node, new, safe=False)
             if outer is None or not (new == number or new.endswith(_BY_CHANCE)):
                 yield made
             else:  # The number is written elsewhere: rather there.
@@ -413,7 +411,7 @@ def _made_with(analysis: Analysis, born: Birth, axis: int, wanted: Size) -> Iter
     yield from later
 
 
-def made_wider(analysis: Analysis, used: Operand, missing: int) -> Iterator[Candidate]:
+def made_wider(used: Operand, missing: int) -> Iterator[Candidate]:
     """Sizes of 1 behind the others, where a tensor is made: ``torch.rand(8, 1, 1, 1)``."""
     born = birth(used.tensor)
     sizes = size_nodes(born) if born is not None else []
@@ -425,17 +423,17 @@ def made_wider(analysis: Analysis, used: Operand, missing: int) -> Iterator[Cand
         yield Candidate(message("fix.replace", old=short(old), new=short(new)), (edit,))
 
 
-def sized_otherwise(analysis: Analysis, tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candidate]:
+def sized_otherwise(tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candidate]:
     """The call that made a tensor with sizes of another dimension of what they were taken from: ``x.size(1)`` for
     ``x.size(0)``, also where a variable is given them."""
     born = birth(tensor)
     if born is None:
         return
     given = (*born.call.args, *(keyword.value for keyword in born.call.keywords))
-    yield from _of_other_axes(analysis, born.site, given, {}, wrong, wanted, safe=False)
+    yield from _of_other_axes(born.site, given, {}, wrong, wanted, safe=False)
 
 
-def sliced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+def sliced_otherwise(used: Operand, other: Operand) -> Iterator[Candidate]:
     """A part of a table for as many steps as another dimension of the other operand has: ``self.pe[: x.size(1)]`` for
     ``self.pe[: x.size(0)]``."""
     shift = len(other.shape) - len(used.shape)
@@ -445,11 +443,10 @@ def sliced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Itera
     for index, size in enumerate(used.shape):
         wanted = other.shape[index + shift]
         if size != 1 and wanted != 1 and not same(size, wanted):
-            yield from _of_other_axes(analysis, used.site, [used.node.slice], near, size, wanted)
+            yield from _of_other_axes(used.site, [used.node.slice], near, size, wanted)
 
 
 def _of_other_axes(
-    analysis: Analysis,
     site: Site,
     nodes: Iterable[ast.expr],
     near: Mapping[str, Shape],

@@ -16,14 +16,14 @@ def at_the_call(analysis: Analysis, finding: Finding) -> Iterator[Candidate]:
         return
     wanted = broken.larger or broken.smaller
     if wanted is not None:
-        yield from _made(analysis, broken, wanted)
+        yield from _made(broken, wanted)
     if broken.argument is None or not any(broken.argument is one for one in _written(broken)):
         return
     if broken.larger is not None:
-        yield from _padded(analysis, broken, broken.larger)
-        yield from _resampled(analysis, broken, broken.larger)
+        yield from _padded(broken, broken.larger)
+        yield from _resampled(broken, broken.larger)
     if broken.smaller is not None:
-        yield from _cropped(analysis, broken, broken.smaller)
+        yield from _cropped(broken, broken.smaller)
 
 
 def _written(broken: BrokenCondition) -> Iterator[object]:
@@ -32,11 +32,11 @@ def _written(broken: BrokenCondition) -> Iterator[object]:
     yield from (keyword.value for keyword in getattr(node, "keywords", ()))
 
 
-def _made(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
+def _made(broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
     """The tensor made with other sizes, where they are written down."""
     assert broken.passed is not None
     each = [
-        next(iter(resized(analysis, broken.passed, axis, size)), None)
+        next(iter(resized(broken.passed, axis, size)), None)
         for axis, (size, before) in enumerate(zip(wanted, broken.shape))
         if size != before
     ]
@@ -46,7 +46,7 @@ def _made(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]) 
         yield Candidate(title, tuple(dict.fromkeys(edit for one in found for edit in one.edits)), safe=False)
 
 
-def _padded(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
+def _padded(broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
     functional = package_name(broken.call, "torch.nn.functional")
     if functional is None or broken.argument is None:
         return
@@ -55,10 +55,10 @@ def _padded(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]
     amounts = [str(amount) for extra in reversed(more[first:]) for amount in (0, extra)]
     text = broken.call.source.segment(broken.argument)
     new = f"{functional}.pad({text}, ({', '.join(amounts)}))"
-    yield replaced(analysis, broken.call, broken.argument, new, safe=False)
+    yield replaced(broken.call, broken.argument, new, safe=False)
 
 
-def _resampled(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
+def _resampled(broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
     functional = package_name(broken.call, "torch.nn.functional")
     floating = broken.passed is not None and (broken.passed.spec.dtype or "").startswith("float")
     if (
@@ -72,10 +72,10 @@ def _resampled(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, .
     text = broken.call.source.segment(broken.argument)
     sizes = str(wanted[2:]) if len(wanted) > 3 else str(wanted[2])
     new = f"{functional}.interpolate({text}, size={sizes})"
-    yield replaced(analysis, broken.call, broken.argument, new, safe=False)
+    yield replaced(broken.call, broken.argument, new, safe=False)
 
 
-def _cropped(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
+def _cropped(broken: BrokenCondition, wanted: tuple[int, ...]) -> Iterator[Candidate]:
     if broken.argument is None:
         return
     kept = [f":{size}" if size != before else ":" for size, before in zip(wanted, broken.shape)]
@@ -84,4 +84,4 @@ def _cropped(analysis: Analysis, broken: BrokenCondition, wanted: tuple[int, ...
     first = next(axis for axis, part in enumerate(kept) if part != ":")
     index = ", ".join(["...", *kept[first:]] if first > 1 and len(kept) == len(wanted) else kept)
     new = f"{written(broken.call.source, broken.argument)}[{index}]"
-    yield replaced(analysis, broken.call, broken.argument, new, safe=False)
+    yield replaced(broken.call, broken.argument, new, safe=False)

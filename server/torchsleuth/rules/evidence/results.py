@@ -20,7 +20,7 @@ _SCORES = ("logits", "out")
 _RECURRENT = ("RNN", "LSTM", "GRU")
 
 
-def one_part(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def one_part(failure: OperatorFailure) -> Iterator[Candidate]:
     """The part that is meant, where a tuple of tensors is given to an operator: ``x.max(dim=1).values``, ``out, _ = …``."""
     operation = failure.operation
     node, source = operation.site.call, operation.site.source
@@ -131,7 +131,7 @@ def both_directions(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
             states = source.segment(node.value)
             first, second = ("-2", "-1") if operation.args[1] == -1 else ("0", "1")
             text = f"{torch}.cat([{states}[{first}], {states}[{second}]], dim=-1)"
-            yield replaced(analysis, operation.site, node, text)
+            yield replaced(operation.site, node, text)
         return
 
 

@@ -237,7 +237,7 @@ def _scores(chain: _Chain, node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         yield "binary_cross_entropy_with_logits", node.left
 
 
-def stored_without_graph(analysis: Analysis, fault: AutogradFault, around: list[ast.stmt]) -> Iterator[Candidate]:
+def stored_without_graph(fault: AutogradFault, around: list[ast.stmt]) -> Iterator[Candidate]:
     """Keeps a value from before a loop without its graph: ``old = torch.stack(log_probs).detach()``.
 
     `around`: the statements before the loop."""

@@ -195,7 +195,7 @@ def batches_of(event: Event, points: list[LoopPoint], scheduler: LibraryObject) 
 
 
 def with_batches(
-    analysis: Analysis, event: Event, points: list[LoopPoint], scheduler: LibraryObject, value: ast.expr
+    event: Event, points: list[LoopPoint], scheduler: LibraryObject, value: ast.expr
 ) -> Iterator[Candidate]:
     """A number of epochs, where the schedule is made, times the number of batches."""
     assert scheduler.site is not None

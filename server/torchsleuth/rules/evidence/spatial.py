@@ -40,11 +40,11 @@ def padded(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
     for layer in layers_behind(analysis, used.tensor, "Conv", "MaxPool", "AvgPool"):
         if layer.type_name.startswith(("MaxPool", "AvgPool")):
             if (layer.kwargs.get("stride") or next(iter(layer.args[1:]), None)) == 1:
-                yield from padding(analysis, layer)
+                yield from padding(layer)
         elif layer.type_name.startswith("ConvTranspose"):
-            yield from _output_padding(analysis, layer, used, other)
+            yield from _output_padding(layer, used, other)
         else:
-            yield from padding(analysis, layer)
+            yield from padding(layer)
     yield from _padded_together(analysis, used.tensor)
     yield from _doubled(analysis, used)
 
@@ -60,11 +60,11 @@ def _causal(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
             given = call.args[1] if call is not None and len(call.args) > 1 else None
             front = amounts is not None and len(amounts) == 2 and amounts[1] == 0
             if front and is_display(given) and len(given.elts) == 2:
-                yield from _reach(analysis, operation.site, given.elts[0], after.site, layer)
+                yield from _reach(operation.site, given.elts[0], after.site, layer)
         after = operation if operation.module is not None and operation.module.type_name == "Conv1d" else None
 
 
-def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer: LibraryModule) -> Iterator[Candidate]:
+def _reach(site: Site, amount: ast.expr, called: Site, layer: LibraryModule) -> Iterator[Candidate]:
     """The padding in front of a causal convolution, where the steps in front are counted: in ``__init__``, by what the layer is built
     with there, else by what the layer says of itself."""
     nodes = [argument_node(layer, place, name) for place, name in ((2, "kernel_size"), (5, "dilation"))]
@@ -73,10 +73,10 @@ def _reach(analysis: Analysis, site: Site, amount: ast.expr, called: Site, layer
     if kept is not None and built and all(nodes):
         source = site.source
         kernel, dilation = (source.segment(node) for node in nodes if node is not None)
-        yield replaced(analysis, site, kept[1], f"({kernel} - 1) * {dilation}")
+        yield replaced(site, kept[1], f"({kernel} - 1) * {dilation}")
     elif called.call is not None and is_reference(called.call.func):
         name = ast.unparse(called.call.func)
-        yield replaced(analysis, site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
+        yield replaced(site, amount, f"({name}.kernel_size[0] - 1) * {name}.dilation[0]")
 
 
 def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
@@ -103,14 +103,14 @@ def _padded_together(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         if layer is not None and layer.type_name.startswith("Conv") and "Transpose" not in layer.type_name:
             found.setdefault(id(layer), layer)
         pending += origin.sources if origin is not None else ()
-    made = [next(padding(analysis, layer), None) for layer in found.values()]
+    made = [next(padding(layer), None) for layer in found.values()]
     changes = tuple(dict.fromkeys(edit for one in made if one is not None for edit in one.edits))
     titles = list(dict.fromkeys(one.title for one in made if one is not None))
     if 1 < len(changes) <= 4:
         yield Candidate("; ".join(titles), changes)
 
 
-def padded_steps(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+def padded_steps(site: Site) -> Iterator[Candidate]:
     """Padding along the last dimension, written for the first one of two: ``F.pad(x, (0, 0, 0, n))``. `site`: where what
     the function has padded is joined."""
     source = site.source
@@ -138,7 +138,7 @@ def strided(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candi
             yield added_argument(site.source, site.call, text)
 
 
-def _output_padding(analysis: Analysis, layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
+def _output_padding(layer: LibraryModule, used: Operand, other: Operand) -> Iterator[Candidate]:
     """A transposed convolution with the row and column that its stride leaves open."""
     short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if is_number(a) and is_number(b)}
     site = layer.site
@@ -160,7 +160,7 @@ def _spatial_equal(used: Operand, other: Operand) -> bool:
     return all(same(a, b) for a, b in zip(used.shape[2:], other.shape[2:]))
 
 
-def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None) -> Iterator[Candidate]:
+def padding(layer: LibraryModule, amount: int | None = None) -> Iterator[Candidate]:
     """The layer with padding; half of its kernel, if no amount is given."""
     site = layer.site
     if site is None or site.call is None:
@@ -171,18 +171,18 @@ def padding(analysis: Analysis, layer: LibraryModule, amount: int | None = None)
     if prefix is None or not is_number(kernel):
         return
     source = site.source
-    wanted = _half(analysis, layer, kernel // 2) if amount is None else str(amount)
+    wanted = _half(layer, kernel // 2) if amount is None else str(amount)
     node = argument_node(layer, _PADDING[prefix], "padding")
     if node is not None:
         if source.segment(node) != wanted:
-            yield replaced(analysis, site, node, wanted)
+            yield replaced(site, node, wanted)
     elif wanted != "0":
         text = f"padding={wanted}"
         title = message("fix.add_argument_to", argument=text, layer=layer_text(layer))
         yield Candidate(title, (edits.add_argument(source, site.call, text),))
 
 
-def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
+def _half(layer: LibraryModule, half: int) -> str:
     """The padding that keeps the size, for a layer whose kernel reaches so far to each side; more where it is dilated."""
     given = argument_node(layer, 5 if layer.type_name.startswith("Conv") else 3, "dilation")
     if given is None or half == 0 or layer.site is None:
@@ -195,7 +195,7 @@ def _half(analysis: Analysis, layer: LibraryModule, half: int) -> str:
     return f"{half} * {text}" if is_reference(given) else f"{half} * ({text})"
 
 
-def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+def resampled_at_birth(used: Operand, other: Operand) -> Iterator[Candidate]:
     """The same where a feature map is computed, for one in a list: its call, with the size of the other by its name."""
     origin, frame = used.tensor.origin, used.site.scene
     functional = package_name(used.site, "torch.nn.functional")
@@ -205,10 +205,10 @@ def resampled_at_birth(analysis: Analysis, used: Operand, other: Operand) -> Ite
     call = origin.site.call
     if name is not None and call is not None and origin.site.scene.function is frame.function:
         text = f"{functional}.interpolate({origin.site.source.segment(call)}, size={name}.shape[2:])"
-        yield replaced(analysis, origin.site, call, text, safe=False)
+        yield replaced(origin.site, call, text, safe=False)
 
 
-def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+def resampled(used: Operand, other: Operand) -> Iterator[Candidate]:
     """One feature map brought to the height and width of another: ``F.interpolate(x, size=skip.shape[2:])``."""
     if used.node is None or other.node is None or len(used.shape) != len(other.shape) or len(used.shape) < 3:
         return
@@ -219,4 +219,4 @@ def resampled(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Can
         return
     source = used.site.source
     text = f"{functional}.interpolate({source.segment(used.node)}, size={written(source, other.node)}.shape[2:])"
-    yield replaced(analysis, used.site, used.node, text, safe=False)
+    yield replaced(used.site, used.node, text, safe=False)

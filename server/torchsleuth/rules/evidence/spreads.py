@@ -65,7 +65,7 @@ def _finding(analysis: Analysis, call: LibraryCall, name: str, value: Tensor) ->
     if held is not None:
         if held[1] > 0:
             return None
-        fixes = list(_candidates(analysis, call, node, ""))
+        fixes = list(_candidates(call, node, ""))
         text = message("likelihood.filled", number=f"{held[1]:.3g}", **words)
         return Finding(call.site.span, text, trail, fixes, severity="error" if call.certain else None)
     raw = _of_both_signs(analysis, value)
@@ -73,7 +73,7 @@ def _finding(analysis: Analysis, call: LibraryCall, name: str, value: Tensor) ->
         return None
     places, layer = raw
     text = message("likelihood.scale", layer=layer, **words)
-    return Finding(call.site.span, text, (*places, *trail), list(_candidates(analysis, call, node, layer)))
+    return Finding(call.site.span, text, (*places, *trail), list(_candidates(call, node, layer)))
 
 
 def _written(call: LibraryCall, name: str) -> ast.expr | None:
@@ -84,18 +84,18 @@ def _written(call: LibraryCall, name: str) -> ast.expr | None:
     return argument_of(written, position, name)
 
 
-def _candidates(analysis: Analysis, call: LibraryCall, node: ast.expr | None, layer: str) -> Iterator[Candidate]:
+def _candidates(call: LibraryCall, node: ast.expr | None, layer: str) -> Iterator[Candidate]:
     """exp() first where a name says that it is a logarithm, of half of it for that of a variance; otherwise softplus()."""
     if node is None:
         return
     site, text = call.site, call.site.source.segment(node)
     package = package_name(site, "torch.nn.functional")
-    softplus = () if package is None else (replaced(analysis, site, node, f"{package}.softplus({text})", safe=False),)
+    softplus = () if package is None else (replaced(site, node, f"{package}.softplus({text})", safe=False),)
     if not _LOGARITHM.search(f"{text} {layer}".lower()):
         yield from softplus
     elif "var" in f"{text} {layer}".lower():
-        yield replaced(analysis, site, node, f"(0.5 * {text}).exp()", safe=False)
-    yield appended(analysis, site, node, ".exp()", safe=False)
+        yield replaced(site, node, f"(0.5 * {text}).exp()", safe=False)
+    yield appended(site, node, ".exp()", safe=False)
     yield from softplus
 
 

@@ -53,14 +53,14 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
         if wrap is None:
             continue
         seen.add(load.site.span)
-        name = receiver_text(analysis, state.site) or ""
+        name = receiver_text(state.site) or ""
         places = (
             wrap.site.span.related(message("state.wrapped.here")),
             state.site.span.related(message("state.misfit.saved")),
         )
         inner = _INNER[wrap.path]
         text = message("state.wrapped", name=name, wrapper=wrap.name, inner=inner)
-        yield Finding(load.site.span, text, places, tuple(_unwrapped(analysis, state.site, inner)))
+        yield Finding(load.site.span, text, places, tuple(_unwrapped(state.site, inner)))
 
 
 def _renames(analysis: Analysis) -> bool:
@@ -97,7 +97,7 @@ def _decides(module: Value) -> bool:
 def _wrapper(analysis: Analysis, wraps: list[LibraryCall], state: LibraryObject) -> LibraryCall | None:
     """The call that made what state_dict() is called on, where its name was given to a wrapper, and to nothing since."""
     module = state.args[0]
-    site, name = _passed(state.site, receiver_text(analysis, state.site) if state.site is not None else None)
+    site, name = _passed(state.site, receiver_text(state.site) if state.site is not None else None)
     for wrap in wraps:
         statement = statement_of(analysis, wrap.site)
         path = wrap.site.span.path
@@ -209,7 +209,7 @@ def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:
     return first_of(reversed(trail), ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def _unwrapped(analysis: Analysis, site: Site, inner: str) -> Iterator[Candidate]:
+def _unwrapped(site: Site, inner: str) -> Iterator[Candidate]:
     """``model.module.state_dict()``, where the state is taken."""
     node = site.node
     if is_method_call(node):

@@ -76,11 +76,11 @@ def _judged(analysis: Analysis, loss: Operation) -> _Judged | None:
     made = made_by(analysis, label.tensor, _LABELS, _KEEPS)
     if made is None:
         return None
-    direct, cut = _behind(analysis, scores.tensor)
+    direct, cut = _behind(scores.tensor)
     return _Judged(loss, label, made.name.removesuffix("_like"), direct, cut)
 
 
-def _behind(analysis: Analysis, scores: Tensor) -> tuple[set[int], set[int]]:
+def _behind(scores: Tensor) -> tuple[set[int], set[int]]:
     """The sites of all that scores are computed from, by identity: with a graph, and in front of a detach()."""
     pending, direct, cut = [scores], set[int](), set[int]()
     for _ in range(_MAX_STEPS):
@@ -109,14 +109,14 @@ def _turned(analysis: Analysis, generator: _Judged) -> Iterator[Candidate]:
     node, site = generator.label.node, generator.loss.site
     if isinstance(node, ast.Call) and is_attribute(node.func, *_LABELS):
         package = ast.unparse(node.func.value)
-        yield replaced(analysis, site, node.func, f"{package}.{_LABELS[node.func.attr]}")
+        yield replaced(site, node.func, f"{package}.{_LABELS[node.func.attr]}")
     elif isinstance(node, ast.Name):
         wanted = _LABELS[generator.kind]
         for name in tensors_above(site.scene, node):
             tensor = site.scene.names[name]
             made = made_by(analysis, tensor, _LABELS, _KEEPS) if isinstance(tensor, Tensor) else None
             if made is not None and made.name.removesuffix("_like") == wanted:
-                yield replaced(analysis, site, node, name)
+                yield replaced(site, node, name)
 
 
 RULE = Rule(FAULTS[CODE], find)

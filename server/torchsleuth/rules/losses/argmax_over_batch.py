@@ -53,10 +53,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             only = _only_class(choice, used, samples)
             if only is not None:
                 seen.add(choice.site.span)
-                yield _of_one(analysis, compared, choice, used, only)
+                yield _of_one(compared, choice, used, only)
             elif samples is not None and _picks_samples(choice, used, samples):
                 seen.add(choice.site.span)
-                yield _finding(analysis, compared, choice, used, samples)
+                yield _finding(compared, choice, used, samples)
 
 
 def _choice(analysis: Analysis, picked: Tensor) -> Operation | None:
@@ -89,7 +89,7 @@ def _only_class(choice: Operation, used: Operand, samples: int | None) -> int | 
     return dim % rank if used.shape[dim] == 1 else None
 
 
-def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, dim: int) -> Finding:
+def _of_one(compared: Operation, choice: Operation, used: Operand, dim: int) -> Finding:
     """The score of one class, which is to be compared with a threshold."""
     text = message("argmax.of_one", choice=choice.name, shape=shape_text(used.spec), dim=dim)
     site = written_call(choice)
@@ -97,8 +97,8 @@ def _of_one(analysis: Analysis, compared: Operation, choice: Operation, used: Op
     if site is not None and site.call is not None and used.node is not None and choice.name == "argmax":
         threshold = 0.5 if "sigmoid" in used.tensor.tags else 0
         given = f"({written(site.source, used.node)}.squeeze({dim}) > {threshold})"
-        fixes.append(replaced(analysis, site, site.call, given, safe=False))
-    return Finding(choice.site.span, text, _places(analysis, compared, choice), fixes)
+        fixes.append(replaced(site, site.call, given, safe=False))
+    return Finding(choice.site.span, text, _places(compared, choice), fixes)
 
 
 def _others(used: Operand, samples: int) -> list[dims.Size]:
@@ -110,7 +110,7 @@ def _dim(choice: Operation) -> Value:
     return choice.kwargs.get("dim", given)
 
 
-def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: Operand, samples: int) -> Finding:
+def _finding(compared: Operation, choice: Operation, used: Operand, samples: int) -> Finding:
     classes = 1 if samples == 0 else 0 if len(used.shape) == 2 else -1
     text = message(
         "argmax.samples",
@@ -119,16 +119,16 @@ def _finding(analysis: Analysis, compared: Operation, choice: Operation, used: O
         samples=samples,
         classes=classes % len(used.shape),
     )
-    return Finding(choice.site.span, text, _places(analysis, compared, choice), _along(analysis, choice, classes))
+    return Finding(choice.site.span, text, _places(compared, choice), _along(choice, classes))
 
 
-def _places(analysis: Analysis, compared: Operation, choice: Operation) -> tuple[Related, ...]:
+def _places(compared: Operation, choice: Operation) -> tuple[Related, ...]:
     """The comparison with the labels, and the call that led to the choice."""
     with_labels = compared.site.span.related(message("argmax.compared"))
     return with_labels, *call_trail(choice.site.scene, limit=1)
 
 
-def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Candidate]:
+def _along(choice: Operation, classes: int) -> Iterator[Candidate]:
     """The same along the classes."""
     site = written_call(choice)
     if site is None or site.call is None:
@@ -139,7 +139,7 @@ def _along(analysis: Analysis, choice: Operation, classes: int) -> Iterator[Cand
     if node is None and len(site.call.args) > place:
         node = site.call.args[place]
     if node is not None:
-        yield replaced(analysis, site, node, str(classes))
+        yield replaced(site, node, str(classes))
     else:
         text = f"dim={classes}"
         yield added_argument(site.source, site.call, text)

@@ -54,7 +54,7 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor) -> Findin
         loss=name,
         stable=stable,
     )
-    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, name, stable))
+    return Finding(operation.site.span, text, tuple(places), _candidates(operation, name, stable))
 
 
 def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
@@ -67,7 +67,7 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
         span, site = activation.site.span, written_call(activation)
         places.append(span.related(message("activation.here", activation=old)))
         new = "Sigmoid" if old[0].isupper() else "sigmoid"
-        edit = renamed(analysis, site, new) if site is not None else None
+        edit = renamed(site, new) if site is not None else None
         if edit is not None:
             candidates.append(Candidate(message("fix.replace", old=old, new=new), (edit,)))
     places += call_trail(operation.site.scene, limit=1)
@@ -76,9 +76,9 @@ def _of_activation(analysis: Analysis, operation: Operation, scores: Tensor) -> 
     return Finding(operation.site.span, text, tuple(places), tuple(candidates))
 
 
-def _candidates(analysis: Analysis, operation: Operation, name: str, stable: str) -> Iterator[Candidate]:
+def _candidates(operation: Operation, name: str, stable: str) -> Iterator[Candidate]:
     site = written_call(operation)
-    edit = renamed(analysis, site, stable) if site is not None else None
+    edit = renamed(site, stable) if site is not None else None
     if edit is not None:
         yield Candidate(message("fix.replace", old=name, new=stable), (edit,))
     node = operand_node(operation, 0)

@@ -46,8 +46,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _candidates(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
-    yield from unconverted(analysis, target)
-    yield from suffixed(analysis, target, ".float()")
+    yield from unconverted(target)
+    yield from suffixed(target, ".float()")
     yield from casts(analysis, target, "float32")
 
 

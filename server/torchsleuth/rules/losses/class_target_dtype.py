@@ -73,13 +73,13 @@ def _candidates(analysis: Analysis, target: Operand, prediction: Operand, probab
         if len(prediction.shape) == 1:
             yield from _all_pairs(analysis, prediction)
             return
-        yield from suffixed(analysis, target, ".argmax(dim=1)", safe=True)
-        yield from suffixed(analysis, target, ".float()")
+        yield from suffixed(target, ".argmax(dim=1)", safe=True)
+        yield from suffixed(target, ".float()")
         return
-    yield from _mixed(analysis, target, prediction)
+    yield from _mixed(target, prediction)
     yield from casts(analysis, target, "int64")
     if len(target.shape) == 2 and target.shape[1:] == (1,):
-        yield from suffixed(analysis, target, ".squeeze(1).long()")
+        yield from suffixed(target, ".squeeze(1).long()")
 
 
 def _scores(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
@@ -102,11 +102,11 @@ def _all_pairs(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
         if operation.target.endswith("cosine_similarity") and node is not None and len(node.args) == 2:
             one, other = (written(source, part) for part in node.args)
             new = f"{source.segment(node.func)}({one}[:, None], {other}[None], dim=-1)"
-            yield replaced(analysis, operation.site, node, new, safe=False)
+            yield replaced(operation.site, node, new, safe=False)
             return
 
 
-def _mixed(analysis: Analysis, target: Operand, prediction: Operand) -> Iterator[Candidate]:
+def _mixed(target: Operand, prediction: Operand) -> Iterator[Candidate]:
     """Classes that are mixed by weights, as mixup does it, mixed as vectors: ``lam * F.one_hot(y, 10) + …``."""
     origin = target.tensor.origin
     node = origin.site.node if origin is not None else None

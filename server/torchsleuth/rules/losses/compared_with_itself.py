@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if _is_one(analysis, product):
             seen.add(product.site.span)
-            yield _finding(analysis, product, loss)
+            yield _finding(product, loss)
 
 
 def _is_one(analysis: Analysis, product: Operation) -> bool:
@@ -65,13 +65,13 @@ def _is_one(analysis: Analysis, product: Operation) -> bool:
     return one is other or (one.origin is not None and one.origin is other.origin)
 
 
-def _finding(analysis: Analysis, product: Operation, loss: Operation) -> Finding:
+def _finding(product: Operation, loss: Operation) -> Finding:
     text = message("itself.compared", tensor=operands(product)[0].text("this tensor"))
     place = loss.site.span.related(message("itself.loss"))
-    return Finding(product.site.span, text, (place,), tuple(_other(analysis, product)))
+    return Finding(product.site.span, text, (place,), tuple(_other(product)))
 
 
-def _other(analysis: Analysis, product: Operation) -> Iterator[Candidate]:
+def _other(product: Operation) -> Iterator[Candidate]:
     """A tensor of the same size that is at hand, computed alike, as the second factor."""
     first, second = operands(product)
     scene = product.site.scene
@@ -85,7 +85,7 @@ def _other(analysis: Analysis, product: Operation) -> Iterator[Candidate]:
             if same_shape(tensor.spec.shape, first.shape):
                 for node in nodes_in(second.node, ast.Name):
                     if node.id == first.node.id:
-                        yield replaced(analysis, product.site, node, name, safe=False)
+                        yield replaced(product.site, node, name, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -78,16 +78,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         weight = _odd_weight(operation, scores)
         if weight is not None and operation.site.span not in seen:
             seen.add(operation.site.span)
-            yield _of_weight(analysis, operation, scores, weight)
+            yield _of_weight(operation, scores, weight)
     for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
         given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
         if "without overflow" in failure.failure.message:
-            yield _of_number(analysis, failure, plain)
+            yield _of_number(failure, plain)
         elif failure.operation.site.span not in seen:
             yield _finding(analysis, failure, given) if given else plain
 
 
-def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
+def _of_number(failure: OperatorFailure, plain: Finding) -> Finding:
     """A number that the dtype of a tensor cannot hold, such as -1e9 for a mask in half precision."""
     site, given = failure.operation.site, operands(failure.operation)
     values = of_kind(failure.operation.args, int, float)
@@ -99,7 +99,7 @@ def _of_number(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> 
     written_value = argument_of(call, None, "value") or call.args[-1]
     tensor = written(site.source, given[0].node)
     limit = f"torch.finfo({tensor}.dtype).{'min' if value < 0 else 'max'}"
-    return Finding(plain.at, text, plain.related, [replaced(analysis, site, written_value, limit)])
+    return Finding(plain.at, text, plain.related, [replaced(site, written_value, limit)])
 
 
 def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
@@ -116,7 +116,7 @@ def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
     return weight if None not in dtypes and dtypes[0] != dtypes[1] and set(dtypes) <= _FLOATING else None
 
 
-def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight: Tensor) -> Finding:
+def _of_weight(operation: Operation, scores: Tensor, weight: Tensor) -> Finding:
     module, wanted = operation.module, scores.spec.dtype or ""
     node = argument_node(module, 0, "weight") if module is not None else None
     text = message(
@@ -129,8 +129,8 @@ def _of_weight(analysis: Analysis, operation: Operation, scores: Tensor, weight:
     )
     candidates: list[Candidate] = []
     if node is not None and module is not None and module.site is not None:
-        candidates.append(appended(analysis, module.site, node, f".{METHODS[wanted]}()"))
-    candidates += born_as(analysis, weight, wanted)
+        candidates.append(appended(module.site, node, f".{METHODS[wanted]}()"))
+    candidates += born_as(weight, wanted)
     places = constructor_related(module, None, None) if isinstance(module, LibraryModule) else []
     return Finding(operation.site.span, text, (*places, *call_trail(operation.site.scene, limit=1)), candidates)
 
@@ -152,7 +152,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     others = [used.text("the other operand") for used in given if used is not odd]
     text = message(
         key,
-        tensor=_asked(analysis, operation) if "require" in error else odd.text("the input"),
+        tensor=_asked(operation) if "require" in error else odd.text("the input"),
         dtype=odd.spec.dtype,
         user=user,
         wanted=wanted,
@@ -181,11 +181,11 @@ def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Opera
     )
     value = short(source.segment(statement.value)) if statement is not None else "the value"
     text = message("dtype.assigned", value=value, dtype=dtype, place=place, wanted=wanted, cast=cast)
-    fixes = [] if statement is None else [appended(analysis, site, statement.value, f".{cast}")]
+    fixes = [] if statement is None else [appended(site, statement.value, f".{cast}")]
     return Finding(site.span, text, trail(analysis, failure), fixes)
 
 
-def _asked(analysis: Analysis, operation: Operation) -> str:
+def _asked(operation: Operation) -> str:
     """The tensor that is to require gradients: what `requires_grad_()` is called on, or what is made so."""
     node = operation.site.node
     owner = as_kind(node.func if isinstance(node, ast.Call) else node, ast.Attribute)
@@ -201,15 +201,15 @@ def _candidates(
     if odd.spec.dtype == "bool" and is_binary(node, ast.Sub):
         if literal(node.left) == 1 and odd.node is node.right:
             source = odd.site.source
-            yield replaced(analysis, odd.site, node, f"~{written(source, node.right)}")
+            yield replaced(odd.site, node, f"~{written(source, node.right)}")
     if "require" in failure.failure.message:
-        yield from born_as(analysis, odd.tensor, "float32")
+        yield from born_as(odd.tensor, "float32")
     else:
         yield from casts(analysis, odd, wanted)
     if failure.operation.module is None and odd.spec.dtype is not None and odd.node is not None:
         for used in given:
             if used is not odd:
-                yield from suffixed(analysis, used, f".to({odd.text('').strip('`')}.dtype)", safe=False)
+                yield from suffixed(used, f".to({odd.text('').strip('`')}.dtype)", safe=False)
 
 
 def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:

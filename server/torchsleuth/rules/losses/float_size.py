@@ -117,7 +117,7 @@ def _source(analysis: Analysis, site: Site, node: ast.expr | None) -> Hashable:
     """The place that a float comes from: a division, what a variable is set to, else where it is given."""
     for path, division in _divisions(analysis, site, node):
         return path, division.lineno, division.col_offset
-    value = _set_to(analysis, site, node) if isinstance(node, ast.Name) else None
+    value = _set_to(site, node) if isinstance(node, ast.Name) else None
     return site.span if value is None else (site.scene.path, value.lineno, value.col_offset)
 
 
@@ -217,21 +217,21 @@ def _candidates(analysis: Analysis, site: Site, name: str, node: ast.expr | None
     for path, division in _divisions(analysis, site, node):
         yield from _repairs(analysis.source_of(path), division)
     if isinstance(node, ast.Name):
-        yield from _whole_variable(analysis, site, node)
+        yield from _whole_variable(site, node)
     if name == "lengths":
-        yield from _whole_lengths(analysis, site)
+        yield from _whole_lengths(site)
     elif node is not None:
-        yield replaced(analysis, site, node, f"int({site.source.segment(node)})")
+        yield replaced(site, node, f"int({site.source.segment(node)})")
 
 
-def _whole_variable(analysis: Analysis, site: Site, node: ast.Name) -> Iterator[Candidate]:
+def _whole_variable(site: Site, node: ast.Name) -> Iterator[Candidate]:
     """A variable rounded down where it is set, so that every use of it has an integer."""
-    value = _set_to(analysis, site, node)
+    value = _set_to(site, node)
     if value is not None:
-        yield replaced(analysis, site, value, f"int({site.source.segment(value)})")
+        yield replaced(site, value, f"int({site.source.segment(value)})")
 
 
-def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
+def _set_to(site: Site, node: ast.Name) -> ast.expr | None:
     """The value of a variable that is assigned once."""
     frame = site.scene
     scope = frame.scope
@@ -244,15 +244,15 @@ def _set_to(analysis: Analysis, site: Site, node: ast.Name) -> ast.expr | None:
     return given[0].value if len(given) == 1 else None
 
 
-def _whole_lengths(analysis: Analysis, site: Site) -> Iterator[Candidate]:
+def _whole_lengths(site: Site) -> Iterator[Candidate]:
     """The parts of a split rounded down, the last one to what is left."""
     call, source = site.call, site.source
     node = call.args[1] if call is not None and len(call.args) > 1 else None
     if is_display(node) and len(node.elts) > 1 and call is not None:
         whole = [f"int({source.segment(part)})" for part in node.elts]
-        yield replaced(analysis, site, node, f"[{', '.join(whole)}]", safe=False)
+        yield replaced(site, node, f"[{', '.join(whole)}]", safe=False)
         rest = f"len({source.segment(call.args[0])}) - {' - '.join(whole[:-1])}"
-        yield replaced(analysis, site, node, f"[{', '.join((*whole[:-1], rest))}]", safe=False)
+        yield replaced(site, node, f"[{', '.join((*whole[:-1], rest))}]", safe=False)
 
 
 def _repairs(source: SourceText, division: ast.BinOp) -> Iterator[Candidate]:

@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         loss = ignoring[bounds.low]
         where = loss.site.span.related(message("counted.loss", number=bounds.low))
         text = message("counted.labels", labels=labels.text(), number=bounds.low)
-        yield Finding(operation.site.span, text, (where,), _kept(analysis, operation, labels, bounds.low))
+        yield Finding(operation.site.span, text, (where,), _kept(operation, labels, bounds.low))
 
 
 def _labels(operation: Operation, ignored: set[int]) -> Operand | None:
@@ -79,7 +79,7 @@ def _is_averaged(uses: Uses, operation: Operation) -> bool:
     return False
 
 
-def _kept(analysis: Analysis, operation: Operation, labels: Operand, number: int) -> Iterator[Candidate]:
+def _kept(operation: Operation, labels: Operand, number: int) -> Iterator[Candidate]:
     """The comparisons of the other labels alone."""
     source, node = operation.site.source, as_kind(operation.site.node, ast.Compare)
     if node is not None and labels.node is not None:

@@ -56,8 +56,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _as_mask(analysis: Analysis, index: Operand) -> Iterator[Candidate]:
-    yield from assigned(analysis, index, ".bool()")
-    yield from suffixed_at_birth(analysis, index, ".bool()")
+    yield from assigned(index, ".bool()")
+    yield from suffixed_at_birth(index, ".bool()")
     yield from casts(analysis, index, "bool")
 
 

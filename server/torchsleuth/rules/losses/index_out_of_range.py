@@ -186,19 +186,19 @@ def _candidates(analysis: Analysis, operation: Operation, lookup: Lookup, bounds
     if is_table:
         yield from _more_rows(analysis, lookup, bounds.high + 1)
     if isinstance(bounds, Bounds) and bounds.low == 1 and bounds.high == lookup.size:
-        yield from suffixed(analysis, lookup.index, " - 1")
+        yield from suffixed(lookup.index, " - 1")
     if isinstance(bounds, Ends) and bounds.high == WHITE and bounds.low in (0, WHITE) and lookup.size == 2:
-        yield from suffixed(analysis, lookup.index, f" // {WHITE}")
+        yield from suffixed(lookup.index, f" // {WHITE}")
     if is_table and bounds.low < 0 and bounds.high < lookup.size:
-        yield from suffixed(analysis, lookup.index, ".clamp(min=0)")
-    ignoring = list(_ignoring(analysis, operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
+        yield from suffixed(lookup.index, ".clamp(min=0)")
+    ignoring = list(_ignoring(operation, lookup, bounds)) if lookup.ignored == DEFAULT_IGNORED else []
     if ignoring:
         yield from ignoring
         return
     if bounds.high >= lookup.size:
         if lookup.kind in _WIDENED:
             yield from _WIDENED[lookup.kind](analysis, operation, lookup, bounds.high + 1)
-        yield from _drawn_lower(analysis, lookup)
+        yield from _drawn_lower(lookup)
 
 
 def _more_rows(analysis: Analysis, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
@@ -213,7 +213,7 @@ def _more_rows(analysis: Analysis, lookup: Lookup, wanted: int) -> Iterator[Cand
     if few and rows is not None and not isinstance(rows, ast.Constant):
         source = lookup.layer.site.source
         text = f"{source.segment(rows)} + {wanted - lookup.size}"
-        yield replaced(analysis, lookup.layer.site, rows, text)
+        yield replaced(lookup.layer.site, rows, text)
 
 
 def _wider_table(analysis: Analysis, operation: Operation, lookup: Lookup, wanted: int) -> Iterator[Candidate]:
@@ -238,13 +238,13 @@ def _longer_rows(analysis: Analysis, operation: Operation, lookup: Lookup, wante
     node = argument_of(call, None, "num_classes")
     node = node or (call.args[1] if len(call.args) > 1 else None)
     if node is not None:
-        yield replaced(analysis, operation.site, node, str(wanted))
+        yield replaced(operation.site, node, str(wanted))
 
 
 _WIDENED = {"table": _wider_table, "classes": _more_classes, "one_hot": _longer_rows}
 
 
-def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
+def _ignoring(operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> Iterator[Candidate]:
     """``ignore_index=`` for a number that stands for no class: a negative one, or one that targets were filled with."""
     made = operation.site if operation.module is None else operation.module.site
     filled = isinstance(bounds, Ends) and bounds.low == bounds.high
@@ -259,7 +259,7 @@ def _ignoring(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: 
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
 
 
-def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
+def _drawn_lower(lookup: Lookup) -> Iterator[Candidate]:
     """The end of randint, PyTorch's or NumPy's, set to the size of the table."""
     born = birth(lookup.index.tensor)
     if born is None:
@@ -280,7 +280,7 @@ def _drawn_lower(analysis: Analysis, lookup: Lookup) -> Iterator[Candidate]:
         new = str(lookup.size)
         if written is not None and written.id in born.site.scene.names:
             new = written.id
-        yield replaced(analysis, born.site, end, new)
+        yield replaced(born.site, end, new)
 
 
 def _draws(node: ast.AST) -> bool:
@@ -312,7 +312,7 @@ def _last(analysis: Analysis, operation: Operation, error: str) -> Iterator[Cand
         parts = parts_of_tuple(node.slice)
         for part in parts:
             if expression_text(part, "").strip("`").lstrip("-").isdigit() and f"index {ast.unparse(part)} " in error:
-                yield replaced(analysis, operation.site, part, "-1", safe=False)
+                yield replaced(operation.site, part, "-1", safe=False)
 
 
 def _shorter(analysis: Analysis, frame: Scene, excess: int) -> Iterator[Candidate]:
@@ -354,12 +354,12 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     for part in ast.walk(loop.iter):
         if is_function_call(part, "range") and part.args:
             end = part.args[min(len(part.args), 2) - 1]
-            ends.append(replaced(analysis, site, end, f"{source.segment(end)} - {excess}", safe=False))
+            ends.append(replaced(site, end, f"{source.segment(end)} - {excess}", safe=False))
     index, text = source.segment(node.slice), source.segment(node)
     held = f"({text} if {index} < len({source.segment(node.value)}) else 0)"
     outer = around[-2] if len(around) > 1 else None
     factor = is_binary(outer, ast.Mult)
-    nothing = [replaced(analysis, site, node, held, safe=False)]
+    nothing = [replaced(site, node, held, safe=False)]
     yield from (*nothing, *ends) if factor else (*ends, *nothing)
 
 

@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.index(analysis.source.path).of_type(ast.Call):
         ids, labels = keyword_of(call, "input_ids"), keyword_of(call, "labels")
         if ids is not None and labels is not None:
-            yield from _shifted(analysis, call, bound, ids.value, labels.value)
+            yield from _shifted(analysis, bound, ids.value, labels.value)
             mask = keyword_of(call, "attention_mask")
             yield from _padded(analysis, bound, ids.value, labels.value, mask.value if mask is not None else None)
     for batch in analysis.index(analysis.source.path).of_type(ast.Dict):
@@ -74,9 +74,7 @@ def _meant(bound: dict[str, ast.expr], node: ast.expr) -> ast.expr:
     return bound.get(plain_name(node) or "", node)
 
 
-def _shifted(
-    analysis: Analysis, call: ast.Call, bound: dict[str, ast.expr], ids: ast.expr, labels: ast.expr
-) -> Iterator[Finding]:
+def _shifted(analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labels: ast.expr) -> Iterator[Finding]:
     """``model(input_ids=ids[:, :-1], labels=ids[:, 1:])``"""
     first, second = (as_kind(_meant(bound, node), ast.Subscript) for node in (ids, labels))
     if first is None or second is None or ast.dump(first.value) != ast.dump(second.value):

@@ -72,7 +72,7 @@ def _by_lengths(analysis: Analysis, table: Operand, node: ast.Subscript, steps: 
         whole = source.segment(node.value)
         places = [f"{arange}({whole}.size({1 - steps.axis}))", f"{lengths} - 1"]
         index = ", ".join(places if steps.axis else reversed(places))
-        yield replaced(analysis, table.site, node, f"{whole}[{index}]")
+        yield replaced(table.site, node, f"{whole}[{index}]")
 
 
 def _lengths(scope: ast.AST) -> str | None:

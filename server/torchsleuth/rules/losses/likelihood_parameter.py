@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for operation, rate in losses(analysis, _POISSON):
         logarithm, made = _takes_logarithm(operation), _made_by(analysis, rate, _RATES)
         if logarithm and made is not None:
-            yield _of_rate(analysis, operation, made)
+            yield _of_rate(operation, made)
         elif logarithm is False and "logits" in rate.tags:
             yield _of_logits(analysis, operation, rate)
     for operation, _ in losses(analysis, _GAUSSIAN):
@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if variance is not None and "logits" in variance.tensor.tags:
             places, layer = layer_places(analysis, variance.tensor)
             text = message("likelihood.variance", variance=variance.text("the variance"), layer=layer)
-            candidates = suffixed(analysis, variance, ".exp()", safe=False)
+            candidates = suffixed(variance, ".exp()", safe=False)
             trail = (*places, *call_trail(operation.site.scene, limit=1))
             yield Finding(operation.site.span, text, trail, candidates)
     yield from not_positive(analysis)
@@ -86,7 +86,7 @@ def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Oper
     return None
 
 
-def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Finding:
+def _of_rate(operation: Operation, made: Operation) -> Finding:
     rate, name, span = operand(operation, 0, "input"), made.name, made.site.span
     text = message(
         "likelihood.rate",
@@ -96,7 +96,7 @@ def _of_rate(analysis: Analysis, operation: Operation, made: Operation) -> Findi
     )
     here = span.related(message("activation.here", activation=name))
     trail = (here, *call_trail(operation.site.scene, limit=1))
-    return Finding(operation.site.span, text, trail, _option(analysis, operation, "log_input=False"))
+    return Finding(operation.site.span, text, trail, _option(operation, "log_input=False"))
 
 
 def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Finding:
@@ -109,10 +109,10 @@ def _of_logits(analysis: Analysis, operation: Operation, rate: Tensor) -> Findin
         loss=operation.name,
     )
     trail = (*places, *call_trail(operation.site.scene, limit=1))
-    return Finding(operation.site.span, text, trail, _without_option(analysis, operation))
+    return Finding(operation.site.span, text, trail, _without_option(operation))
 
 
-def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Candidate]:
+def _option(operation: Operation, text: str) -> Iterator[Candidate]:
     site = written_call(operation)
     if site is None or site.call is None:
         return
@@ -122,7 +122,7 @@ def _option(analysis: Analysis, operation: Operation, text: str) -> Iterator[Can
         yield Candidate(message("fix.insert", text=text), (edits.set_keyword(source, call, name, value),))
 
 
-def _without_option(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+def _without_option(operation: Operation) -> Iterator[Candidate]:
     site = written_call(operation)
     for keyword in site.call.keywords if site is not None and site.call is not None else ():
         if keyword.arg == "log_input" and site is not None and site.call is not None:

@@ -86,10 +86,10 @@ def _finding(analysis: Analysis, operation: Operation) -> Finding:
     node = operand_node(operation, 0)
     key = "logits.rounded" if _name(operation) == "round" else "logits.cut"
     text = message(key, tensor=expression_text(node, "this"), layer=layer)
-    return Finding(operation.site.span, text, tuple(places), _as_probabilities(analysis, operation, node))
+    return Finding(operation.site.span, text, tuple(places), _as_probabilities(operation, node))
 
 
-def _as_probabilities(analysis: Analysis, operation: Operation, node: ast.expr | None) -> Iterator[Candidate]:
+def _as_probabilities(operation: Operation, node: ast.expr | None) -> Iterator[Candidate]:
     """The sigmoid of the scores in their place."""
     if node is not None:
         source = operation.site.source

@@ -38,10 +38,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for operation in analysis.trace.operations:
         if operation.site.span not in seen and is_exchanged(operation):
             seen.add(operation.site.span)
-            yield _finding(analysis, operation, id(operation.site) in failed)
+            yield _finding(operation, id(operation.site) in failed)
 
 
-def _finding(analysis: Analysis, operation: Operation, fails: bool) -> Finding:
+def _finding(operation: Operation, fails: bool) -> Finding:
     first, second = operand(operation, 0, "input"), operand(operation, 1, "target")
     assert first is not None and second is not None
     text = message(
@@ -52,7 +52,7 @@ def _finding(analysis: Analysis, operation: Operation, fails: bool) -> Finding:
     )
     places = tuple(call_trail(operation.site.scene, limit=1))
     named = any(isinstance(used.name, str) for used in (first, second))
-    candidates = () if named else exchanged(analysis, first, second)
+    candidates = () if named else exchanged(first, second)
     return Finding(operation.site.span, text, places, candidates, "error" if fails else None)
 
 

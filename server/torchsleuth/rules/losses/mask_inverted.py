@@ -97,7 +97,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue  # The other one may leave out the keys.
             if meaning is not None and fault is not None and (operation.site.span, use.by) not in seen:
                 seen.add((operation.site.span, use.by))
-                yield _finding(analysis, use, meaning, fault)
+                yield _finding(use, meaning, fault)
 
 
 def _is_one_of_several(analysis: Analysis, fill: Operation) -> bool:
@@ -182,41 +182,39 @@ def _fault(use: _Use, meaning: Meaning) -> str | None:
     return "mask.row" if use.hard else None
 
 
-def _finding(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> Finding:
+def _finding(use: _Use, meaning: Meaning, fault: str) -> Finding:
     text = message(fault, mask=use.mask.text("the mask"), by=use.by)
     origin = meaning.origin.site
     places = [*call_trail(use.operation.site.scene, limit=1)]
     if origin.span != use.operation.site.span:
         places.insert(0, origin.span.related(message("mask.origin")))
-    return Finding(use.operation.site.span, text, tuple(places), _candidates(analysis, use, meaning, fault))
+    return Finding(use.operation.site.span, text, tuple(places), _candidates(use, meaning, fault))
 
 
-def _candidates(analysis: Analysis, use: _Use, meaning: Meaning, fault: str) -> Iterator[Candidate]:
+def _candidates(use: _Use, meaning: Meaning, fault: str) -> Iterator[Candidate]:
     if fault == "mask.row":
-        yield from _moved(analysis, meaning)
+        yield from _moved(meaning)
         return
     node, site = use.mask.node, use.operation.site
     if node is None:
         return
     source = site.source
     if fault == "mask.of_queries":
-        yield from suffixed(analysis, use.mask, ".transpose(-2, -1)", safe=False)
+        yield from suffixed(use.mask, ".transpose(-2, -1)", safe=False)
     elif fault == "mask.added":
         opposite = meaning.kept is use.leaves_out
         text = f"{written(source, node)} == 0" if opposite else f"{written(source, node)}.bool()"
-        yield replaced(analysis, site, node, text)
+        yield replaced(site, node, text)
     elif is_unary(node, ast.Invert):
-        yield replaced(analysis, site, node, source.segment(node.operand))
+        yield replaced(site, node, source.segment(node.operand))
     elif isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], ast.Eq | ast.NotEq):
         sign = "!=" if isinstance(node.ops[0], ast.Eq) else "=="
-        yield replaced(
-            analysis, site, node, f"{source.segment(node.left)} {sign} {source.segment(node.comparators[0])}"
-        )
+        yield replaced(site, node, f"{source.segment(node.left)} {sign} {source.segment(node.comparators[0])}")
     else:
-        yield replaced(analysis, site, node, f"~{written(source, node)}")
+        yield replaced(site, node, f"~{written(source, node)}")
 
 
-def _moved(analysis: Analysis, meaning: Meaning) -> Iterator[Candidate]:
+def _moved(meaning: Meaning) -> Iterator[Candidate]:
     """The diagonal beside the one that the triangle begins at."""
     site = meaning.origin.site
     call = site.call

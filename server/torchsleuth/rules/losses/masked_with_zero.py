@@ -110,13 +110,13 @@ def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
     call, source = masked.site.call, masked.site.source
     value = argument_of(call, 1, "value") if call is not None else None
     if value is not None and masked.name.startswith("masked_fill"):
-        yield replaced(analysis, masked.site, value, 'float("-inf")')
+        yield replaced(masked.site, value, 'float("-inf")')
     elif isinstance(masked.site.node, ast.BinOp):
         left, right = masked.site.node.left, masked.site.node.right
         scores, mask = (left, right) if masked.operands[0] is _scores(analysis, masked) else (right, left)
         made = f'{source.segment(scores)}.masked_fill({source.segment(mask)} == 0, float("-inf"))'
         if isinstance(scores, ast.Name | ast.Attribute) and isinstance(mask, ast.Name | ast.Attribute):
-            yield replaced(analysis, masked.site, masked.site.node, made)
+            yield replaced(masked.site, masked.site.node, made)
 
 
 RULE = Rule(FAULTS[CODE], find)

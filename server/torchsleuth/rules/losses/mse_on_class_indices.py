@@ -101,12 +101,12 @@ def _finding(analysis: Analysis, operation: Operation, prediction: Operand, targ
 def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, target: Operand) -> Iterator[Candidate]:
     name = operation.name
     site = written_call(operation)
-    edit = renamed(analysis, site, LOSSES[name]) if site is not None else None
+    edit = renamed(site, LOSSES[name]) if site is not None else None
     if edit is None:
-        yield from _called(analysis, operation)
+        yield from _called(operation)
         return
     title = message("fix.replace", old=name, new=LOSSES[name])
-    changes = [(edit,)] if target.node is None else [(edit,), (edit, _as_classes(analysis, target))]
+    changes = [(edit,)] if target.node is None else [(edit,), (edit, _as_classes(target))]
     softmax = applied(analysis, prediction.tensor, ("softmax", "Softmax"))
     if softmax is None or "softmax" not in prediction.tensor.tags:
         yield from (Candidate(title, change) for change in changes)
@@ -115,14 +115,14 @@ def _candidates(analysis: Analysis, operation: Operation, prediction: Operand, t
         yield from (Candidate(f"{title}; {removal.title}", (*change, *removal.edits)) for change in changes)
 
 
-def _called(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+def _called(operation: Operation) -> Iterator[Candidate]:
     """The function in place of a loss whose class is chosen elsewhere, in a table of losses say."""
     call, functional = operation.site.call, package_name(operation.site, "torch.nn.functional")
     if call is not None and functional is not None and operation.module is not None:
-        yield replaced(analysis, operation.site, call.func, f"{functional}.cross_entropy", safe=False)
+        yield replaced(operation.site, call.func, f"{functional}.cross_entropy", safe=False)
 
 
-def _as_classes(analysis: Analysis, target: Operand) -> Edit:
+def _as_classes(target: Operand) -> Edit:
     """The target as a vector of int64, without a conversion to floating point."""
     assert target.node is not None
     source, node = target.site.source, target.node

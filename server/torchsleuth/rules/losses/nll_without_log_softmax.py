@@ -76,7 +76,7 @@ def _of_target(analysis: Analysis, operation: Operation) -> Iterator[Finding]:
         places, layer = layer_places(analysis, target.tensor)
         suffix = ".log_softmax(dim=-1)" if log else ".softmax(dim=-1)"
         said = message("nll.target.logits", target=text, layer=layer, loss=name)
-        yield Finding(operation.site.span, said, tuple(places), suffixed(analysis, target, suffix))
+        yield Finding(operation.site.span, said, tuple(places), suffixed(target, suffix))
 
 
 def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
@@ -86,7 +86,7 @@ def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Find
     name = operation.name
     whole = _WHOLE.get(name, "log_softmax")
     tensor = expression_text(operand_node(operation, 0), "the input")
-    fixes = _normalised(analysis, operation, name)
+    fixes = _normalised(operation, name)
     if activation is None:
         text = message("nll.logits", tensor=tensor, layer=layer, loss=name, whole=whole)
     else:
@@ -94,17 +94,17 @@ def _of_scores(analysis: Analysis, operation: Operation, scores: Tensor) -> Find
     return Finding(operation.site.span, text, tuple(places), fixes)
 
 
-def _normalised(analysis: Analysis, operation: Operation, name: str) -> Iterator[Candidate]:
+def _normalised(operation: Operation, name: str) -> Iterator[Candidate]:
     """The loss that takes the raw scores, where there is one; else their log_softmax over the classes, the last dimension."""
     if name in _WHOLE:
         site = written_call(operation)
-        edit = renamed(analysis, site, _WHOLE[name]) if site is not None else None
+        edit = renamed(site, _WHOLE[name]) if site is not None else None
         if edit is not None:
             yield Candidate(message("fix.replace", old=name, new=_WHOLE[name]), (edit,))
         return
     scores = operand(operation, 0, "input", "log_probs")
     if scores is not None:
-        yield from suffixed(analysis, scores, ".log_softmax(dim=-1)")
+        yield from suffixed(scores, ".log_softmax(dim=-1)")
 
 
 def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) -> Finding:
@@ -115,7 +115,7 @@ def _of_probabilities(analysis: Analysis, operation: Operation, scores: Tensor) 
         span = softmax.site.span
         places.append(span.related(message("softmax.here", softmax="softmax")))
         old, site = softmax.name, written_call(softmax)
-        edit = renamed(analysis, site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
+        edit = renamed(site, _LOGARITHM[old]) if site is not None and old in _LOGARITHM else None
         if edit is not None:
             fixes.append(Candidate(message("fix.replace", old=old, new=_LOGARITHM[old]), (edit,)))
     places += call_trail(operation.site.scene, limit=1)

@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             shared = not _is_whole(noise, scale)
             if (drawn.name in _UNIFORM or shared) and _shifts_mean(uses, product, scale.tensor):
                 seen.add(drawn.site.span)
-                yield _finding(analysis, drawn, noise, scale, product)
+                yield _finding(drawn, noise, scale, product)
 
 
 def _is_deviation(analysis: Analysis, scale: Tensor) -> bool:
@@ -80,25 +80,25 @@ def _shifts_mean(uses: Uses, product: Operation, scale: Tensor) -> bool:
     )
 
 
-def _finding(analysis: Analysis, drawn: Operation, noise: Operand, scale: Operand, product: Operation) -> Finding:
+def _finding(drawn: Operation, noise: Operand, scale: Operand, product: Operation) -> Finding:
     key = "noise.uniform" if drawn.name in _UNIFORM else "noise.shared"
     text = message(key, noise=noise.described("this noise"), scale=scale.described("the deviation"))
     places = (product.site.span.related(message("noise.scaled")), *call_trail(drawn.site.scene, limit=1))
-    return Finding(drawn.site.span, text, places, tuple(_normal(analysis, drawn, scale)))
+    return Finding(drawn.site.span, text, places, tuple(_normal(drawn, scale)))
 
 
-def _normal(analysis: Analysis, drawn: Operation, scale: Operand) -> Iterator[Candidate]:
+def _normal(drawn: Operation, scale: Operand) -> Iterator[Candidate]:
     """Normal noise of the size of the deviation."""
     call = drawn.site.call
     if call is None or not isinstance(call.func, ast.Attribute):
         return
     package = ast.unparse(call.func.value)
     if drawn.name == "rand_like":
-        yield replaced(analysis, drawn.site, call.func, f"{package}.randn_like")
+        yield replaced(drawn.site, call.func, f"{package}.randn_like")
     elif isinstance(scale.node, ast.Name) and scale.site.scene == drawn.site.scene:
-        yield replaced(analysis, drawn.site, call, f"{package}.randn_like({scale.node.id})")
+        yield replaced(drawn.site, call, f"{package}.randn_like({scale.node.id})")
     elif drawn.name == "rand":
-        yield replaced(analysis, drawn.site, call.func, f"{package}.randn")
+        yield replaced(drawn.site, call.func, f"{package}.randn")
 
 
 RULE = Rule(FAULTS[CODE], find)

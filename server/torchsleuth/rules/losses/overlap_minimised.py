@@ -43,7 +43,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for term in _terms(analysis, event.tensor):
             if term.site.span not in seen and overlap(term) is not None:
                 seen.add(term.site.span)
-                yield _finding(analysis, term, event)
+                yield _finding(term, event)
 
 
 def _terms(analysis: Analysis, loss: Tensor | None) -> Iterator[Operation]:
@@ -57,22 +57,22 @@ def _terms(analysis: Analysis, loss: Tensor | None) -> Iterator[Operation]:
             pending += operation.operands
 
 
-def _finding(analysis: Analysis, term: Operation, backward: Event) -> Finding:
+def _finding(term: Operation, backward: Event) -> Finding:
     places = (
         backward.site.span.related(message("overlap.backward")),
         *call_trail(term.site.scene, limit=1),
     )
-    return Finding(term.site.span, message("overlap.minimised"), places, tuple(_missing(analysis, term)))
+    return Finding(term.site.span, message("overlap.minimised"), places, tuple(_missing(term)))
 
 
-def _missing(analysis: Analysis, term: Operation) -> Iterator[Candidate]:
+def _missing(term: Operation) -> Iterator[Candidate]:
     """``1 - …`` at the call that gives the overlap, since it may be printed as well, or where it is computed."""
     call = caller_of(term.site)
     for site in (call, term.site) if call is not None else (term.site,):
         node = as_kind(site.node, ast.expr)
         if node is not None:
             text = site.source.segment(node)
-            yield replaced(analysis, site, node, f"1 - {text}")
+            yield replaced(site, node, f"1 - {text}")
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -55,7 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         target = operand(operation, _PLACES[name], "target")
         if target is not None and _is_zero_or_one(target.tensor):
             seen.add(operation.site.span)
-            yield _finding(analysis, operation, target, name)
+            yield _finding(operation, target, name)
 
 
 def _is_zero_or_one(tensor: Tensor) -> bool:
@@ -75,22 +75,22 @@ def _is_zero_or_one(tensor: Tensor) -> bool:
     return False
 
 
-def _finding(analysis: Analysis, operation: Operation, target: Operand, name: str) -> Finding:
+def _finding(operation: Operation, target: Operand, name: str) -> Finding:
     text = message("loss.signs", target=target.text("the target"), loss=name)
     return Finding(
         operation.site.span,
         text,
         tuple(call_trail(operation.site.scene, limit=1)),
-        _signed(analysis, target),
+        _signed(target),
     )
 
 
-def _signed(analysis: Analysis, target: Operand) -> Iterator[Candidate]:
+def _signed(target: Operand) -> Iterator[Candidate]:
     if target.node is None:
         return
     text = written(target.site.source, target.node)
     number = f"{text}.float()" if target.spec.dtype == "bool" else text
-    yield replaced(analysis, target.site, target.node, f"2 * {number} - 1")
+    yield replaced(target.site, target.node, f"2 * {number} - 1")
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -65,13 +65,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         axis, layer = dim % rank, _one_output(analysis, used.tensor, dim % rank)
         if layer is not None and used.shape[axis] == 1:
             seen.add(operation.site.span)
-            yield _over_one(analysis, operation, used, layer)
+            yield _over_one(operation, used, layer)
         elif rank > 2 and axis == rank - 2 and _weighs(analysis, operation, used.tensor):
             seen.add(operation.site.span)
-            yield _over_others(analysis, operation, used, "softmax.queries")
+            yield _over_others(operation, used, "softmax.queries")
         elif rank == 4 and axis == 1 and 1 not in used.shape[2:] and _weighs(analysis, operation, used.tensor):
             seen.add(operation.site.span)
-            yield _over_others(analysis, operation, used, "softmax.heads")
+            yield _over_others(operation, used, "softmax.heads")
     yield from _one_class(analysis)
 
 
@@ -146,42 +146,40 @@ def _is_softmax_of(product: Operation, softmax: Operation) -> bool:
     return False
 
 
-def _over_one(analysis: Analysis, operation: Operation, used: Operand, layer: LibraryModule) -> Finding:
+def _over_one(operation: Operation, used: Operand, layer: LibraryModule) -> Finding:
     text = message("softmax.one", softmax=operation.name, tensor=used.text("the input"), shape=shape_text(used.spec))
     places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
-    return Finding(operation.site.span, text, tuple(places), _repairs(analysis, operation, used))
+    return Finding(operation.site.span, text, tuple(places), _repairs(operation, used))
 
 
-def _repairs(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
+def _repairs(operation: Operation, used: Operand) -> Iterator[Candidate]:
     site, name = written_call(operation), operation.name
     if len(used.shape) > 2:
-        yield from _along(analysis, operation, 1)
+        yield from _along(operation, 1)
         return
     if site is not None and name in _SIGMOID and site.call is not None:
         source, call = site.source, site.call
-        edit = renamed(analysis, site, _SIGMOID[name])
+        edit = renamed(site, _SIGMOID[name])
         if name == "softmax" and isinstance(call.func, ast.Attribute):
             of_method = operation.target.startswith("Tensor.")
             inner = call.func.value if of_method else call.args[0] if call.args else None
             if inner is not None:
                 new = f"{source.segment(inner)}.sigmoid()" if of_method else f"torch.sigmoid({source.segment(inner)})"
-                yield replaced(analysis, site, call, new)
+                yield replaced(site, call, new)
         elif edit is not None and isinstance(call.func, ast.Attribute):
             package = source.segment(call.func.value)
-            yield replaced(analysis, site, call, f"{package}.{_SIGMOID[name]}()")
-    for candidate in _along(analysis, operation, 0):
+            yield replaced(site, call, f"{package}.{_SIGMOID[name]}()")
+    for candidate in _along(operation, 0):
         yield Candidate(candidate.title, candidate.edits, safe=False)
 
 
-def _over_others(analysis: Analysis, operation: Operation, used: Operand, what: str) -> Finding:
+def _over_others(operation: Operation, used: Operand, what: str) -> Finding:
     """A softmax along the queries, or the heads."""
     text = message(what, softmax=operation.name, tensor=used.text("the scores"), shape=shape_text(used.spec))
-    return Finding(
-        operation.site.span, text, tuple(call_trail(operation.site.scene, limit=1)), _along(analysis, operation, -1)
-    )
+    return Finding(operation.site.span, text, tuple(call_trail(operation.site.scene, limit=1)), _along(operation, -1))
 
 
-def _along(analysis: Analysis, operation: Operation, dim: int) -> Iterator[Candidate]:
+def _along(operation: Operation, dim: int) -> Iterator[Candidate]:
     """The softmax along another dimension, where it is written, or its layer is made."""
     site = written_call(operation)
     if site is None or site.call is None:
@@ -191,7 +189,7 @@ def _along(analysis: Analysis, operation: Operation, dim: int) -> Iterator[Candi
     if node is None and len(site.call.args) > position:
         node = site.call.args[position]
     if node is not None:
-        yield replaced(analysis, site, node, str(dim))
+        yield replaced(site, node, str(dim))
 
 
 def _one_class(analysis: Analysis) -> Iterator[Finding]:
@@ -206,12 +204,12 @@ def _one_class(analysis: Analysis) -> Iterator[Finding]:
             name = operation.name
             text = message("entropy.one", loss=name, shape=shape_text(given[0].spec), other=_BINARY[name])
             places = [*constructor_related(layer, None, None), *call_trail(operation.site.scene, limit=1)]
-            yield Finding(operation.site.span, text, tuple(places), _binary(analysis, operation))
+            yield Finding(operation.site.span, text, tuple(places), _binary(operation))
 
 
-def _binary(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+def _binary(operation: Operation) -> Iterator[Candidate]:
     site, name = written_call(operation), operation.name
-    edit = renamed(analysis, site, _BINARY[name]) if site is not None else None
+    edit = renamed(site, _BINARY[name]) if site is not None else None
     if edit is not None:
         yield Candidate(message("fix.replace", old=name, new=_BINARY[name]), (edit,))
 

@@ -76,11 +76,11 @@ def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: s
     places += call_trail(operation.site.scene, limit=1)
     tensor = expression_text(operand_node(operation, 0), "the input")
     text = message("softmax.labels", tensor=tensor, target=target, loss=operation.name)
-    fixes = () if softmax is None else tuple(_sigmoid(analysis, softmax))
+    fixes = () if softmax is None else tuple(_sigmoid(softmax))
     return Finding(operation.site.span, text, tuple(places), fixes)
 
 
-def _sigmoid(analysis: Analysis, softmax: Operation) -> Iterator[Candidate]:
+def _sigmoid(softmax: Operation) -> Iterator[Candidate]:
     """A sigmoid in the place of the softmax: another layer, function or method."""
     site = softmax.site if softmax.module is None else softmax.module.site
     if site is None or not is_method_call(site.node):

@@ -87,10 +87,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             proof = _proof(analysis, operation, used, uses, losses)
             if proof is not None:
                 seen.add(key)
-                yield _finding(analysis, operation, used, proof)
+                yield _finding(operation, used, proof)
         elif dim is None:
             seen.add(key)
-            yield _finding(analysis, operation, used, None)
+            yield _finding(operation, used, None)
 
 
 def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
@@ -238,7 +238,7 @@ def _is_prediction(use: Operation, used: Operand) -> bool:
     return target is not None and bool(target.spec.shape) and target.spec.shape[0] == used.shape[0]  # type: ignore[index]
 
 
-def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Operation | str | None) -> Finding:
+def _finding(operation: Operation, used: Operand, proof: Operation | str | None) -> Finding:
     name = operation.name
     places: list[Related] = []
     if isinstance(proof, Operation):
@@ -254,10 +254,10 @@ def _finding(analysis: Analysis, operation: Operation, used: Operand, proof: Ope
         size=dims.text(used.shape[0]),
         guess=0 if len(used.shape) == 3 else 1,
     )
-    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, operation, used))
+    return Finding(operation.site.span, text, tuple(places), _candidates(operation, used))
 
 
-def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iterator[Candidate]:
+def _candidates(operation: Operation, used: Operand) -> Iterator[Candidate]:
     site = written_call(operation)
     if site is None or site.call is None:
         return
@@ -269,7 +269,7 @@ def _candidates(analysis: Analysis, operation: Operation, used: Operand) -> Iter
     last_first = len(used.shape) != 2 and used.shape[-1] != 1
     for dim in (-1, 1) if last_first else (1, -1):
         if node is not None:
-            yield replaced(analysis, site, node, str(dim))
+            yield replaced(site, node, str(dim))
         else:
             text = f"dim={dim}"
             yield added_argument(source, call, text)

@@ -53,7 +53,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             product.site.span.related(message("normalize.product")),
             *call_trail(operation.site.scene, limit=1),
         )
-        yield Finding(span, text, places, tuple(_along_features(analysis, operation)))
+        yield Finding(span, text, places, tuple(_along_features(operation)))
 
 
 def _dim(operation: Operation) -> object:
@@ -69,11 +69,11 @@ def _multiplies_rows(product: Operation, normalize: Operation) -> bool:
     return any(origin.site is normalize.site for origin in ancestry(left, _KEEPS.__contains__))
 
 
-def _along_features(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
+def _along_features(operation: Operation) -> Iterator[Candidate]:
     call = operation.site.call
     node = argument_of(call, 2, "dim") if call is not None else None
     if node is not None:
-        yield replaced(analysis, operation.site, node, "1")
+        yield replaced(operation.site, node, "1")
 
 
 RULE = Rule(FAULTS[CODE], find)

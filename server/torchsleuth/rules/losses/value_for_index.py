@@ -71,12 +71,12 @@ def _indices(analysis: Analysis, choice: Operation) -> Iterator[Candidate]:
     source = choice.site.source
     if isinstance(outer, ast.Assign) and isinstance(outer.targets[0], ast.Tuple) and len(outer.targets[0].elts) == 2:
         one, other = map(source.segment, outer.targets[0].elts)
-        yield replaced(analysis, choice.site, outer.targets[0], f"{other}, {one}")
+        yield replaced(choice.site, outer.targets[0], f"{other}, {one}")
     elif isinstance(outer, ast.Subscript) and literal(outer.slice) == 0:
-        yield replaced(analysis, choice.site, outer.slice, "1")
+        yield replaced(choice.site, outer.slice, "1")
     elif is_attribute(outer, "values"):
         text = source.segment(outer.value)
-        yield replaced(analysis, choice.site, outer, f"{text}.indices")
+        yield replaced(choice.site, outer, f"{text}.indices")
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -62,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if made is not None:
                 yield _finding(analysis, origin, made, weights)
             elif whole is not None:
-                yield _summed(analysis, origin, whole, weights)
+                yield _summed(origin, whole, weights)
 
 
 def _is_one_weight_each(loss: Tensor, weights: Tensor) -> bool:
@@ -89,7 +89,7 @@ def _sum_of(analysis: Analysis, loss: Tensor, weights: Tensor) -> Operation | No
     return None
 
 
-def _summed(analysis: Analysis, product: Origin, whole: Operation, weights: Tensor) -> Finding:
+def _summed(product: Origin, whole: Operation, weights: Tensor) -> Finding:
     """A sum over everything where one over the rows is meant."""
     shape, sizes = whole.specs[0].shape or (), weights.spec.shape or ()
     text = message(
@@ -133,11 +133,11 @@ def _for_each(analysis: Analysis, loss: Origin) -> Iterator[Candidate]:
         if operation.site.span == loss.site.span and operation.bare_name == loss.bare_name:
             site = operation.module.site if operation.module is not None else operation.site
             if site is not None and site.call is not None:
-                yield _unreduced(analysis, operation, site.call)
+                yield _unreduced(operation, site.call)
             return
 
 
-def _unreduced(analysis: Analysis, operation: Operation, call: ast.Call) -> Candidate:
+def _unreduced(operation: Operation, call: ast.Call) -> Candidate:
     site = (
         operation.module.site if operation.module is not None and operation.module.site is not None else operation.site
     )

@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 else _positive_by_negative(analysis, given)
             )
             if made is not None:
-                yield _finding(analysis, call, written, word, made)
+                yield _finding(call, written, word, made)
 
 
 def _counts(analysis: Analysis, weights: Tensor, of_samples: bool) -> Operation | None:
@@ -118,18 +118,18 @@ def _last(analysis: Analysis, tensor: Tensor) -> Operation | None:
     return None
 
 
-def _finding(analysis: Analysis, call: LibraryCall, written: ast.expr, word: str, made: Operation) -> Finding:
+def _finding(call: LibraryCall, written: ast.expr, word: str, made: Operation) -> Finding:
     key = "weights.reversed" if word == "pos_weight" else "weights.counts"
     source = call.site.source
     text = message(key, text=source.on_one_line(written), word=word)
     place = made.site.span.related(message(f"{key}.made"))
-    return Finding(source.span(written), text, (place,), (_reciprocal(analysis, call, written),))
+    return Finding(source.span(written), text, (place,), (_reciprocal(call, written),))
 
 
-def _reciprocal(analysis: Analysis, call: LibraryCall, written: ast.expr) -> Candidate:
+def _reciprocal(call: LibraryCall, written: ast.expr) -> Candidate:
     text = call.site.source.segment(written)
     plain = isinstance(written, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
-    return replaced(analysis, call.site, written, f"1 / {text}" if plain else f"1 / ({text})", safe=False)
+    return replaced(call.site, written, f"1 / {text}" if plain else f"1 / ({text})", safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -147,17 +147,17 @@ def _of_batches(
         size=dims.text(other.shape[axis]),
         layer=layer_text(module),
     )
-    turned = _turned(analysis, failure, module, operands(failure.operation))
-    candidates = chain(_expanded(analysis, single, other, axis), turned)
+    turned = _turned(failure, module, operands(failure.operation))
+    candidates = chain(_expanded(single, other, axis), turned)
     return Finding(failure.operation.site.span, text, trail(analysis, failure), candidates)
 
 
-def _expanded(analysis: Analysis, single: Operand, other: Operand, axis: int) -> Iterator[Candidate]:
+def _expanded(single: Operand, other: Operand, axis: int) -> Iterator[Candidate]:
     """``queries.expand(memory.size(0), -1, -1)``."""
     names = [f"{other.node.id}.size({axis})"] if isinstance(other.node, ast.Name) else []
     texts = [*names, *size_texts(single.site.scene, other.shape[axis], single.node or single.site.node)]
     for text in texts[:1]:
-        yield from suffixed(analysis, single, f".expand({text}, -1, -1)" if axis == 0 else f".expand(-1, {text}, -1)")
+        yield from suffixed(single, f".expand({text}, -1, -1)" if axis == 0 else f".expand(-1, {text}, -1)")
 
 
 def _width(
@@ -171,7 +171,7 @@ def _width(
         None,
     )
     if built is None or odd is None or "mask" in failure.failure.message or "batch" in failure.failure.message:
-        return Finding(plain.at, plain.message, plain.related, _turned(analysis, failure, module, given))
+        return Finding(plain.at, plain.message, plain.related, _turned(failure, module, given))
     text = message(
         "attention.width",
         tensor=odd.described("the input"),
@@ -184,24 +184,22 @@ def _width(
     return Finding(failure.operation.site.span, text, places, _as_wide(analysis, module, odd, name, built))
 
 
-def _turned(
-    analysis: Analysis, failure: OperatorFailure, module: LibraryModule, given: list[Operand]
-) -> Iterator[Candidate]:
+def _turned(failure: OperatorFailure, module: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
     """Batch and sequence the other way round: of the mask, in the layer, of one of the inputs."""
     mask = operand(failure.operation, 3, *_PADDING)
     if mask is not None and len(mask.shape) == 2:
-        yield from suffixed(analysis, mask, ".T")
-    yield from _batch_first(analysis, module)
+        yield from suffixed(mask, ".T")
+    yield from _batch_first(module)
     for used in given[1:]:
         if len(used.shape) == 3:
-            yield from suffixed(analysis, used, ".transpose(0, 1)")
+            yield from suffixed(used, ".transpose(0, 1)")
 
 
 def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str, built: int) -> Iterator[Candidate]:
     """The input, or the layer, given the width of the other."""
     got = as_kind(odd.shape[-1], int)
     if len(odd.shape) == 3 and same(odd.shape[1], built):
-        yield from suffixed(analysis, odd, ".transpose(1, 2)")
+        yield from suffixed(odd, ".transpose(1, 2)")
     if got is not None:
         yield from change_argument(analysis, module, 0, name, got)
     for layer in layers_behind(analysis, odd.tensor, "Linear", "Embedding", "Conv"):
@@ -225,24 +223,24 @@ def _for_mask(analysis: Analysis, failure: OperatorFailure, module: LibraryModul
     mask = operand(failure.operation, 5, "attn_mask", "mask", "src_mask", "tgt_mask")
     key = operand(failure.operation, 3, *_PADDING)
     if "key_padd" in failure.failure.message and key is not None and len(key.shape) == 2:
-        yield from suffixed(analysis, key, ".T")
+        yield from suffixed(key, ".T")
     wanted = [int(part) for part in found[2].split(",") if part.strip().isdigit()] if found is not None else []
     square = mask is not None and len(mask.shape) == len(wanted) == 2
     if square and mask is not None and module.kwargs.get("batch_first") is True:
-        yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
-    yield from _batch_first(analysis, module)
+        yield from sized_otherwise(mask.tensor, mask.shape[0], wanted[0])
+    yield from _batch_first(module)
     if wanted and mask is not None:
         if len(mask.shape) == len(wanted) == 3 and is_number(mask.shape[0]) and wanted[0] > mask.shape[0] > 0:
             times, call = wanted[0] // mask.shape[0], failure.operation.site.node
-            yield from suffixed(analysis, mask, f".repeat_interleave({_heads_text(module, call, times)}, dim=0)")
+            yield from suffixed(mask, f".repeat_interleave({_heads_text(module, call, times)}, dim=0)")
         if square:
-            yield from _cut(analysis, mask, wanted, operands(failure.operation))
-            yield from sized_otherwise(analysis, mask.tensor, mask.shape[0], wanted[0])
+            yield from _cut(mask, wanted, operands(failure.operation))
+            yield from sized_otherwise(mask.tensor, mask.shape[0], wanted[0])
             for axis in (0, 1) if not _of_sequence(mask, operands(failure.operation)) else ():
-                yield from resized(analysis, mask.tensor, axis, wanted[axis])
-            yield from _squares(analysis, mask, wanted)
+                yield from resized(mask.tensor, axis, wanted[axis])
+            yield from _squares(mask, wanted)
             if mask.node is not None and all_are(mask.shape, int):
-                yield from suffixed(analysis, mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
+                yield from suffixed(mask, f"[:{wanted[0]}, :{wanted[1]}]", safe=False)
 
 
 def _of_padding(analysis: Analysis, failure: OperatorFailure, module: LibraryModule) -> Iterator[Candidate]:
@@ -277,7 +275,7 @@ def _of_integers(analysis: Analysis, failure: OperatorFailure, module: LibraryMo
     for mask in operands(failure.operation):
         if mask.node is not None and not (mask.spec.dtype or "bool").startswith(("bool", "float", "bfloat")):
             for text in _booleans(analysis, mask, mask.node):
-                yield replaced(analysis, mask.site, mask.node, text, safe=False)
+                yield replaced(mask.site, mask.node, text, safe=False)
 
 
 def _booleans(analysis: Analysis, mask: Operand, node: ast.expr) -> tuple[str, ...]:
@@ -296,7 +294,7 @@ def _of_sequence(mask: Operand, given: list[Operand]) -> bool:
     return born is not None and any(other is not None and other.call is born.call for other in others)
 
 
-def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:
+def _cut(mask: Operand, wanted: list[int], given: list[Operand]) -> Iterator[Candidate]:
     """A mask for the longest sequences, cut to the length of these: ``self.mask[:x.size(1), :x.size(1)]``."""
     longer = all(is_number(size) and size > short for size, short in zip(mask.shape, wanted))
     if mask.node is None or not longer:
@@ -309,10 +307,10 @@ def _cut(analysis: Analysis, mask: Operand, wanted: list[int], given: list[Opera
             if used is not mask and isinstance(used.node, ast.Name) and short in used.shape
         )
         texts.append([*sizes, *size_texts(mask.site.scene, short, mask.node), str(short)][0])
-    yield from suffixed(analysis, mask, f"[:{texts[0]}, :{texts[1]}]")
+    yield from suffixed(mask, f"[:{texts[0]}, :{texts[1]}]")
 
 
-def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[Candidate]:
+def _squares(mask: Operand, wanted: list[int]) -> Iterator[Candidate]:
     """A square mask whose call holds the side: once, or once for each dimension."""
     born = birth(mask.tensor)
     if born is None or wanted[0] != wanted[1]:
@@ -324,7 +322,7 @@ def _squares(analysis: Analysis, mask: Operand, wanted: list[int]) -> Iterator[C
         yield Candidate(message("fix.size", old=mask.shape[0], new=wanted[0]), changes, safe=False)
 
 
-def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidate]:
+def _batch_first(module: LibraryModule) -> Iterator[Candidate]:
     """The layer told that the batch comes first."""
     site = module.site
     if site is None or site.call is None or module.type_name not in _TAKE_BATCH_FIRST:
@@ -334,7 +332,7 @@ def _batch_first(analysis: Analysis, module: LibraryModule) -> Iterator[Candidat
         text = "batch_first=True"
         yield added_argument(site.source, site.call, text)
     elif isinstance(written, ast.Constant):
-        yield replaced(analysis, site, written, str(not written.value), safe=False)
+        yield replaced(site, written, str(not written.value), safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

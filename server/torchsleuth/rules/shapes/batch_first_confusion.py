@@ -88,7 +88,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             axis, proof = _by_others(analysis, losses, operation, used, first)
         if axis in (0, 1) and axis != (0 if first else 1) and 1 not in used.shape[:2] and key not in seen:
             seen.add(key)
-            yield _finding(analysis, operation, module, used, axis, proof)
+            yield _finding(operation, module, used, axis, proof)
     yield from _packed(analysis)
     yield from _last_of_samples(analysis, seen)
 
@@ -137,7 +137,7 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
             *constructor_related(module, "batch_first", False),
             *call_trail(operation.site.scene, limit=1),
         )
-        yield Finding(operation.site.span, text, places, _candidates(analysis, module, used, 0))
+        yield Finding(operation.site.span, text, places, _candidates(module, used, 0))
 
 
 def _is_turned(tensor: Tensor) -> bool:
@@ -177,7 +177,7 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
             other=1 - axis,
         )
         places = tuple(call_trail(call.site.scene, limit=1))
-        yield Finding(call.site.span, text, places, tuple(_at_padding(analysis, padded)))
+        yield Finding(call.site.span, text, places, tuple(_at_padding(padded)))
 
 
 def _layer(module: LibraryModule) -> LibraryModule:
@@ -242,9 +242,7 @@ def _takes_apart(result: Tensor, origin: Origin, size: Size) -> bool:
     return before is not None and before[:1] == (size,) and after is not None and after[:1] != (size,)
 
 
-def _finding(
-    analysis: Analysis, operation: Operation, module: LibraryModule, used: Operand, axis: int, proof: Related | None
-) -> Finding:
+def _finding(operation: Operation, module: LibraryModule, used: Operand, axis: int, proof: Related | None) -> Finding:
     text = message(
         "batch.first",
         tensor=used.described("the input"),
@@ -258,11 +256,11 @@ def _finding(
     if proof is not None:
         places.append(proof)
     places += call_trail(operation.site.scene, limit=1)
-    return Finding(operation.site.span, text, tuple(places), _candidates(analysis, module, used, axis))
+    return Finding(operation.site.span, text, tuple(places), _candidates(module, used, axis))
 
 
-def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
-    yield from _at_padding(analysis, used.tensor)
+def _candidates(module: LibraryModule, used: Operand, axis: int) -> Iterator[Candidate]:
+    yield from _at_padding(used.tensor)
     site = _layer(module).site
     if site is not None and site.call is not None:
         source = site.source
@@ -272,10 +270,10 @@ def _candidates(analysis: Analysis, module: LibraryModule, used: Operand, axis: 
             yield replacement(source, written, text)
         else:
             yield added_argument(source, site.call, text)
-    yield from suffixed(analysis, used, ".transpose(0, 1)", safe=False)
+    yield from suffixed(used, ".transpose(0, 1)", safe=False)
 
 
-def _at_padding(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
+def _at_padding(tensor: Tensor) -> Iterator[Candidate]:
     """The other layout where pad_sequence makes it."""
     origin = tensor.origin
     for _ in range(_MAX_STEPS):

@@ -120,8 +120,8 @@ def _as_mask(analysis: Analysis, lead: Operand, mask: Operand) -> Iterator[Candi
     )
     yield from fitted(analysis, mask, fits, transposed, safe=True)
     for used, other in ((mask, lead), (lead, mask)):
-        yield from trimmed(analysis, used, other)
-    yield from _born(analysis, mask, lead)
+        yield from trimmed(used, other)
+    yield from _born(mask, lead)
 
 
 def _place(left: Shape, right: Shape) -> tuple[int, str, str]:
@@ -137,14 +137,14 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
     node = failure.operation.site.node
     yield from cut_to_part(analysis, failure.operation)
     for used in (right, left):
-        yield from reversed_alone(analysis, used)
+        yield from reversed_alone(used)
     sides = ((right, left), (left, right)) if isinstance(node, ast.AugAssign) else _smaller_first(left, right)
     usable = [(used, other) for used, other in sides if used.node is not None and not _is_target(node, used.node)]
     for used, other in sides:
         if used.shape and other.shape and not same(used.shape[0], other.shape[0]):
             yield from batch_kept(analysis, used.tensor, other.shape[0])
     for used, other in usable:
-        yield from sliced_otherwise(analysis, used, other)
+        yield from sliced_otherwise(used, other)
     for used, other in sides:
         yield from kept_dimension(analysis, used, other)
         yield from reduced_otherwise(analysis, used, other)
@@ -152,29 +152,29 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, left: Operand, rig
         missing = len(other.shape) - len(used.shape)
         fits = missing > 0 and broadcast((*used.shape, *(1,) * missing), other.shape) is not None
         if fits and used.shape and (missing > 1 or used.shape[-1] == 1):
-            yield from made_wider(analysis, used, missing)
+            yield from made_wider(used, missing)
         for suffix in widened(used.shape, other.shape):
-            yield from suffixed(analysis, used, suffix)
-            yield from assigned(analysis, used, suffix)
+            yield from suffixed(used, suffix)
+            yield from assigned(used, suffix)
     for used, other in usable:
         yield from fitted(analysis, used, partial(_broadcasts, other.shape), squeezed, safe=False)
     yield from _projections(analysis, left, right)
     for used, other in usable:
         if len(used.shape) == len(other.shape):
             yield from fitted(analysis, used, partial(same_shape, other.shape), transposed, safe=True)
-    yield from _regrouped(analysis, usable)
-    yield from _sliced(analysis, usable)
+    yield from _regrouped(usable)
+    yield from _sliced(usable)
     for used, other in usable:
-        yield from trimmed(analysis, used, other)
+        yield from trimmed(used, other)
     for used, other in ((left, right), (right, left)):
         yield from strided(analysis, used, other)
         yield from padded(analysis, used, other)
     for used, other in sorted(sides, key=lambda pair: pair[0].spec.requires_grad is False):
         yield from _layer(analysis, used, other)
     for used, other in sides:
-        yield from _born(analysis, used, other)
+        yield from _born(used, other)
     for used, other in usable:
-        yield from resampled(analysis, used, other)
+        yield from resampled(used, other)
     for used, other in usable:
         yield from fitted(analysis, used, partial(_broadcasts, other.shape), rotated, transposed, safe=False)
 
@@ -193,18 +193,18 @@ def _is_target(node: ast.AST, part: ast.AST) -> bool:
     return part is node or (isinstance(node, ast.AugAssign) and part is node.target)
 
 
-def _regrouped(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
+def _regrouped(sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
     """As many elements in other dimensions: (5, 40) and (200,)."""
     for used, other in sides:
         if not same(dims.product(used.shape), dims.product(other.shape)) or len(used.shape) == len(other.shape):
             continue
         if len(other.shape) == 1 < len(used.shape):
-            yield from suffixed(analysis, used, ".flatten()")
+            yield from suffixed(used, ".flatten()")
         elif is_reference(other.node):
-            yield from suffixed(analysis, used, f".view_as({ast.unparse(other.node)})")
+            yield from suffixed(used, f".view_as({ast.unparse(other.node)})")
 
 
-def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
+def _sliced(sides: list[tuple[Operand, Operand]]) -> Iterator[Candidate]:
     """A table that is longer than what is added to it, cut to its length: ``self.pos[:, :x.size(1)]``."""
     for used, other in sides:
         shift = len(other.shape) - len(used.shape)
@@ -217,7 +217,7 @@ def _sliced(analysis: Analysis, sides: list[tuple[Operand, Operand]]) -> Iterato
             wanted = other.shape[index + shift]
             texts = [f"{ast.unparse(other.node)}.size({index + shift})"] if isinstance(other.node, ast.Name) else []
             for text in (*texts, *list(size_texts(used.site.scene, wanted, used.node))[:1]):
-                yield from suffixed(analysis, used, f"[{before}:{text}]")
+                yield from suffixed(used, f"[{before}:{text}]")
 
 
 def _is_longer(size: Size, wanted: Size) -> bool:
@@ -245,7 +245,7 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
         return
 
 
-def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candidate]:
+def _born(used: Operand, other: Operand) -> Iterator[Candidate]:
     shift = len(other.shape) - len(used.shape)
     born = birth(used.tensor)
     as_it_is = born is not None and same_shape(born.shape, used.shape)
@@ -254,10 +254,10 @@ def _born(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candida
         if same(size, wanted) or size == 1:
             continue
         if as_it_is:
-            yield from sized_otherwise(analysis, used.tensor, size, wanted)
-            yield from resized(analysis, used.tensor, index, wanted)
+            yield from sized_otherwise(used.tensor, size, wanted)
+            yield from resized(used.tensor, index, wanted)
         else:
-            yield from resized_ancestors(analysis, used.tensor, size, wanted)
+            yield from resized_ancestors(used.tensor, size, wanted)
 
 
 def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
@@ -279,7 +279,7 @@ def _projections(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
             package = source.segment(call.func.value)
             kind = {4: "Conv2d", 3: "Conv1d", 5: "Conv3d"}.get(len(used.shape), "Linear")
             more = ", kernel_size=1" if kind != "Linear" else ""
-            yield replaced(analysis, layer.site, call, f"{package}.{kind}({names[0]}, {names[1]}{more})", safe=False)
+            yield replaced(layer.site, call, f"{package}.{kind}({names[0]}, {names[1]}{more})", safe=False)
 
 
 def _is_identity(layer: LibraryModule) -> bool:

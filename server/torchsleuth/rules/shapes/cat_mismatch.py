@@ -96,26 +96,26 @@ def _candidates(
     first = given[0]
     joins = name in _JOINS
     if joins and call is not None:
-        yield from _other_dim(analysis, failure.operation, call, given)
+        yield from _other_dim(failure.operation, call, given)
     if name == "stack":
-        yield from padded_steps(analysis, failure.operation.site)
+        yield from padded_steps(failure.operation.site)
     if name in _DIMENSION and call is not None:
-        yield from _cat_along(analysis, failure, call, given)
+        yield from _cat_along(failure, call, given)
     for used, others in ((odd, first), (first, odd)):
         wanted, missing = others.shape, len(others.shape) - len(used.shape)
         if missing == 1:
             yield from fitted(analysis, used, lambda made: _agree(made, wanted, dim), unsqueezed)
             for index, size in enumerate(others.shape):
                 if size == 1 and _agree((*others.shape[:index], *others.shape[index + 1 :]), used.shape, dim):
-                    yield from suffixed(analysis, others, f".squeeze({index})")
+                    yield from suffixed(others, f".squeeze({index})")
         if missing > 1:
-            yield from _filled(analysis, used, others, dim)
+            yield from _filled(used, others, dim)
     for used, others in ((odd, first), (first, odd)):
         yield from padded(analysis, used, others)
-        yield from resampled(analysis, used, others)
-        yield from resampled_at_birth(analysis, used, others)
+        yield from resampled(used, others)
+        yield from resampled_at_birth(used, others)
     for used, others in ((odd, first), (first, odd)):
-        yield from _expanded(analysis, used, others, dim)
+        yield from _expanded(used, others, dim)
     for used, others in ((odd, first), (first, odd)):
         wanted = others.shape
         yield from fitted(analysis, used, lambda made: _agree(made, wanted, dim), transposed, safe=False)
@@ -125,10 +125,10 @@ def _candidates(
         if utilities is not None:
             source = failure.operation.site.source
             new = f"{utilities}.pad_sequence({source.segment(call.args[0])}, batch_first=True)"
-            yield replaced(analysis, failure.operation.site, call, new, safe=False)
+            yield replaced(failure.operation.site, call, new, safe=False)
 
 
-def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
+def _expanded(used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
     """One for all samples: ``token.expand(x.size(0), -1, -1)``."""
     rank = len(used.shape)
     if len(others.shape) != rank:
@@ -139,22 +139,22 @@ def _expanded(analysis: Analysis, used: Operand, others: Operand, dim: int) -> I
         if _agree(tuple(made), others.shape, dim):
             text = others.site.source.segment(others.node)
             sizes = [f"{text}.size({axis})" if axis in single else "-1" for axis in range(rank)]
-            yield from suffixed(analysis, used, f".expand({', '.join(sizes)})")
+            yield from suffixed(used, f".expand({', '.join(sizes)})")
 
 
-def _filled(analysis: Analysis, used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
+def _filled(used: Operand, others: Operand, dim: int) -> Iterator[Candidate]:
     """A tensor of few dimensions with those that it lacks at its end; expanded where the other is larger there."""
     rank, missing = len(others.shape), len(others.shape) - len(used.shape)
     made = (*used.shape, *[1] * missing)
     index = f"[{', '.join([':'] * len(used.shape) + ['None'] * missing)}]"
     if _agree(made, others.shape, dim):
-        yield from suffixed(analysis, used, index)
-        yield from suffixed(analysis, used, ".unsqueeze(-1)" * missing)
+        yield from suffixed(used, index)
+        yield from suffixed(used, ".unsqueeze(-1)" * missing)
     elif dim % rank < len(used.shape) and _agree(made[: len(used.shape)], others.shape[: len(used.shape)], dim):
         if others.node is not None and is_reference(others.node):
             text = others.site.source.segment(others.node)
             kept = ", ".join(["-1"] * len(used.shape))
-            yield from suffixed(analysis, used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")
+            yield from suffixed(used, f"{index}.expand({kept}, *{text}.shape[{len(used.shape)}:])")
 
 
 def joined_otherwise(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
@@ -163,11 +163,11 @@ def joined_otherwise(analysis: Analysis, tensor: Tensor) -> Iterator[Candidate]:
         call, given = operation.site.call, operands(operation)
         if operation.name in _JOINS and call is not None and len(given) > 1:
             if all(used.spec.shape for used in given):
-                yield from _other_dim(analysis, operation, call, given)
+                yield from _other_dim(operation, call, given)
             return
 
 
-def _other_dim(analysis: Analysis, operation: Operation, call: ast.Call, given: list[Operand]) -> Iterator[Candidate]:
+def _other_dim(operation: Operation, call: ast.Call, given: list[Operand]) -> Iterator[Candidate]:
     """The other dimensions along which all of them can be joined."""
     rank = len(given[0].shape)
     fitting = [dim for dim in range(rank) if all(_agree(given[0].shape, used.shape, dim) for used in given[1:])]
@@ -177,21 +177,19 @@ def _other_dim(analysis: Analysis, operation: Operation, call: ast.Call, given: 
         written = call.args[1]
     for dim in fitting:
         if written is not None:
-            yield replaced(analysis, operation.site, written, str(dim))
+            yield replaced(operation.site, written, str(dim))
         else:
             yield added_argument(operation.site.source, call, f"dim={dim}")
 
 
-def _cat_along(
-    analysis: Analysis, failure: OperatorFailure, call: ast.Call, given: list[Operand]
-) -> Iterator[Candidate]:
+def _cat_along(failure: OperatorFailure, call: ast.Call, given: list[Operand]) -> Iterator[Candidate]:
     site = failure.operation.site
     torch = package_name(site, "torch")
     rank = len(given[0].shape)
     for dim in range(rank):
         if torch and call.args and all(_agree(given[0].shape, used.shape, dim) for used in given[1:]):
             text = f"{torch}.cat({site.source.segment(call.args[0])}, dim={dim})"
-            yield replaced(analysis, site, call, text)
+            yield replaced(site, call, text)
 
 
 def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Iterator[Candidate]:
@@ -201,7 +199,7 @@ def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Ite
     for index, (mine, wanted) in enumerate(zip(used.shape, other.shape)):
         if index == dim % len(used.shape) or same(mine, wanted) or not is_number(wanted):
             continue
-        yield from resized(analysis, used.tensor, index, wanted)
+        yield from resized(used.tensor, index, wanted)
         for layer in layers_behind(analysis, used.tensor, "Linear"):
             if index == len(used.shape) - 1:
                 for made in change_argument(analysis, layer, 1, "out_features", wanted):

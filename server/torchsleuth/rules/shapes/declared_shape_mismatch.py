@@ -65,11 +65,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             wrong = wrong if len(wrong) == len(here) else []
         if wrong:
             accused.add(place)
-            yield _finding(analysis, *wrong[0])
+            yield _finding(*wrong[0])
     for sighting in passed:
         axes = _wrong(sighting)
         if axes is not None and (sighting.site.span.path, sighting.declared.start) not in accused:
-            yield _at_call(analysis, sighting, axes)
+            yield _at_call(sighting, axes)
     yield from _of_bodies(analysis)
 
 
@@ -189,7 +189,7 @@ def _wrong_dtype(sighting: DeclaredSighting) -> bool:
 _NUMBERS = frozenset("float int uint complex bfloat".split())
 
 
-def _at_call(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
+def _at_call(sighting: DeclaredSighting, wrong: list[int]) -> Finding:
     """An argument that is not as the parameter is annotated."""
     assert sighting.call is not None
     source = sighting.call.source
@@ -274,7 +274,7 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
     return False
 
 
-def _finding(analysis: Analysis, sighting: DeclaredSighting, wrong: list[int]) -> Finding:
+def _finding(sighting: DeclaredSighting, wrong: list[int]) -> Finding:
     source = sighting.site.source
     declared, node = sighting.declared, sighting.site.node
     text = _text(source, sighting, wrong, _value_text(source, node))

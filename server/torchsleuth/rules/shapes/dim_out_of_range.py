@@ -55,36 +55,36 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             low=low,
             high=high,
         )
-        candidates = _candidates(analysis, failure, low, high, got)
+        candidates = _candidates(failure, low, high, got)
         yield Finding(failure.operation.site.span, text, trail(analysis, failure, "dim", got), candidates)
 
 
-def _candidates(analysis: Analysis, failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
+def _candidates(failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
     operation = failure.operation
-    yield from _stacked(analysis, failure, got)
+    yield from _stacked(failure, got)
     sites: list[Site] = [operation.site]
     if operation.module is not None and operation.module.site is not None:
         sites = [operation.module.site]
     for site in sites:
         for node in _arguments(site):
             if not isinstance(node, ast.Constant):
-                yield from _where_written(analysis, node, site.scene, high, got)
+                yield from _where_written(node, site.scene, high, got)
         written = [node for node in _arguments(site) if written_index(node) == got]
         for node in written:
             for new in (-1, *range(high, low - 1, -1)):
                 if new != got and (new < 0) <= (new == -1):
-                    yield replaced(analysis, site, node, str(new), safe=new == -1)
+                    yield replaced(site, node, str(new), safe=new == -1)
         if len(written) == 1 and operation.target.endswith("transpose") and high == 1:
             call = site.call
             if call is not None:
-                yield replaced(analysis, site, call.args[-2], "0", safe=False)
+                yield replaced(site, call.args[-2], "0", safe=False)
     given = operands(operation)
     if len(given) == 1 and got == high + 1:
         for index in (0, 1):
-            yield from suffixed(analysis, given[0], f".unsqueeze({index})", safe=False)
+            yield from suffixed(given[0], f".unsqueeze({index})", safe=False)
 
 
-def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator[Candidate]:
+def _stacked(failure: OperatorFailure, got: int) -> Iterator[Candidate]:
     """Vectors of one length as the columns of a matrix: ``torch.stack([x, t], dim=1)`` for ``torch.cat([x, t], dim=1)``."""
     operation = failure.operation
     call, given = operation.site.call, operands(operation)
@@ -93,17 +93,17 @@ def _stacked(analysis: Analysis, failure: OperatorFailure, got: int) -> Iterator
         return
     if got == 1 and len(given) > 1 and all(len(used.shape) == 1 for used in given):
         if all(same_shape(used.shape, given[0].shape) for used in given):
-            yield replaced(analysis, operation.site, call.func, f"{torch}.stack")
+            yield replaced(operation.site, call.func, f"{torch}.stack")
 
 
-def _where_written(analysis: Analysis, node: ast.expr, frame: Scene, high: int, got: int) -> Iterator[Candidate]:
+def _where_written(node: ast.expr, frame: Scene, high: int, got: int) -> Iterator[Candidate]:
     """Another dimension where it was written that came to the call by name: a default, an argument."""
     place: tuple[ast.expr, Scene] | None = (node, frame)
     for _ in range(4):
         place = passed_for(*place) if place is not None else None
         if place is not None and written_index(place[0]) == got:
             for new in (-1, high):
-                yield replaced(analysis, place[1].site(place[0]), place[0], str(new), safe=new == -1)
+                yield replaced(place[1].site(place[0]), place[0], str(new), safe=new == -1)
             return
 
 

@@ -65,11 +65,11 @@ def _plain(analysis: Analysis, failure: OperatorFailure) -> Finding | None:
 def _finding(analysis: Analysis, failure: OperatorFailure, plain: Finding) -> Finding:
     # The size of the last batch, as a number, is what no batch was meant to have.
     own = (made for made in plain.candidates if not any(edit.new_text.isdigit() for edit in made.edits))
-    candidates = chain(_from_tensor(failure, analysis), islice(own, 4), _dropped(analysis), own)
+    candidates = chain(_from_tensor(failure), islice(own, 4), _dropped(analysis), own)
     return Finding(plain.at, message("batch.last", error=plain.message), plain.related, candidates)
 
 
-def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candidate]:
+def _from_tensor(failure: OperatorFailure) -> Iterator[Candidate]:
     """Operands that were made for a full batch, made for the batch at hand: with ``x.size(0)`` of a tensor above; several
     of one function, such as both states of an LSTM, at once."""
     given = [used for used in operands(failure.operation) if used.spec.shape]
@@ -86,7 +86,7 @@ def _from_tensor(failure: OperatorFailure, analysis: Analysis) -> Iterator[Candi
                     new = f"{name}.size(0)"
                     key = (node.lineno, node.col_offset, new)
                     if key not in found:
-                        found[key] = replaced(analysis, frame.site(node), node, new)
+                        found[key] = replaced(frame.site(node), node, new)
                         alike.setdefault((frame, new, value), {})[key] = found[key].edits[0]
                 outer = passed_for(node, frame)
                 if outer is None:

@@ -138,7 +138,7 @@ def _summed(analysis: Analysis, wide: Operand, made: Operation) -> Iterator[Cand
     source, node = made.site.source, made.site.node
     title = message("fix.insert", text=sum_of)
     yield Candidate(title, (edits.replace(source, node, source.segment(node) + sum_of),), safe=False)
-    yield from suffixed(analysis, wide, sum_of, safe=False)
+    yield from suffixed(wide, sum_of, safe=False)
 
 
 def _sum_at_end(analysis: Analysis, made: Operation, sum_of: str) -> Iterator[Candidate]:
@@ -258,7 +258,7 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, everyw
     if prediction.node is not None and target.node is not None:
         text = target.text("").strip("`")
         if text:
-            yield from suffixed(analysis, prediction, f".view_as({text})")
+            yield from suffixed(prediction, f".view_as({text})")
 
 
 def _columns(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:

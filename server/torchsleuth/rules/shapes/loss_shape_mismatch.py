@@ -93,7 +93,7 @@ def _rearranged(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
         yield from fitted(analysis, used, lambda shape: True, squeezed)
     for used in given:
         if len(used.shape) == 3:
-            yield from suffixed(analysis, used, ".transpose(0, 1)")
+            yield from suffixed(used, ".transpose(0, 1)")
 
 
 def _finding(analysis: Analysis, failure: OperatorFailure, prediction: Operand, target: Operand, name: str) -> Finding:
@@ -116,17 +116,17 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
     if classes and len(prediction.shape) == 3 and len(target.shape) == 1:
         yield from _last_step(analysis, prediction)
     yield from _shifted(analysis, prediction, target)
-    yield from _other_part(analysis, prediction, target, classes)
+    yield from _other_part(prediction, target, classes)
     for one, other in losses.agreeing(prediction.shape, target.shape, classes):
         if one is None or other is None:
             used, made = (prediction, one) if one is not None else (target, other)
             if made is not None:
-                yield from suffixed(analysis, used, made.suffix, made.whole)
+                yield from suffixed(used, made.suffix, made.whole)
         else:
-            yield from _both(analysis, prediction, one, target, other)
-    yield from resampled(analysis, prediction, target)
+            yield from _both(prediction, one, target, other)
+    yield from resampled(prediction, target)
     if classes:
-        yield from _to_mask(analysis, prediction, target)
+        yield from _to_mask(prediction, target)
     yield from _kept_batch(analysis, prediction.tensor, target.shape)
     if target.shape:
         yield from batch_kept(analysis, prediction.tensor, target.shape[0])
@@ -137,7 +137,7 @@ def _candidates(analysis: Analysis, prediction: Operand, target: Operand, classe
         yield from _one_output(analysis, prediction, target)
 
 
-def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
+def _to_mask(prediction: Operand, target: Operand) -> Iterator[Candidate]:
     """Scores for each pixel brought to the height and width of the mask; where a variable is given them, if that is so,
     as they are used elsewhere too."""
     functional, node = package_name(prediction.site, "torch.nn.functional"), prediction.node
@@ -160,7 +160,7 @@ def _to_mask(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     for place in places:
         size = f"{source.segment(target.node)}.shape[-2:]"
         text = f'{functional}.interpolate({source.segment(place)}, size={size}, mode="bilinear", align_corners=False)'
-        yield replaced(analysis, prediction.site, place, text, safe=False)
+        yield replaced(prediction.site, place, text, safe=False)
 
 
 def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
@@ -173,13 +173,13 @@ def _shifted(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
         return
     longer = dims.subtract(tokens.shape[1], scores.shape[1])
     if same(tokens.shape[0], scores.shape[0]) and longer == 1 and is_reference(tokens.node):
-        yield from suffixed(analysis, tokens, "[:, 1:]")
-        yield from _reshaped(analysis, flattening, tokens, "[:, 1:]")
+        yield from suffixed(tokens, "[:, 1:]")
+        yield from _reshaped(flattening, tokens, "[:, 1:]")
     if same(tokens.shape[0], scores.shape[0]) and longer == -1 and scores.node is not None:
-        yield from suffixed(analysis, scores, "[:, :-1]")
+        yield from suffixed(scores, "[:, :-1]")
 
 
-def _reshaped(analysis: Analysis, flattening: Operation | None, tokens: Operand, suffix: str) -> Iterator[Candidate]:
+def _reshaped(flattening: Operation | None, tokens: Operand, suffix: str) -> Iterator[Candidate]:
     """A part is not contiguous: ``view`` cannot flatten it."""
     call = flattening.site.node if flattening is not None else None
     if flattening is None or not is_method_call(call):
@@ -188,7 +188,7 @@ def _reshaped(analysis: Analysis, flattening: Operation | None, tokens: Operand,
         source = flattening.site.source
         given = ", ".join(source.segment(part) for part in call.args)
         new = f"{written(source, tokens.node)}{suffix}.reshape({given})"
-        yield replaced(analysis, flattening.site, call, new)
+        yield replaced(flattening.site, call, new)
 
 
 def _flattened_from(analysis: Analysis, used: Operand) -> Operand | None:
@@ -203,7 +203,7 @@ def _flattening(analysis: Analysis, used: Operand) -> Operation | None:
     return None
 
 
-def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
+def _other_part(prediction: Operand, target: Operand, classes: bool) -> Iterator[Candidate]:
     """Another part of the same batch, of the shape that the loss asks for: ``data.y`` for ``data.node_class``."""
     wanted = class_indices(prediction.shape) if classes else prediction.shape
     parts = _parts_beside(target)
@@ -215,12 +215,10 @@ def _other_part(analysis: Analysis, prediction: Operand, target: Operand, classe
         source = target.site.source
         match target.node:
             case ast.Attribute():
-                yield replaced(
-                    analysis, target.site, target.node, f"{source.segment(target.node.value)}.{name}", safe=False
-                )
+                yield replaced(target.site, target.node, f"{source.segment(target.node.value)}.{name}", safe=False)
             case ast.Subscript():
                 text = f'{source.segment(target.node.value)}["{name}"]'
-                yield replaced(analysis, target.site, target.node, text, safe=False)
+                yield replaced(target.site, target.node, text, safe=False)
 
 
 def _parts_beside(target: Operand) -> dict[str, Value]:
@@ -241,7 +239,7 @@ def _several_labels(
     fits = before is not None and len(before.shape) > 1 and same_shape(before.shape, prediction.shape)
     if not fits or before is None or before.node is None or module is None or module.type_name != "CrossEntropyLoss":
         return
-    made = renamed(analysis, module.site, "BCEWithLogitsLoss") if module.site is not None else None
+    made = renamed(module.site, "BCEWithLogitsLoss") if module.site is not None else None
     if made is None or call is None or module.args or module.kwargs:
         return
     source = target.site.source
@@ -260,15 +258,13 @@ def _last_step(analysis: Analysis, prediction: Operand) -> Iterator[Candidate]:
         elif kind.startswith(("LSTM", "GRU", "RNN", "Transformer", "MultiheadAttention")):
             first = operation.module is not None and operation.module.kwargs.get("batch_first") is True
             if layer is not None and kind.startswith(("LSTM", "GRU", "RNN")):
-                yield from suffixed(analysis, layer, "[:, -1]" if first else "[-1]", safe=False)
+                yield from suffixed(layer, "[:, -1]" if first else "[-1]", safe=False)
             elif layer is not None:
-                yield from suffixed(analysis, layer, ".mean(dim=1)", safe=False)
+                yield from suffixed(layer, ".mean(dim=1)", safe=False)
             return
 
 
-def _both(
-    analysis: Analysis, prediction: Operand, one: Rewriting, target: Operand, other: Rewriting
-) -> Iterator[Candidate]:
+def _both(prediction: Operand, one: Rewriting, target: Operand, other: Rewriting) -> Iterator[Candidate]:
     if prediction.node is None or target.node is None:
         return
     source = prediction.site.source
@@ -324,7 +320,7 @@ def _one_hot(analysis: Analysis, prediction: Operand, target: Operand) -> Iterat
     labels = written(target.site.source, node) + ("" if integers else ".long()")
     size = f"{scores.id}.size(1)" if scores is not None else dims.text(prediction.shape[1])
     text = f"{functional}.one_hot({labels}, {size}).float()"
-    yield replaced(analysis, target.site, target.node or node, text, safe=False)
+    yield replaced(target.site, target.node or node, text, safe=False)
 
 
 def _one_output(analysis: Analysis, prediction: Operand, target: Operand) -> Iterator[Candidate]:
@@ -375,7 +371,7 @@ def _as_many_classes(
             name = "out_features" if layer.type_name == "Linear" else "out_channels"
             yield from change_argument(analysis, layer, 1, name, weights)
             break
-    yield from resized(analysis, given, 0, classes)
+    yield from resized(given, 0, classes)
 
 
 RULE = Rule(FAULTS[CODE], find)

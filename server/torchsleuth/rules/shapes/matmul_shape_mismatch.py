@@ -76,9 +76,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield _linear(analysis, failure, operation.module, given[0])
         elif known and operation.target == "torch.einsum":
             text = _of_letters(operation, given) or plain.message
-            yield Finding(plain.at, text, plain.related, _equations(analysis, operation, given))
+            yield Finding(plain.at, text, plain.related, _equations(operation, given))
         elif known and operation.module is not None and operation.module.type_name == "MultiheadAttention":
-            widths = _key_widths(analysis, operation.module, given)
+            widths = _key_widths(operation.module, given)
             yield Finding(plain.at, plain.message, plain.related, widths)
         elif known and len(given) >= 2 and operation.module is None:
             yield _product(analysis, failure, *given[-2:])
@@ -145,10 +145,10 @@ def _for_linear(
             last = (0, *range(2, len(shape)), 1)
             yield from permuted_before(analysis, used, last)
             if len(shape) > 3:  # Channels last; exchanged with one of height and width, they would turn the image.
-                yield from suffixed(analysis, used, f".permute{last}", safe=False)
+                yield from suffixed(used, f".permute{last}", safe=False)
         for turned in fitting(shape, lambda other: same(other[-1], wanted), transposed):
-            yield from suffixed(analysis, used, turned.suffix, safe=False)
-            yield from suffixed_at_birth(analysis, used, turned.suffix)
+            yield from suffixed(used, turned.suffix, safe=False)
+            yield from suffixed_at_birth(used, turned.suffix)
         yield from fitted(analysis, used, lambda other: same(other[-1], wanted), squeezed)
         if same(dims.multiply(got, 2), wanted):
             yield from both_directions(analysis, used.tensor)
@@ -156,7 +156,7 @@ def _for_linear(
         yield from change_argument(analysis, layer, 0, "in_features", got)
     if is_number(wanted):
         if len(shape) == 4 and same(shape[1], wanted):
-            yield from suffixed(analysis, used, ".mean(dim=(2, 3))", safe=False)
+            yield from suffixed(used, ".mean(dim=(2, 3))", safe=False)
         yield from _previous_layer(analysis, used.tensor, wanted)
     yield from state_unpacked(analysis, failure)
     if len(shape) == 4:
@@ -182,8 +182,8 @@ def _one_sample(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
             node = site.call.args[0]  # Of a Sequential.
         method = site.scene.function is not None and site.scene.function.name == "forward"
         if node is not None and not method:
-            yield appended(analysis, site, node, ".unsqueeze(0)")
-        yield from batched_by_callers(analysis, node, site.scene, safe=True)
+            yield appended(site, node, ".unsqueeze(0)")
+        yield from batched_by_callers(node, site.scene, safe=True)
 
 
 def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[Candidate]:
@@ -198,7 +198,7 @@ def _before_parts(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator[C
 
 def _flattened(analysis: Analysis, layer: LibraryModule, used: Operand) -> Iterator[Candidate]:
     """The input flattened where it is written, or by a layer in front where the layers stand in a list."""
-    yield from suffixed(analysis, used, ".flatten(1)")
+    yield from suffixed(used, ".flatten(1)")
     place = place_in_list(analysis, layer)
     if place is not None and used.node is None:
         source, elements, index = place
@@ -249,7 +249,7 @@ def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator
         return
 
 
-def _key_widths(analysis: Analysis, layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
+def _key_widths(layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
     """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
     site, built = layer.site, as_kind(given_argument(layer, 0, "embed_dim"), int)
     widths = [used.shape[-1] for used in given[1:3]]
@@ -292,21 +292,21 @@ def _has(place: int, wanted: Size, shape: Shape) -> bool:
 def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
     inner = left.shape[-1], right.shape[_inner(right.shape)]
     for used in (right, left):
-        yield from reversed_alone(analysis, used)
+        yield from reversed_alone(used)
     for used, mine, wanted in ((left, *inner), (right, *inner[::-1])):
         if same(dims.multiply(mine, 2), wanted):
             yield from both_directions(analysis, used.tensor)
     if len(left.shape) > 1 < len(right.shape) and same(right.shape[-1], left.shape[-2]):
-        yield from exchanged(analysis, left, right)
+        yield from exchanged(left, right)
     for used, other, mine, wanted in (
         (right, left, right.shape[-1], left.shape[-1]),
         (left, right, left.shape[_inner(left.shape)], right.shape[_inner(right.shape)]),
     ):
         if len(used.shape) > 1 and same(mine, wanted) and other.shape:
-            yield from suffixed(analysis, used, ".T" if len(used.shape) == 2 else ".transpose(-2, -1)", safe=False)
+            yield from suffixed(used, ".T" if len(used.shape) == 2 else ".transpose(-2, -1)", safe=False)
     if is_number(left.shape[-1]) and is_number(right.shape[_inner(right.shape)]):
-        yield from resized(analysis, right.tensor, _inner(right.shape), left.shape[-1])
-        yield from resized(analysis, left.tensor, -1, right.shape[_inner(right.shape)])
+        yield from resized(right.tensor, _inner(right.shape), left.shape[-1])
+        yield from resized(left.tensor, -1, right.shape[_inner(right.shape)])
         for used, wanted in ((left, right.shape[_inner(right.shape)]), (right, left.shape[-1])):
             if is_number(wanted):
                 yield from _previous_layer(analysis, used.tensor, wanted)
@@ -329,7 +329,7 @@ def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
     return None
 
 
-def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
+def _equations(operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
     """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
     node = operation.site.call
     equation = as_kind(operation.args[0], str) if operation.args else None
@@ -342,14 +342,14 @@ def _equations(analysis: Analysis, operation: Operation, given: list[Operand]) -
     if any(len(term) != len(used.shape) for term, used in zip(terms, given)):
         for changed, result in (*_shortened(terms, given, output, bool(arrow)), *_lengthened(terms, given, output)):
             text = _quoted(operation.site.source, node.args[0], ",".join(changed) + arrow + result)
-            yield replaced(analysis, operation.site, node.args[0], text, safe=False)
+            yield replaced(operation.site, node.args[0], text, safe=False)
         return
     for index in range(len(terms) - 1, -1, -1):
         for letters in _letters(terms, given, index, output if arrow else ""):
             changed = [*terms[:index], letters, *terms[index + 1 :]]
             if _agree(changed, given):
                 text = _quoted(operation.site.source, node.args[0], ",".join(changed) + arrow + output)
-                yield replaced(analysis, operation.site, node.args[0], text, safe=False)
+                yield replaced(operation.site, node.args[0], text, safe=False)
 
 
 def _quoted(source: SourceText, node: ast.expr, text: str) -> str:

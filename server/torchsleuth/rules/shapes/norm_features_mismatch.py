@@ -122,22 +122,22 @@ def _candidates(
     if len(used.shape) == 3 and built is not None and same(used.shape[1 if axis == -1 else 2], built):
         yield from permuted_before(analysis, used, (0, 2, 1))
         if axis == -1:
-            yield from suffixed_at_birth(analysis, used, ".transpose(1, 2)")
-        yield from _turned(analysis, failure, used)
+            yield from suffixed_at_birth(used, ".transpose(1, 2)")
+        yield from _turned(failure, used)
     rank = len(used.shape)
     elsewhere = rank > 2 and built is not None and same(used.shape[1 if axis == -1 else -1], built)
     if rank > 3 and elsewhere:
         last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
         yield from permuted_before(analysis, used, last if axis == -1 else first)
-        yield from _turned(analysis, failure, used, *((last, first) if axis == -1 else (first, last)))
+        yield from _turned(failure, used, *((last, first) if axis == -1 else (first, last)))
     node = argument_node(module, position, name)
     if features is not None:
         written = module.site.source.segment(node) if node is not None and module.site else ""
         if is_display(node) and module.site is not None:
-            yield from _each_size(analysis, module, node, used.shape)
+            yield from _each_size(module, node, used.shape)
         if written.startswith(("(", "[")) and node is not None and module.site is not None:
             sizes = used.shape[-len(getattr(node, "elts", [0])) :]
-            yield replaced(analysis, module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
+            yield replaced(module.site, node, f"[{', '.join(dims.text(size) for size in sizes)}]")
         for made in change_argument(analysis, module, position, name, features):
             yield Candidate(made.title, made.edits, safe=not elsewhere)
     for layer in layers_behind(analysis, used.tensor, "Conv", "Linear"):
@@ -148,9 +148,7 @@ def _candidates(
         break
 
 
-def _each_size(
-    analysis: Analysis, module: LibraryModule, node: ast.List | ast.Tuple, shape: Shape
-) -> Iterator[Candidate]:
+def _each_size(module: LibraryModule, node: ast.List | ast.Tuple, shape: Shape) -> Iterator[Candidate]:
     """The sizes of a normalized shape by which it differs, each out of what is written there: ``side // stride``."""
     built = given_argument(module, 0, "normalized_shape")
     items = items_of(built)
@@ -170,7 +168,6 @@ def _each_size(
 
 
 def _turned(
-    analysis: Analysis,
     failure: OperatorFailure,
     used: Operand,
     there: tuple[int, ...] | None = None,

@@ -82,20 +82,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
     yield from kinds.converted(analysis, failure)
-    yield from _called(analysis, failure)
+    yield from _called(failure)
     yield from last_step(analysis, failure)
-    yield from one_part(analysis, failure)
-    yield from _stacked(analysis, failure)
+    yield from one_part(failure)
+    yield from _stacked(failure)
     if "NoneType" in finding.message:
         yield from returned(analysis, finding.at.path)
     yield from state_unpacked(analysis, failure)
-    yield from _made_plain(analysis, failure)
+    yield from _made_plain(failure)
     yield from _folded_alike(analysis, failure)
-    yield from _gathered(analysis, failure)
-    yield from _with_offsets(analysis, failure)
-    yield from _wide_as_added(analysis, failure)
+    yield from _gathered(failure)
+    yield from _with_offsets(failure)
+    yield from _wide_as_added(failure)
     yield from _enough_for_shuffle(analysis, failure)
-    yield from _in_any_order(analysis, failure)
+    yield from _in_any_order(failure)
     yield from _coordinates_last(analysis, failure)
 
 
@@ -105,16 +105,16 @@ def _holds_tensors(failure: OperatorFailure) -> bool:
     return plain and len({given.spec.shape for given in operands(failure.operation)}) == 1
 
 
-def _stacked(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _stacked(failure: OperatorFailure) -> Iterator[Candidate]:
     """``torch.stack([x, y])``"""
     call = failure.operation.site.call
     if _holds_tensors(failure) and call is not None and len(call.args) == 1:
         name = failure.operation.site.source.segment(call.func)
         if name.endswith("tensor"):
-            yield replaced(analysis, failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
+            yield replaced(failure.operation.site, call.func, f"{name.removesuffix('tensor')}stack")
 
 
-def _in_any_order(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _in_any_order(failure: OperatorFailure) -> Iterator[Candidate]:
     """``enforce_sorted=False`` for sequences that are packed in the order in which they come."""
     site = failure.operation.site
     if "`enforce_sorted` is True" in failure.failure.message and site.call is not None:
@@ -145,7 +145,7 @@ def _enough_for_shuffle(analysis: Analysis, failure: OperatorFailure) -> Iterato
         return
 
 
-def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _gathered(failure: OperatorFailure) -> Iterator[Candidate]:
     """gather for an index_select with positions of their own for each sample."""
     operation, call = failure.operation, failure.operation.site.call
     given = operands(operation)
@@ -161,20 +161,20 @@ def _gathered(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     if rest:
         sizes = ", ".join(f"{rows}.size({axis})" for axis in range(2, len(table.shape)))
         places = f"{places}{'.unsqueeze(-1)' * rest}.expand(-1, -1, {sizes})"
-    yield replaced(analysis, operation.site, call, f"{rows}.gather(1, {places})", safe=False)
+    yield replaced(operation.site, call, f"{rows}.gather(1, {places})", safe=False)
 
 
-def _wide_as_added(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _wide_as_added(failure: OperatorFailure) -> Iterator[Candidate]:
     """Makes the target of an addition of rows, such as a sum for each graph, as wide as the rows."""
     operation, given = failure.operation, operands(failure.operation)
     dim = operation.argument(1, "dim")
     if "source tensor shape must match" in failure.failure.message and len(given) == 3:
         for axis, (size, wanted) in enumerate(zip(given[0].shape, given[2].shape)):
             if axis != dim and not same(size, wanted):
-                yield from resized(analysis, given[0].tensor, axis, wanted)
+                yield from resized(given[0].tensor, axis, wanted)
 
 
-def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _with_offsets(failure: OperatorFailure) -> Iterator[Candidate]:
     """The offsets that are at hand, for an EmbeddingBag that is given all bags in one row."""
     call, frame = failure.operation.site.call, failure.operation.site.scene
     if "offsets has to be" in failure.failure.message and call is not None:
@@ -182,7 +182,7 @@ def _with_offsets(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
             yield added_argument(failure.operation.site.source, call, str(name))
 
 
-def _called(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _called(failure: OperatorFailure) -> Iterator[Candidate]:
     """``nn.CrossEntropyLoss()(output, target)`` where tensors are given to the constructor: of the module that fails, or
     of one that is given to it."""
     operation, given = failure.operation, _made_of_tensors(failure)
@@ -238,17 +238,17 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
         if new is not None and (old is None or ast.dump(old) != ast.dump(new)):
             text = source.segment(new)
             if old is not None:
-                yield replaced(analysis, fold.site, old, text)
+                yield replaced(fold.site, old, text)
             else:
                 yield added_argument(source, node, f"{name}={text}")
 
 
-def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidate]:
+def _made_plain(failure: OperatorFailure) -> Iterator[Candidate]:
     """Of several elements, what a condition or a number can be made of; of an array that is a view, a copy."""
     error, given = failure.failure.message, operands(failure.operation)
     node = failure.operation.site.call
     if "array.copy()" in error and node is not None and node.args:
-        yield appended(analysis, failure.operation.site, node.args[0], ".copy()")
+        yield appended(failure.operation.site, node.args[0], ".copy()")
     if not given or given[0].node is None:
         return
     if "must be tuple of Tensors" in error and node is not None and all(used.node for used in given):
@@ -259,10 +259,10 @@ def _made_plain(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candid
             yield Candidate(title, (edits.replace_between(source, node.args[0], node.args[len(parts) - 1], text),))
     if "Boolean value of Tensor" in error:
         for suffix in (".any()", ".all()"):
-            yield from suffixed(analysis, given[0], suffix, safe=False)
+            yield from suffixed(given[0], suffix, safe=False)
     elif any(part in error for part in ("only one element tensors", "cannot be converted to Scalar", "format string")):
         for suffix in (".mean()", ".sum()"):
-            yield from suffixed(analysis, given[0], suffix, safe=False)
+            yield from suffixed(given[0], suffix, safe=False)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -66,12 +66,12 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, used: Operand) -> 
     operation = failure.operation
     behind = [item for _, item in lineage(analysis, used.tensor)]
     if operation.module is not None and operation.module.type_name.startswith("Conv"):
-        yield from _unsafe(padding(analysis, operation.module))
+        yield from _unsafe(padding(operation.module))
     else:
         yield from _dropped(analysis, operation)
     for item in behind:
         if item.module is not None and item.module.type_name.startswith("Conv"):
-            yield from _unsafe(padding(analysis, item.module))
+            yield from _unsafe(padding(item.module))
     for item in behind:
         yield from _dropped(analysis, item)
     if operation.module is not None and operation.module.type_name.startswith("Conv"):
@@ -96,7 +96,7 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
         if count is not None and isinstance(count[0], ast.Constant) and isinstance(count[0].value, int):
             number, frame = count
             at = frame.site(number)
-            yield replaced(analysis, at, number, str(int(count[0].value) - 1), safe=False)
+            yield replaced(at, number, str(int(count[0].value) - 1), safe=False)
     elif is_display(node) and len(node.elts) > 2:
         source, texts = at.source, [ast.unparse(part) for part in node.elts]
         repeated = [place for place in range(1, len(texts)) if texts[place] == texts[place - 1]]
@@ -126,7 +126,7 @@ def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:
     if site is not None and site.call is not None:
         yield added_argument(site.source, site.call, "ceil_mode=True", safe=False)
     if node is not None and given and given[0].node is not None and given[0].node is not node:
-        made = replaced(analysis, operation.site, node, operation.site.source.segment(given[0].node))
+        made = replaced(operation.site, node, operation.site.source.segment(given[0].node))
         yield Candidate(title, made.edits, safe=False)
 
 

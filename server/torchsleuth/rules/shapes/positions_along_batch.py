@@ -49,7 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(operation.site.span)
                 text = message("positions.batch", table=table.text("the table"), used=used.text("the input"))
                 places = tuple(call_trail(operation.site.scene, limit=1))
-                yield Finding(operation.site.span, text, places, _along_steps(analysis, operation, cut))
+                yield Finding(operation.site.span, text, places, _along_steps(operation, cut))
 
 
 def _cut(table: Operand) -> ast.Subscript | None:
@@ -76,7 +76,7 @@ def _is_along_samples(used: Operand, table: Operand) -> bool:
     return several and same(rows[0], shape[0]) and same(rows[2], shape[2])
 
 
-def _along_steps(analysis: Analysis, operation: Operation, cut: ast.Subscript) -> Iterator[Candidate]:
+def _along_steps(operation: Operation, cut: ast.Subscript) -> Iterator[Candidate]:
     """``table[: x.size(1)].transpose(0, 1)``"""
     source = operation.site.source
     rows = as_kind(_rows(cut), ast.Slice)

@@ -94,42 +94,42 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, given: list[Operan
     name = operation.name
     node = operation.site.node
     if name in _BY_INDEX:
-        yield from _index(analysis, failure, given)
+        yield from _index(failure, given)
     elif name == "getitem" and isinstance(node, ast.Subscript):
-        yield from _subscript(analysis, failure, node, given[0])
+        yield from _subscript(failure, node, given[0])
     elif name == "permute" and isinstance(node, ast.Call):
-        yield from _permutation(analysis, failure, node, given[0])
+        yield from _permutation(failure, node, given[0])
     elif name == "interpolate" and isinstance(node, ast.Call):
-        yield from _spatial_part(analysis, failure, node, given[0])
+        yield from _spatial_part(failure, node, given[0])
     elif name == "repeat" and isinstance(node, ast.Call):
-        yield from _repeats(analysis, failure, node, given[0])
+        yield from _repeats(failure, node, given[0])
         return
     elif operation.module is not None:
-        yield from _maps(analysis, failure, given[0])
-        yield from _layer(analysis, failure, given[0])
+        yield from _maps(failure, given[0])
+        yield from _layer(failure, given[0])
     else:
-        yield from _product(analysis, failure, name, given)
+        yield from _product(failure, name, given)
     if not operation.written and isinstance(node, ast.Call) and len(node.args) == 1:
         for index in (0, 1):
-            yield appended(analysis, operation.site, node.args[0], f".unsqueeze({index})", safe=False)
+            yield appended(operation.site, node.args[0], f".unsqueeze({index})", safe=False)
     for used in given[:2]:
         rank = len(used.shape)
         for index in (1, 0, -1) if rank else (0,):
-            yield from suffixed(analysis, used, f".unsqueeze({index})", index == 1)
+            yield from suffixed(used, f".unsqueeze({index})", index == 1)
         yield from fitted(analysis, used, lambda shape: True, squeezed)
         if rank > 2:
-            yield from suffixed(analysis, used, ".flatten(1)", safe=False)
+            yield from suffixed(used, ".flatten(1)", safe=False)
 
 
-def _spatial_part(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
+def _spatial_part(failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """``size=x.shape[2:]`` for ``size=x.shape[1:]``, as many as the input has spatial dimensions."""
     size = argument_of(call, 1, "size")
     wanted = last_sizes(size, len(used.shape) - 2)
     if size is not None and wanted is not None:
-        yield replaced(analysis, failure.operation.site, size, ast.unparse(wanted))
+        yield replaced(failure.operation.site, size, ast.unparse(wanted))
 
 
-def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -> Iterator[Candidate]:
+def _index(failure: OperatorFailure, given: list[Operand]) -> Iterator[Candidate]:
     """An index vector as a column, and the column that is picked as a vector again."""
     table = given[0]
     index = next((used for used in given[1:] if used.name in (2, "index", "indices")), None)
@@ -143,10 +143,10 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
     if missing > 0 and values is not None and len(values.shape) == len(table.shape):
         # Whole rows are added: each row's index for all its columns.
         row = ".unsqueeze(-1)" if missing == 1 else f"[..., {', '.join(['None'] * missing)}]"
-        yield from suffixed(analysis, index, f"{row}.expand_as({values.text('').strip('`')})")
+        yield from suffixed(index, f"{row}.expand_as({values.text('').strip('`')})")
     elif missing == 1 and name == "gather" and len(index.shape) > 1 and table.node is not None:
         kept = ", ".join(["-1"] * len(index.shape))
-        yield from suffixed(analysis, index, f".unsqueeze(-1).expand({kept}, {written(source, table.node)}.size(-1))")
+        yield from suffixed(index, f".unsqueeze(-1).expand({kept}, {written(source, table.node)}.size(-1))")
     if missing == 1 and values is None:
         column = append(source, index.node, ".unsqueeze(1)")
         text = message("fix.append", expression=source.segment(index.node), suffix=".unsqueeze(1)")
@@ -154,10 +154,10 @@ def _index(analysis: Analysis, failure: OperatorFailure, given: list[Operand]) -
         if not name.startswith("scatter"):
             yield Candidate(picked, (column, edits.insert_after_node(source, node, ".squeeze(1)")))
         yield Candidate(text, (column,))
-        yield from suffixed(analysis, index, ".unsqueeze(-1)")
+        yield from suffixed(index, ".unsqueeze(-1)")
 
 
-def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
+def _repeats(failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """``repeat`` with a number for each dimension: 1 for those that are left out, behind or in front."""
     numbers = call.args
     if len(numbers) == 1 and is_display(numbers[0]):
@@ -170,7 +170,7 @@ def _repeats(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used:
             yield Candidate(message("fix.replace", old=old, new=new), (edit,))
 
 
-def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript, used: Operand) -> Iterator[Candidate]:
+def _subscript(failure: OperatorFailure, node: ast.Subscript, used: Operand) -> Iterator[Candidate]:
     """The same indices without one that takes a whole dimension, or without the last ones."""
     key = node.slice
     source = failure.operation.site.source
@@ -178,14 +178,14 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
         # What loss.data[0] was before there were tensors without dimensions.
         owner = node.value
         owner = owner.value if is_attribute(owner, "data") else owner
-        yield replaced(analysis, failure.operation.site, node, f"{source.segment(owner)}.item()", safe=True)
+        yield replaced(failure.operation.site, node, f"{source.segment(owner)}.item()", safe=True)
     if not isinstance(key, ast.Tuple):
         return
     parts = list(key.elts)
     excess = sum(not _is_none(part) for part in parts) - len(used.shape)
     whole = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice) and ast.unparse(part) == ":"]
     if len(whole) == len(used.shape):
-        yield replaced(analysis, failure.operation.site, node, source.segment(node.value), safe=False)
+        yield replaced(failure.operation.site, node, source.segment(node.value), safe=False)
     options: list[list[ast.expr]] = []
     if excess == 1 and not any(is_literal(part, ...) for part in parts):
         options += [parts[:index] + parts[index + 1 :] for index in reversed(whole)]
@@ -193,17 +193,15 @@ def _subscript(analysis: Analysis, failure: OperatorFailure, node: ast.Subscript
         options.append(parts[: len(parts) - excess])
     for option in options:
         if option:
-            yield replaced(
-                analysis, failure.operation.site, key, ", ".join(source.segment(part) for part in option), safe=False
-            )
-    yield replaced(analysis, failure.operation.site, node, source.segment(node.value), safe=False)
+            yield replaced(failure.operation.site, key, ", ".join(source.segment(part) for part in option), safe=False)
+    yield replaced(failure.operation.site, node, source.segment(node.value), safe=False)
 
 
 def _is_none(node: ast.expr) -> bool:
     return is_literal(node, None)
 
 
-def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
+def _permutation(failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:
     """The same order for a tensor with a batch in front, or without one."""
     places = call.args
     if len(places) == 1 and is_display(places[0]):
@@ -227,10 +225,10 @@ def _permutation(analysis: Analysis, failure: OperatorFailure, call: ast.Call, u
     yield Candidate(message("fix.replace", old=old, new=new), (edit,))
     for index in (0, 1):
         if len(order) == rank + 1 and used.node is not None:
-            yield from suffixed(analysis, used, f".unsqueeze({index})", safe=False)
+            yield from suffixed(used, f".unsqueeze({index})", safe=False)
 
 
-def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
+def _layer(failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
     """The layer of the same kind for as many dimensions as the input has: BatchNorm2d after a Conv2d."""
     layer = failure.operation.module
     assert layer is not None
@@ -243,16 +241,16 @@ def _layer(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Itera
         source = site.source
         old = source.segment(site.call.func)
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
-            yield replaced(analysis, site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
+            yield replaced(site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
     missing = int(found[0][0]) + 2 - len(used.shape)
     channels = as_kind(given_argument(layer, 0, "in_channels"), int)
     if missing > 1 and len(used.shape) == 2 and channels is not None and same(used.shape[1], channels):
         # Vectors as maps of one point, such as the noise of a generator.
-        yield from made_wider(analysis, used, missing)
-        yield from suffixed(analysis, used, f"[:, :{', None' * missing}]", safe=False)
+        yield from made_wider(used, missing)
+        yield from suffixed(used, f"[:, :{', None' * missing}]", safe=False)
 
 
-def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
+def _maps(failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
     """Rows of 784 numbers for a Conv2d of one channel: pictures of 28 x 28."""
     operation, layer = failure.operation, failure.operation.module
     channels = as_kind(given_argument(layer, 0, "in_channels"), int) if layer is not None else None
@@ -264,12 +262,12 @@ def _maps(analysis: Analysis, failure: OperatorFailure, used: Operand) -> Iterat
         suffix = f".reshape(-1, {channels}, {side}, {side})"
         node = operation.site.call
         if not operation.written and node is not None and len(node.args) == 1:
-            yield appended(analysis, operation.site, node.args[0], suffix)
+            yield appended(operation.site, node.args[0], suffix)
         else:
-            yield from suffixed(analysis, used, suffix)
+            yield from suffixed(used, suffix)
 
 
-def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: list[Operand]) -> Iterator[Candidate]:
+def _product(failure: OperatorFailure, name: str, given: list[Operand]) -> Iterator[Candidate]:
     site = failure.operation.site
     node = site.call
     if node is None:
@@ -280,20 +278,18 @@ def _product(analysis: Analysis, failure: OperatorFailure, name: str, given: lis
         texts = [source.segment(used.node) for used in given[:2] if used.node is not None]
         if name == "bmm" and len(given) > 1 and same(given[0].shape[0], given[1].shape[0]):
             # One vector for each sample: what a product of matrices made of it would mix the samples.
-            yield from _one_vector_each(analysis, *given[:2])
+            yield from _one_vector_each(*given[:2])
         elif torch and len(texts) == 2:
-            yield replaced(analysis, site, node, f"{torch}.matmul({', '.join(texts)})")
+            yield replaced(site, node, f"{torch}.matmul({', '.join(texts)})")
     if name == "t" and isinstance(node.func, ast.Attribute):
-        yield replaced(analysis, site, node, f"{source.segment(node.func.value)}.transpose(-2, -1)")
+        yield replaced(site, node, f"{source.segment(node.func.value)}.transpose(-2, -1)")
 
 
-def _one_vector_each(analysis: Analysis, left: Operand, right: Operand) -> Iterator[Candidate]:
+def _one_vector_each(left: Operand, right: Operand) -> Iterator[Candidate]:
     if len(left.shape) == 2 and len(right.shape) == 3:
-        yield from suffixed(analysis, left, ".unsqueeze(1)" if same(left.shape[1], right.shape[1]) else ".unsqueeze(2)")
+        yield from suffixed(left, ".unsqueeze(1)" if same(left.shape[1], right.shape[1]) else ".unsqueeze(2)")
     if len(right.shape) == 2 and len(left.shape) == 3:
-        yield from suffixed(
-            analysis, right, ".unsqueeze(2)" if same(right.shape[1], left.shape[2]) else ".unsqueeze(1)"
-        )
+        yield from suffixed(right, ".unsqueeze(2)" if same(right.shape[1], left.shape[2]) else ".unsqueeze(1)")
 
 
 RULE = Rule(FAULTS[CODE], find)

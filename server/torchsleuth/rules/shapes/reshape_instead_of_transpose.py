@@ -76,9 +76,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         axis = _misplaced(analysis, call, node, old, new)
         merged = _merged(analysis, call) if axis is None and len(new) > 1 and old else None
         if axis is not None:
-            found[key] = call, old, new, _finding(analysis, call, node, old, new, axis)
+            found[key] = call, old, new, _finding(call, node, old, new, axis)
         elif merged is not None and same_shape(new[:2], merged[::-1]) and dims.equal(*merged) is not True:
-            found[key] = call, old, new, _cut_again(analysis, call, node, merged)
+            found[key] = call, old, new, _cut_again(call, node, merged)
         else:
             others.add((_function(call), old, new))
     # A view back to the shape that was merged and split before puts everything where it was.
@@ -182,9 +182,7 @@ def _is_shape(node: ast.expr) -> bool:
     return is_method_call(node, "size") and not node.args
 
 
-def _finding(
-    analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]
-) -> Finding:
+def _finding(call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]) -> Finding:
     name = expression_text(_receiver(call, node), "the tensor")
     text = message(
         "reshape.scrambles",
@@ -198,7 +196,7 @@ def _finding(
     tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input"), Tensor)
     places = origin_trail(tensor, name) if tensor is not None else []
     places += call_trail(call.site.scene, limit=1)
-    return Finding(call.site.span, text, tuple(places), _candidates(analysis, call, node, old, new, axis))
+    return Finding(call.site.span, text, tuple(places), _candidates(call, node, old, new, axis))
 
 
 def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
@@ -219,7 +217,7 @@ def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
     return None
 
 
-def _cut_again(analysis: Analysis, call: LibraryCall, node: ast.Call, merged: Shape) -> Finding:
+def _cut_again(call: LibraryCall, node: ast.Call, merged: Shape) -> Finding:
     """Two dimensions that were merged, cut apart in the other order."""
     receiver = _receiver(call, node)
     name = expression_text(receiver, "the tensor")
@@ -230,7 +228,7 @@ def _cut_again(analysis: Analysis, call: LibraryCall, node: ast.Call, merged: Sh
     if receiver is not None and len(nodes) > 1:
         sizes = ", ".join(source.segment(part) for part in _swapped(tuple(nodes), 0, 1))
         new = f"{written(source, receiver)}.view({sizes}).transpose(0, 1)"
-        candidates.append(replaced(analysis, call.site, node, new))
+        candidates.append(replaced(call.site, node, new))
     places = (
         (*origin_trail(tensor, name), *call_trail(call.site.scene, limit=1))
         if isinstance(tensor := call.receiver, Tensor)
@@ -250,7 +248,7 @@ def _text(shape: Shape) -> str:
 
 
 def _candidates(
-    analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]
+    call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]
 ) -> Iterator[Candidate]:
     receiver = _receiver(call, node)
     if receiver is None:
@@ -261,25 +259,25 @@ def _candidates(
     from_index, to_index = axis
     if len(old) == len(new):
         orders = [order for order in permutations(range(len(old))) if order[to_index] == from_index]
-        named = _named_order(analysis, call.site.scene, nodes)
+        named = _named_order(call.site.scene, nodes)
         for order in ([named] if named in orders else []) + orders:
             if order is not None and same_shape(tuple(old[index] for index in order), new):
-                yield replaced(analysis, call.site, node, f"{text}{_move(order)}")
+                yield replaced(call.site, node, f"{text}{_move(order)}")
     if len(new) < len(old) and axis[0] != axis[1]:
         for order in permutations(range(len(old))):
             if _gathered(old, order, new, axis):
                 moved = ", ".join(str(index) for index in order)
-                yield replaced(analysis, call.site, node, f"{text}.permute({moved}).reshape({', '.join(sizes)})")
+                yield replaced(call.site, node, f"{text}.permute({moved}).reshape({', '.join(sizes)})")
                 break
     for first, second in ((1, 2), (0, 1), (2, 3)):
         if len(new) == len(old) + 1 and second < len(new) and to_index in (first, second):
             if all(_fits(old, _swapped(new, first, second), index) for index in range(len(old))):
                 view = f"{text}.view({', '.join(_swapped(tuple(sizes), first, second))}).transpose({first}, {second})"
-                yield replaced(analysis, call.site, node, view)
+                yield replaced(call.site, node, view)
         if len(new) == len(old) - 1 and second < len(old) and {from_index, to_index} == {first, second}:
             if all(_fits(new, _swapped(old, first, second), index) for index in range(len(new))):
                 moved = f"{text}.transpose({first}, {second}).reshape({', '.join(sizes)})"
-                yield replaced(analysis, call.site, node, moved)
+                yield replaced(call.site, node, moved)
 
 
 def _gathered(old: Shape, order: tuple[int, ...], new: Shape, axis: tuple[int, int]) -> bool:
@@ -305,7 +303,7 @@ def _swapped(items: tuple[T, ...], first: int, second: int) -> tuple[T, ...]:
     return tuple(changed)
 
 
-def _named_order(analysis: Analysis, frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
+def _named_order(frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
     """The order that names from one unpacked shape ask for: (0, 2, 1) for ``b, c, t`` after ``b, t, c = x.shape``."""
     scope = frame.scope
     names = [plain_name(node) or "" for node in nodes]

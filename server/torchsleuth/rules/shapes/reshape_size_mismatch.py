@@ -105,10 +105,10 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         yield from wide
     yield from _equal_sides(source, sizes, values, operation.specs[0].shape)
     yield from _shares(source, sizes, values, total)
-    yield from _one_changed(analysis, failure, sizes, values)
+    yield from _one_changed(failure, sizes, values)
     yield from wide
     for size, value in zip(sizes, values):
-        yield from _where_written(analysis, failure, size, _divisors(value, operation.specs[0].shape))
+        yield from _where_written(failure, size, _divisors(value, operation.specs[0].shape))
 
 
 def _flattened(analysis: Analysis, operation: Operation, flat: Edit, width: object) -> Iterator[Candidate]:
@@ -121,9 +121,7 @@ def _flattened(analysis: Analysis, operation: Operation, flat: Edit, width: obje
                 yield Candidate(f"{message('fix.flatten')}; {made.title}", (flat, *made.edits))
 
 
-def _one_changed(
-    analysis: Analysis, failure: OperatorFailure, sizes: list[ast.expr], values: list[object]
-) -> Iterator[Candidate]:
+def _one_changed(failure: OperatorFailure, sizes: list[ast.expr], values: list[object]) -> Iterator[Candidate]:
     """One of the sizes as the others leave it."""
     spec, source = failure.operation.specs[0], failure.operation.site.source
     uneven, total = any(_divisors(value, spec.shape) for value in values), as_kind(spec.numel(), int)
@@ -140,7 +138,7 @@ def _one_changed(
                 continue  # As many samples as there are, by their name.
             new = str(total // product)
             title = message("fix.size", old=source.segment(size), new=new)
-            there = list(_where_written(analysis, failure, size, [new]))
+            there = list(_where_written(failure, size, [new]))
             yield from there  # Rather than here, where the size has a name.
             yield Candidate(title, (edits.replace(source, size, new),), safe=not there)
 
@@ -163,7 +161,7 @@ def batch_kept(analysis: Analysis, tensor: Tensor, batch: dims.Size) -> Iterator
         for index in range(1, len(sizes)):
             rest = as_kind(dims.product([value for place, value in enumerate(values) if place not in (0, index)]), int)  # type: ignore[misc]
             if rest is not None and rest > 0 and features % rest == 0 and features // rest != values[index]:
-                yield replaced(analysis, operation.site, sizes[index], str(features // rest))
+                yield replaced(operation.site, sizes[index], str(features // rest))
         return
 
 
@@ -211,7 +209,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     for index, node in enumerate(written.elts):
         rest = as_kind(dims.product((*sizes[:index], *sizes[index + 1 :])), int)
         if is_number(width) and rest is not None and rest > 0 and width % rest == 0:
-            yield replaced(analysis, site.scene.site(node), node, str(width // rest), safe=False)
+            yield replaced(site.scene.site(node), node, str(width // rest), safe=False)
 
 
 def _wide_enough(analysis: Analysis, operation: Operation, values: list[object]) -> Iterator[Candidate]:
@@ -260,9 +258,7 @@ def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
                     yield part
 
 
-def _where_written(
-    analysis: Analysis, failure: OperatorFailure, size: ast.expr, options: list[str]
-) -> Iterator[Candidate]:
+def _where_written(failure: OperatorFailure, size: ast.expr, options: list[str]) -> Iterator[Candidate]:
     """Another number where a size was written that came to the call by name: a default, a field of a configuration."""
     place: tuple[ast.expr, Scene] | None = (size, failure.operation.site.scene)
     for _ in range(4):
@@ -270,7 +266,7 @@ def _where_written(
         if place is not None and isinstance(place[0], ast.Constant):
             node, frame = place
             for new in options:
-                yield replaced(analysis, frame.site(node), node, new, safe=False)
+                yield replaced(frame.site(node), node, new, safe=False)
             return
 
 

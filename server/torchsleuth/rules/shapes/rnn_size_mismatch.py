@@ -69,11 +69,11 @@ def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iter
     built, got = as_kind(given_argument(module, 0, "input_size"), int), used.shape[-1]
     if len(used.shape) > 3:
         yield from fitted(analysis, used, lambda shape: same(shape[-1], got), squeezed)
-        yield from suffixed(analysis, used, ".flatten(2)", safe=False)
-        yield from suffixed(analysis, used, ".flatten(0, 1)", safe=False)
+        yield from suffixed(used, ".flatten(2)", safe=False)
+        yield from suffixed(used, ".flatten(0, 1)", safe=False)
     elif is_number(got):
         if len(used.shape) == 3 and built is not None and same(used.shape[1], built):
-            yield from suffixed(analysis, used, ".transpose(1, 2)")
+            yield from suffixed(used, ".transpose(1, 2)")
         yield from change_argument(analysis, module, 0, "input_size", got)
         for layer in layers_behind(analysis, used.tensor, "Linear", "Embedding", "Conv1d"):
             name = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
@@ -104,20 +104,20 @@ def _for_state(analysis: Analysis, module: LibraryModule, state: Operand, wanted
         and len(state.shape) == 3
         and same_shape((state.shape[1], state.shape[0], state.shape[2]), wanted)
     ):
-        yield from suffixed(analysis, state, ".transpose(0, 1)")
+        yield from suffixed(state, ".transpose(0, 1)")
     for axis in range(len(wanted)):
         if len(state.shape) == len(wanted) and not same(state.shape[axis], wanted[axis]):
-            yield from resized(analysis, state.tensor, axis, wanted[axis])
+            yield from resized(state.tensor, axis, wanted[axis])
             if axis == 2 and is_number(state.shape[2]):
                 yield from change_argument(analysis, module, 1, "hidden_size", state.shape[2])
     if len(state.shape) == len(wanted) + 1 and state.shape[0] == 1:
-        yield from suffixed(analysis, state, ".squeeze(0)")
+        yield from suffixed(state, ".squeeze(0)")
     if len(state.shape) == len(wanted) + 1:
-        yield from suffixed(analysis, state, "[-1]", safe=False)
+        yield from suffixed(state, "[-1]", safe=False)
     if len(wanted) == 3 and same_shape(state.shape[1:], wanted[1:]) and _is_more(state.shape[0], wanted[0]):
-        yield from suffixed(analysis, state, f"[-{wanted[0]}:]", safe=False)
+        yield from suffixed(state, f"[-{wanted[0]}:]", safe=False)
     if len(state.shape) == len(wanted) - 1:
-        yield from suffixed(analysis, state, ".unsqueeze(0)")
+        yield from suffixed(state, ".unsqueeze(0)")
 
 
 def _is_more(size: Size, wanted: Size) -> bool:

@@ -158,7 +158,7 @@ def _candidates(
 
     def write(parts: list[str], safe: bool) -> Candidate:
         inner = ", ".join(parts)
-        return replaced(analysis, found.site, target, f"({inner})" if wrapped and len(parts) > 1 else inner, safe)
+        return replaced(found.site, target, f"({inner})" if wrapped and len(parts) > 1 else inner, safe)
 
     count, wanted = found.count, len(names)
     yield from _enumerated(analysis, found, target)
@@ -172,10 +172,10 @@ def _candidates(
             group = f"({', '.join(names[index : index + len(inner)])})"
             yield write([*names[:index], group, *names[index + len(inner) :]], True)
     if isinstance(found.value, Tensor):
-        yield from _chunked(analysis, found, value, wanted)
+        yield from _chunked(found, value, wanted)
         yield write(names[:1], False)
     if count + 1 == wanted and isinstance(value, ast.Attribute | ast.Call):
-        yield from _batched(analysis, found, value)
+        yield from _batched(found, value)
     if count > wanted and not isinstance(found.value, Tensor):
         yield write([*names, *("_" for _ in range(count - wanted))], False)
     elif count < wanted:
@@ -203,20 +203,20 @@ def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.Li
         yield Candidate(title, (group, counted), safe=False)
 
 
-def _chunked(analysis: Analysis, found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
+def _chunked(found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
     """Features that hold several things side by side, such as means and variances, taken apart."""
     shape = shape_of(found.value)
     if value is None or not shape or len(shape) < 2 or not is_number(shape[-1]):
         return
     if isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript) and shape[-1] % wanted == 0:
-        yield appended(analysis, found.site, value, f".chunk({wanted}, dim=-1)")
+        yield appended(found.site, value, f".chunk({wanted}, dim=-1)")
 
 
-def _batched(analysis: Analysis, found: Unpacking, value: ast.expr) -> Iterator[Candidate]:
+def _batched(found: Unpacking, value: ast.expr) -> Iterator[Candidate]:
     """A batch of one where a function that unpacks the sizes of a batch is called with one sample."""
     shape = value.func if isinstance(value, ast.Call) else value
     owner = shape.value if is_attribute(shape, "shape", "size") else None
-    yield from batched_by_callers(analysis, owner, found.site.scene)
+    yield from batched_by_callers(owner, found.site.scene)
 
 
 def _is_read(found: Unpacking, name: str) -> bool:

@@ -76,7 +76,7 @@ def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Findi
         if graph.reached[0] & parts and not node.keywords:
             seen.add(call.site.span)
             source = call.site.source
-            accelerator = _name(analysis, prepared[0])
+            accelerator = _name(prepared[0])
             fixes = []
             if accelerator is not None:
                 new = f"{accelerator}.backward({source.segment(node.func.value)})"
@@ -86,7 +86,7 @@ def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Findi
             yield Finding(call.site.span, text, (place,), fixes)
 
 
-def _name(analysis: Analysis, call: LibraryCall) -> str | None:
+def _name(call: LibraryCall) -> str | None:
     """The name of the accelerator where it is called."""
     node = call.site.call
     return call.site.source.segment(node.func.value) if is_method_call(node) else None
@@ -141,7 +141,7 @@ def _accumulation(analysis: Analysis, made: LibraryCall, steps: int) -> Iterator
     if not regions and "accumulate(" not in source.text and "no_sync" not in source.text:
         text = message("accelerator.accumulate", steps=steps)
         place = steps_seen[0].site.span.related(message("accelerator.divides", steps=steps))
-        yield Finding(source.span(option), text, (place,), tuple(_accumulated(analysis, made, steps_seen[0])))
+        yield Finding(source.span(option), text, (place,), tuple(_accumulated(analysis, steps_seen[0])))
     for region in regions:
         losses = {
             plain_name(call.args[0]) for call in nodes_in(region, ast.Call) if called(call) == "backward" and call.args
@@ -150,20 +150,20 @@ def _accumulation(analysis: Analysis, made: LibraryCall, steps: int) -> Iterator
             value = assigned.value
             divided = as_kind(value, ast.BinOp) if is_binary(value, ast.Div) else None
             names = {plain_name(target) for target in assigned.targets} & (losses - {None})
-            if divided is not None and names and _is_number(analysis, divided.right, option.value, steps):
+            if divided is not None and names and _is_number(divided.right, option.value, steps):
                 fix = replacement(source, divided, source.segment(divided.left))
                 text = message("accelerator.divided", steps=steps, loss=sorted(filter(None, names))[0])
                 place = source.span(option).related(message("accelerator.steps"))
                 yield Finding(source.span(divided), text, (place,), (fix,))
 
 
-def _accumulated(analysis: Analysis, made: LibraryCall, backward: LibraryCall) -> Iterator[Candidate]:
+def _accumulated(analysis: Analysis, backward: LibraryCall) -> Iterator[Candidate]:
     """``with accelerator.accumulate(model):`` around what is done with each batch."""
     prepared = [call for call in analysis.calls.get(f"{_ACCELERATOR}.prepare", ()) if call.certain]
     models = [given for call in prepared for given in call.args if is_module(given)]
     names = backward.site.scene.names.items()
     model = next((name for name, value in names if any(value is one for one in models) and isinstance(name, str)), None)
-    accelerator, path = _name(analysis, backward), backward.site.span.path
+    accelerator, path = _name(backward), backward.site.span.path
     statement = statement_of(analysis, backward.site)
     around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
     loops = of_kind(around, ast.For)
@@ -173,7 +173,7 @@ def _accumulated(analysis: Analysis, made: LibraryCall, backward: LibraryCall) -
         yield Candidate(message("fix.wrap", text=header), changes)
 
 
-def _is_number(analysis: Analysis, divisor: ast.expr, given: ast.expr, steps: int) -> bool:
+def _is_number(divisor: ast.expr, given: ast.expr, steps: int) -> bool:
     """Whether a loss is divided by the number of batches that are accumulated: as a number, or by the same name."""
     own = of_kind([divisor], ast.Constant)
     attribute = isinstance(divisor, ast.Attribute) and divisor.attr == _STEPS

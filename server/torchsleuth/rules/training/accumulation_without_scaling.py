@@ -71,7 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         clipped = bool(analysis.events("clip"))
         for backward, step, condition in found.values():
             adaptive = is_object_named(step.subject, *_ADAPTIVE)
-            yield _finding(analysis, backward, step, condition, hidden=adaptive and not clipped)
+            yield _finding(backward, step, condition, hidden=adaptive and not clipped)
 
 
 def _accumulated(analysis: Analysis, step: Event) -> Event | None:
@@ -145,7 +145,7 @@ def _changes_mean(keyword: ast.keyword) -> bool:
     return keyword.arg in ("weight", "size_average")
 
 
-def _finding(analysis: Analysis, backward: Event, step: Event, condition: ast.expr, hidden: bool) -> Finding:
+def _finding(backward: Event, step: Event, condition: ast.expr, hidden: bool) -> Finding:
     """`hidden`: the optimizer divides by the size of the gradient."""
     source = backward.site.source
     times = source.segment(condition)

@@ -80,7 +80,7 @@ def _loop_without(analysis: Analysis, step: Event) -> ast.For | None:
 
 def _of_step(analysis: Analysis, step: Event, loop: ast.For) -> Finding:
     source, statement = step.site.source, statement_of(analysis, step.site)
-    text = message("step.outside", optimizer=f"`{receiver_text(analysis, step.site)}`", line=loop.lineno)
+    text = message("step.outside", optimizer=f"`{receiver_text(step.site)}`", line=loop.lineno)
     place = source.span(loop.iter).related(message("backward.outside.loop"))
     changes = edits.relocate(source, [statement], loop.body[-1]) if statement is not None else ()
     title = message("fix.move_into", text=source.segment(statement) if statement is not None else "", line=loop.lineno)

@@ -72,10 +72,10 @@ def _of_modules(analysis: Analysis) -> Iterator[Finding]:
             seen.add(call.site.span)
             source = call.site.source
             text = message("state.key.optimizer", given=source.segment(node.args[0]))
-            yield Finding(call.site.span, text, (), tuple(_of_optimizer(analysis, call, node.args[0])))
+            yield Finding(call.site.span, text, (), tuple(_of_optimizer(call, node.args[0])))
 
 
-def _of_optimizer(analysis: Analysis, call: LibraryCall, given: ast.expr) -> Iterator[Candidate]:
+def _of_optimizer(call: LibraryCall, given: ast.expr) -> Iterator[Candidate]:
     """The entry of the same checkpoint whose name speaks of an optimizer."""
     if not isinstance(given, ast.Subscript) or not isinstance(given.value, ast.Name):
         return

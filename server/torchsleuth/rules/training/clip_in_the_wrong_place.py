@@ -99,7 +99,7 @@ def _too_late(analysis: Analysis, clip: Event, before: list[Event], after: list[
     if not any(_of(other, clip, "zero_grad") for other in analysis.trace.events):
         return None
     text = message("clip.late", line=last.site.span.start.line)
-    return _finding(analysis, clip, last, text, _moved_before(analysis, clip, last))
+    return _finding(clip, last, text, _moved_before(analysis, clip, last))
 
 
 def _too_early(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
@@ -111,7 +111,7 @@ def _too_early(analysis: Analysis, clip: Event, before: list[Event], after: list
     if not any(_of(other, clip, "step") for other in after):
         return None
     text = message("clip.early", line=next_backward.site.span.start.line)
-    return _finding(analysis, clip, next_backward, text, _moved_after(analysis, clip, next_backward))
+    return _finding(clip, next_backward, text, _moved_after(analysis, clip, next_backward))
 
 
 def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Event]) -> Finding | None:
@@ -120,7 +120,7 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
     step, late = _first(after, "scaler_step"), _first(after, "unscale")
     if not scaled or step is None or _first(before, "unscale") is not None or _first(before, "backward") is None:
         return None
-    scaler = receiver_text(analysis, step.site)
+    scaler = receiver_text(step.site)
     text = message("clip.scaled", scaler=f"`{scaler}`")
     candidates: tuple[Candidate, ...] = ()
     statement = statement_of(analysis, clip.site)
@@ -133,10 +133,10 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
         line = f"{scaler}.unscale_({optimizer})"
         edit = edits.insert_line_before(analysis.source_of(path), statement, line)
         candidates = (Candidate(message("fix.insert", text=line), (edit,)),)
-    return _finding(analysis, clip, step, text, candidates)
+    return _finding(clip, step, text, candidates)
 
 
-def _finding(analysis: Analysis, clip: Event, other: Event, text: str, candidates: tuple[Candidate, ...]) -> Finding:
+def _finding(clip: Event, other: Event, text: str, candidates: tuple[Candidate, ...]) -> Finding:
     places = (other.site.span.related(message(f"clip.place.{other.kind}")),)
     return Finding(clip.site.span, text, places, candidates)
 

@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
         node, subject = misuse.site.call, as_kind(misuse.value, LibraryObject)
         if subject is not None and subject.type_name == "LBFGS":
-            name = receiver_text(analysis, misuse.site) or "the optimizer"
+            name = receiver_text(misuse.site) or "the optimizer"
             text = message("step.closure", optimizer=f"`{name}`")
             fixes = tuple(_enclosed(analysis, misuse.site, node)) if node is not None else ()
             yield Finding(misuse.site.span, text, (), fixes)

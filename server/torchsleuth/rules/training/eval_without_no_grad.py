@@ -103,7 +103,7 @@ def _evaluates(analysis: Analysis, event: Event, point: LoopPoint) -> bool:
 
 
 def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint) -> Finding:
-    name, path = called_text(analysis, event), point.span.path
+    name, path = called_text(event), point.span.path
     text = message("no_grad.missing", module=f"`{name}`" if name else "the model")
     site, places = _site_in(point, event), tuple[Related, ...]()
     elsewhere = site is not None and site.span.path != event.site.span.path

@@ -48,7 +48,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if is_spread(node.args) or any(k.arg is None for k in node.keywords):
             continue
         receiver = _self_name(call.site.scene)
-        fix = _always_on(analysis, call, node, receiver)
+        fix = _always_on(call, node, receiver)
         if fix is not None and not depends_on_mode(analysis, call.site):
             reported.add(call.site.span)
             name = call.name
@@ -111,9 +111,7 @@ def _self_name(frame: Scene) -> str | None:
     return arguments[0].arg if arguments and function is not None and function.kind == "function" else None
 
 
-def _always_on(
-    analysis: Analysis, call: LibraryCall, node: ast.Call, receiver: str | None
-) -> tuple[Candidate, ...] | None:
+def _always_on(call: LibraryCall, node: ast.Call, receiver: str | None) -> tuple[Candidate, ...] | None:
     """Repairs of a dropout that evaluation does not switch off, None where it is no such."""
     source = call.site.source
     if call.path in _DROPOUTS:

@@ -102,8 +102,8 @@ def _steps(event: Event, step: Event) -> bool:
 
 
 def _instead(analysis: Analysis, step: Event, scale: Event, key: str) -> Finding:
-    scaler = receiver_text(analysis, scale.site)
-    optimizer = receiver_text(analysis, step.site)
+    scaler = receiver_text(scale.site)
+    optimizer = receiver_text(step.site)
     places = (scale.site.span.related(message("scaler.scaled")),)
     candidates: list[Candidate] = []
     statement = statement_of(analysis, step.site)
@@ -129,7 +129,7 @@ def _twice(analysis: Analysis, step: Event, first: Event) -> Finding:
     if statement is not None and is_alone(statement, analysis, path):
         title = message("fix.remove", text=source.segment(statement))
         candidates = (Candidate(title, (edits.remove_line(source, statement.lineno),)),)
-    text = message("scaler.twice", optimizer=f"`{receiver_text(analysis, step.site)}`", line=first.site.span.start.line)
+    text = message("scaler.twice", optimizer=f"`{receiver_text(step.site)}`", line=first.site.span.start.line)
     return Finding(step.site.span, text, places, candidates)
 
 
@@ -145,7 +145,7 @@ def _unscaled_losses(analysis: Analysis, events: list[Event]) -> Iterator[Findin
             continue
         passes = [event for event in events[: step.index] if event.kind == "backward" and same_iteration(step, event)]
         backward = next((event for event in reversed(passes) if feeds(event, optimizer) is True), None)
-        scaler = receiver_text(analysis, step.site)
+        scaler = receiver_text(step.site)
         if backward is None or not backward.certain or scaler is None or _scaling(events, backward) is not None:
             continue
         candidates: list[Candidate] = []
@@ -166,7 +166,7 @@ def _no_update(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
             continue
         if any(event.kind == "scaler_update" and event.subject is step.subject for event in events):
             continue
-        scaler = receiver_text(analysis, step.site)
+        scaler = receiver_text(step.site)
         yield Finding(
             step.site.span, message("scaler.update", scaler=f"`{scaler}`"), (), _updated(analysis, step, scaler)
         )
@@ -206,7 +206,7 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
                 candidates = (moved_after(source, moved, beside),)
         text = message(
             "scaler.early",
-            scaler=f"`{receiver_text(analysis, update.site)}`",
+            scaler=f"`{receiver_text(update.site)}`",
             optimizer=f"`{optimizer_text(analysis, last)}`",
             line=last.site.span.start.line,
         )
@@ -216,10 +216,10 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
 
 def _skipped_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
     """A way back to the next unscale_() that goes past the update() of the scaler."""
-    updated = {receiver_text(analysis, event.site) for event in events if event.kind == "scaler_update"}
-    updated -= {receiver_text(analysis, event.site) for event in events if is_off(event.subject)}
+    updated = {receiver_text(event.site) for event in events if event.kind == "scaler_update"}
+    updated -= {receiver_text(event.site) for event in events if is_off(event.subject)}
     for event in events:
-        scaler = receiver_text(analysis, event.site) if event.kind == "unscale" and event.loops else None
+        scaler = receiver_text(event.site) if event.kind == "unscale" and event.loops else None
         statement = statement_of(analysis, event.site)
         path = event.site.span.path
         if scaler is None or scaler not in updated or statement is None:

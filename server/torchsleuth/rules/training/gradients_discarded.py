@@ -135,7 +135,7 @@ def _moved(analysis: Analysis, clearing: Event, step: Event) -> Iterator[Candida
     here, there = statement_of(analysis, clearing.site), statement_of(analysis, step.site)
     if here is None or there is None or path != step.site.span.path:
         return
-    source, name = analysis.source_of(path), receiver_text(analysis, clearing.site)
+    source, name = analysis.source_of(path), receiver_text(clearing.site)
     if name and is_alone(here, analysis, path) and is_simple(there, analysis, path):
         text = source.segment(here)
         block = next((block for block in blocks_of(analysis.tree(path)) if there in block), [there])

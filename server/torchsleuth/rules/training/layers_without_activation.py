@@ -51,7 +51,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for later, earlier in zip(layers, layers[1:]) if len(layers) >= _SEVERAL else ():
             if _is_wasted(later, earlier) and earlier.site.span not in seen and is_trained(analysis, earlier.module):
                 seen.add(earlier.site.span)
-                yield _finding(analysis, earlier, later, loss)
+                yield _finding(analysis, earlier, loss)
                 break
 
 
@@ -79,7 +79,7 @@ def _is_wasted(later: Operation, earlier: Operation) -> bool:
     return len(numbers) == 3 and numbers[1] >= min(numbers[0], numbers[2]) and earlier.name == later.name == "Linear"
 
 
-def _finding(analysis: Analysis, earlier: Operation, later: Operation, loss: Operation) -> Finding:
+def _finding(analysis: Analysis, earlier: Operation, loss: Operation) -> Finding:
     site = earlier.module.site if earlier.module is not None and earlier.module.site is not None else earlier.site
     place = loss.site.span.related(message("linear.loss"))
     return Finding(site.span, message("linear.whole"), (place,), tuple(_activated(analysis, earlier)))

@@ -115,7 +115,7 @@ def _finding(analysis: Analysis, forward: Event, step: Event) -> Finding:
             "backward.missing.cut", optimizer=f"`{name}`" if name else "the optimizer", line=cut.site.span.start.line
         )
         place = cut.site.span.related(message("backward.missing.detached"))
-        return Finding(step.site.span, text, (place, *places), tuple(_attached(analysis, cut)))
+        return Finding(step.site.span, text, (place, *places), tuple(_attached(cut)))
     text = message(
         "backward.missing",
         optimizer=f"`{name}`" if name else "the optimizer",
@@ -133,7 +133,7 @@ def _cut(analysis: Analysis, forward: Event, step: Event) -> LibraryCall | None:
     return next((call for call in calls if call.receiver is forward.tensor), None)
 
 
-def _attached(analysis: Analysis, cut: LibraryCall) -> Iterator[Candidate]:
+def _attached(cut: LibraryCall) -> Iterator[Candidate]:
     """The same without ``.detach()``."""
     edit = edits.without_attribute(cut.site.source, cut.site.node, "detach")
     if edit is not None:

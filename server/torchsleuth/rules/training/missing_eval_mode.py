@@ -287,7 +287,7 @@ def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:
 
 
 def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
-    name = called_text(analysis, event)
+    name = called_text(event)
     places = (layer.site.span.related(message("eval.missing.layer", layer=layer.name)),)
     text = message(
         "eval.missing",

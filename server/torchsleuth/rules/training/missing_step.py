@@ -105,7 +105,7 @@ def _finding(analysis: Analysis, optimizer: LibraryObject, backward: Event) -> F
     events = analysis.trace.events
     cleared = [event for event in events if event.kind == "zero_grad" and event.subject is optimizer]
     frame = backward.site.scene
-    name = next((receiver_text(analysis, e.site) for e in cleared if e.site.scene.function is frame.function), None)
+    name = next((receiver_text(e.site) for e in cleared if e.site.scene.function is frame.function), None)
     name = name or name_in(frame, optimizer)
     places: tuple[Related, ...] = ()
     if optimizer.site is not None:

@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             for rest, other in terms[1]:
                 if _is_rest(weight, rest) and isinstance(value, ast.Call) and ast.dump(value) == ast.dump(other):
                     text = message("mixture.of_one", term=source.on_one_line(other))
-                    yield Finding(source.span(other), text, (), tuple(_unread(analysis, total, other)))
+                    yield Finding(source.span(other), text, (), tuple(_unread(analysis, other)))
 
 
 def _weighted(term: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -55,7 +55,7 @@ def _is_rest(weight: ast.expr, rest: ast.expr) -> bool:
     )
 
 
-def _unread(analysis: Analysis, total: ast.BinOp, other: ast.expr) -> Iterator[Candidate]:
+def _unread(analysis: Analysis, other: ast.expr) -> Iterator[Candidate]:
     """A name that was bound together with one of the term's, and that nothing reads."""
     source = analysis.source
     tree = analysis.tree(source.path)

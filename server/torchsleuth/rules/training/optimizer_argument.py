@@ -71,35 +71,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue
             seen.add(call.site.span)
             if name in _PARAMETERS:
-                yield from _of_call(analysis, call, call.site.call, name)
+                yield from _of_call(call, call.site.call, name)
             if name == "SGD":
-                yield from _of_decay(analysis, call, call.site.call)
+                yield from _of_decay(call, call.site.call)
             if name in _FALLING:
-                yield from _of_gamma(analysis, call, call.site.call, name)
+                yield from _of_gamma(call, call.site.call, name)
             if name == "LambdaLR":
                 yield from _of_factor(analysis, call)
             if name == "SequentialLR":
-                yield from _of_milestones(analysis, call, call.site.call)
+                yield from _of_milestones(call, call.site.call)
 
 
-def _of_call(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
+def _of_call(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
     written = _written(node, _PARAMETERS[name])
     places = tuple(call_trail(call.site.scene, limit=1))
     source = call.site.source
     wrong = {parameter: part for parameter, part in written.items() if _is_another(parameter, part, name)}
     for parameter, part in wrong.items():
         text = message("argument.another", given=source.on_one_line(part), parameter=parameter, callee=name)
-        yield Finding(source.span(part), text, places, tuple(_exchanged(analysis, call, written, parameter)))
+        yield Finding(source.span(part), text, places, tuple(_exchanged(call, written, parameter)))
         return
     counted = _COUNTS.get(name)
     value = call.get(1, counted) if counted is not None else None
     if counted in written and type(value) is float and not value.is_integer():
         part = written[counted]
         text = message("argument.fraction", parameter=counted, callee=name, value=f"{value:g}")
-        yield Finding(source.span(part), text, places, tuple(_counting(analysis, call, written, counted)))
+        yield Finding(source.span(part), text, places, tuple(_counting(call, written, counted)))
 
 
-def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
+def _of_decay(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
     """Momentum and weight decay in each other's place, by their numbers."""
     one, other = argument_of(node, 2, "momentum"), argument_of(node, 4, "weight_decay")
     momentum, decay = as_kind(call.get(2, "momentum"), float), as_kind(call.get(4, "weight_decay"), float)
@@ -114,19 +114,19 @@ def _of_decay(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator
         yield Finding(source.span(one), text, (), (fix,))
 
 
-def _of_gamma(analysis: Analysis, call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
+def _of_gamma(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
     """A factor of zero, which is no way to leave the learning rate what it is."""
     written = argument_of(node, _FALLING[name], "gamma")
     gamma = call.get(_FALLING[name], "gamma")
     if written is not None and isinstance(gamma, int | float) and gamma > 2 and name != "ExponentialLR":
-        fix = replaced(analysis, call.site, written, f"{1 / gamma:g}", safe=False)
+        fix = replaced(call.site, written, f"{1 / gamma:g}", safe=False)
         yield Finding(call.site.span, message("argument.rising", callee=name, gamma=f"{gamma:g}"), (), (fix,))
     if written is not None and gamma == 0:
-        fix = replaced(analysis, call.site, written, "1", safe=False)
+        fix = replaced(call.site, written, "1", safe=False)
         yield Finding(call.site.span, message("argument.gamma", callee=name), (), (fix,))
 
 
-def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
+def _of_milestones(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
     """Schedules in a row, of which each but the first one begins at a milestone."""
     schedules, milestones = items_of(call.get(1, "schedulers")), items_of(call.get(2, "milestones"))
     written = argument_of(node, 2, "milestones")
@@ -137,7 +137,7 @@ def _of_milestones(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Ite
         fixes = []
         if len(milestones) >= len(schedules) > 1 and is_display(written):
             kept = [call.site.source.segment(item) for item in written.elts[: len(schedules) - 1]]
-            fixes = [replaced(analysis, call.site, written, f"[{', '.join(kept)}]", safe=False)]
+            fixes = [replaced(call.site, written, f"[{', '.join(kept)}]", safe=False)]
         yield Finding(call.site.source.span(written), text, (), fixes, severity="error")
 
 
@@ -225,9 +225,7 @@ def _is_another(parameter: str, part: ast.expr, callee: str) -> bool:
     return meaning is not None and known and meaning != parameter
 
 
-def _exchanged(
-    analysis: Analysis, call: LibraryCall, written: dict[str, ast.expr], parameter: str
-) -> Iterator[Candidate]:
+def _exchanged(call: LibraryCall, written: dict[str, ast.expr], parameter: str) -> Iterator[Candidate]:
     """The two arguments in each other's place, or what counts steps."""
     mine = written[parameter]
     meant = _meaning(mine)
@@ -238,12 +236,10 @@ def _exchanged(
         title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
         yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, other, one)))
     elif parameter in _COUNTS.values():
-        yield from _counting(analysis, call, written, parameter)
+        yield from _counting(call, written, parameter)
 
 
-def _counting(
-    analysis: Analysis, call: LibraryCall, written: dict[str, ast.expr], parameter: str
-) -> Iterator[Candidate]:
+def _counting(call: LibraryCall, written: dict[str, ast.expr], parameter: str) -> Iterator[Candidate]:
     """Two whole numbers that are exchanged, or one step."""
     mine, gamma = written[parameter], written.get("gamma")
     factor = as_kind(call.get(2, "gamma"), int, float)
@@ -253,7 +249,7 @@ def _counting(
         title = message("fix.replace", old=f"{one}, {two}", new=f"{two}, {one}")
         yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, gamma, one)))
         return
-    for candidate in (replaced(analysis, call.site, mine, "1"),):
+    for candidate in (replaced(call.site, mine, "1"),):
         yield Candidate(candidate.title, candidate.edits, safe=False)
 
 

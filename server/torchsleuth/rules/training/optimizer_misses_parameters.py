@@ -280,7 +280,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     methods = [part for part in of_kind(owner.cls.node.body, ast.FunctionDef) if part.name == "__init__"]
     if function is None or function.name == "__init__" or owner.cls.path != made.scene.path or not methods:
         return
-    text = _as_written_once(analysis, made, layer, methods[0])
+    text = _as_written_once(made, layer, methods[0])
     if text is None or call is None or not isinstance(methods[0].body[-1], ast.stmt):
         return
     source, first = analysis.source_of(owner.cls.path), methods[0].args.args[0].arg
@@ -313,7 +313,7 @@ def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tenso
     yield Candidate(message("fix.made_once", line=line), tuple(changes))
 
 
-def _as_written_once(analysis: Analysis, made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
+def _as_written_once(made: Site, layer: LibraryModule, init: ast.FunctionDef) -> str | None:
     """The call that makes a layer, as it can stand in ``__init__``: with numbers for what only forward knows."""
     kept = {ast.unparse(part) for part in nodes_in(init, ast.Attribute)}
     call, function, source = made.call, made.scene.function, made.source
@@ -425,7 +425,7 @@ def _head(analysis: Analysis, item: _Missed) -> Finding | None:
     given_node = _given_node(analysis, optimizer)
     candidates: list[Candidate] = []
     if name is not None and given_node is not None:
-        edit = _extended(analysis, optimizer, part, given_node, name)
+        edit = _extended(optimizer, part, given_node, name)
         candidates.append(Candidate(message("fix.give", name=name), (edit,)))
     return Finding(optimizer.site.span, text, places, tuple(candidates), severity="hint")
 
@@ -542,7 +542,7 @@ def _added(analysis: Analysis, item: _Missed, name: str | None) -> Iterator[Cand
     """The module's parameters added to what the optimizer is given."""
     given = _given_node(analysis, item.optimizer)
     if given is not None and name is not None and item.whole.identity < item.optimizer.identity:
-        edit = _extended(analysis, item.optimizer, item.whole, given, name)
+        edit = _extended(item.optimizer, item.whole, given, name)
         yield Candidate(message("fix.give", name=name), (edit,))
 
 
@@ -556,7 +556,7 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
     return call.args[0] if call.args else keyword
 
 
-def _extended(analysis: Analysis, optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
+def _extended(optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
     assert optimizer.site is not None
     source, value = optimizer.site.source, as_kind(optimizer.argument(0, "params"), ListValue)
     elements = value.elements or () if value is not None else ()

@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = "parameters.spent.before" if again else "parameters.spent"
         text = message(key, **({} if again else {"line": first.span.start.line}))
         severity: Severity = "error" if _refuses(analysis, misuse) else "warning"
-        yield Finding(misuse.site.span, text, tuple(places), tuple(_kept(analysis, misuse)), severity)
+        yield Finding(misuse.site.span, text, tuple(places), tuple(_kept(misuse)), severity)
 
 
 def _is_plain(value: Parameters | ListValue) -> bool:
@@ -63,7 +63,7 @@ def _refuses(analysis: Analysis, misuse: Misuse[object]) -> bool:
     return any(optimizer.argument(0, "params") is misuse.value for optimizer in analysis.trace.optimizers)
 
 
-def _kept(analysis: Analysis, misuse: Misuse[Parameters | ListValue]) -> Iterator[Candidate]:
+def _kept(misuse: Misuse[Parameters | ListValue]) -> Iterator[Candidate]:
     made = misuse.value.made
     if made is None:
         return

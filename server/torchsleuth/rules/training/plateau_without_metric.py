@@ -38,22 +38,22 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for misuse in analysis.misuses(misuses.UNTOLD):
         node, subject = misuse.site.call, as_kind(misuse.value, LibraryObject)
         if subject is not None and subject.type_name == "ReduceLROnPlateau":
-            name = receiver_text(analysis, misuse.site) or "the scheduler"
+            name = receiver_text(misuse.site) or "the scheduler"
             text = message("scheduler.metric", scheduler=f"`{name}`")
-            fixes = tuple(_told(analysis, misuse.site, node)) if node is not None else ()
+            fixes = tuple(_told(misuse.site, node)) if node is not None else ()
             yield Finding(misuse.site.span, text, (), fixes)
 
 
-def _told(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candidate]:
+def _told(step: Site, call: ast.Call) -> Iterator[Candidate]:
     source, frame = step.source, step.scene
-    names = [name for name in _assigned_above(analysis, step, frame) if _is_number(frame.names.get(name))]
+    names = [name for name in _assigned_above(step, frame) if _is_number(frame.names.get(name))]
     names.sort(key=lambda name: ("val" not in name.lower() and "test" not in name.lower(), "loss" not in name.lower()))
     for name in names[:_MAX]:
         text = f"{name}.item()" if isinstance(frame.names[name], Tensor) else name
         yield added_argument(source, call, text, safe=False)
 
 
-def _assigned_above(analysis: Analysis, step: Site, frame: Scene) -> list[str]:
+def _assigned_above(step: Site, frame: Scene) -> list[str]:
     """The names that the function, or the script, sets above the call, the last one first."""
     scope = frame.scope
     stored = [part for part in nodes_in(scope, ast.Name) if stores(part) and part.lineno < step.span.start.line]

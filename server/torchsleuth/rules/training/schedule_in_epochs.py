@@ -108,7 +108,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters", "step_size")), None)
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
         if length is not None:
-            fixes += with_batches(analysis, event, points, scheduler, length)
+            fixes += with_batches(event, points, scheduler, length)
         yield Finding(event.site.span, text, (source.span(call).related(message("scheduler.made")),), tuple(fixes))
 
 

@@ -84,7 +84,7 @@ def _repairs(
     source, call = scheduler.site.source, scheduler.site.node
     given = {keyword.arg: keyword.value for keyword in getattr(call, "keywords", ())}
     if "total_steps" in given:
-        yield from with_batches(analysis, event, points, scheduler, given["total_steps"])
+        yield from with_batches(event, points, scheduler, given["total_steps"])
     batches, value = batches_of(event, points, scheduler), given.get("steps_per_epoch")
     if value is not None and batches is not None:
         yield replacement(source, value, batches)

@@ -71,9 +71,9 @@ def _first_of_each(events: list[Event]) -> list[Event]:
 
 
 def _finding(analysis: Analysis, early: Event, step: Event) -> Finding:
-    name = receiver_text(analysis, early.site) or "the scheduler"
+    name = receiver_text(early.site) or "the scheduler"
     places = (step.site.span.related(message("scheduler.early.step")),)
-    optimizer = receiver_text(analysis, step.site) or "the optimizer"
+    optimizer = receiver_text(step.site) or "the optimizer"
     text = message(
         "scheduler.early",
         scheduler=f"`{name}.step()`",
@@ -97,7 +97,7 @@ def _moved(analysis: Analysis, early: Event, step: Event) -> Iterator[Candidate]
         behind = statement_of(analysis, step.site)
         only = any(block == [statement] for block in blocks_of(analysis.tree(path)))
         simple = isinstance(behind, ast.Expr) and is_simple(behind, analysis, path)
-        if only or not simple or receiver_text(analysis, early.site) != name_in(step.site.scene, early.subject):
+        if only or not simple or receiver_text(early.site) != name_in(step.site.scene, early.subject):
             return
     if behind is not None and behind is not statement:
         changes = (edits.remove_line(source, statement.lineno), edits.insert_line_after(source, behind, text))

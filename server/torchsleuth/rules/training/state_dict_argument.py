@@ -45,7 +45,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             changed = _changed(analysis, call)
             if changed is not None:
                 reported.add(call.site.span)
-                yield _forgotten(analysis, call, call.site.source.segment(node.func.value), changed)
+                yield _forgotten(call, call.site.source.segment(node.func.value), changed)
                 continue
         statement = as_kind(statement_of(analysis, call.site), ast.Expr)
         alone = statement is not None and isinstance(statement.value, ast.Call)
@@ -76,7 +76,7 @@ def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     return called if alone and called is not None else None
 
 
-def _forgotten(analysis: Analysis, call: LibraryCall, name: str, changed: ast.expr) -> Finding:
+def _forgotten(call: LibraryCall, name: str, changed: ast.expr) -> Finding:
     source = call.site.source
     candidates: list[Candidate] = []
     if isinstance(changed, ast.Call) and len(changed.args) == 1 and not changed.keywords:

@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in analysis.trace.states:
         if fault.loads_nothing:
             text = message("state.nothing", given=_listed(fault.keys[:1]), own=_listed(fault.missing[:1]))
-            places, fixes = tuple(_places(analysis, fault)), tuple(_placed(analysis, fault))
+            places, fixes = tuple(_places(fault)), tuple(_placed(fault))
             yield Finding(fault.site.span, text, places, fixes, severity="warning")
             continue
         wrong = []
@@ -58,12 +58,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if fault.unexpected:
             wrong.append(message("state.unexpected", keys=_listed(fault.unexpected)))
         text = message("state.misfit", wrong="; ".join(wrong))
-        yield Finding(fault.site.span, text, tuple(_places(analysis, fault)), tuple(_repairs(analysis, fault)))
+        yield Finding(fault.site.span, text, tuple(_places(fault)), tuple(_repairs(analysis, fault)))
     yield from generic(analysis, CODE)
     yield from of_wrapped(analysis)
 
 
-def _placed(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
+def _placed(fault: StateFault) -> Iterator[Candidate]:
     """The state loaded into the part of the module that it is of, or without what its names begin with."""
     call = fault.site.node
     if not is_method_call(call) or not call.args:
@@ -90,7 +90,7 @@ def _listed(keys: tuple[str, ...]) -> str:
     return shown if len(keys) <= _SHOWN else message("state.more", keys=shown, count=len(keys) - _SHOWN)
 
 
-def _places(analysis: Analysis, fault: StateFault) -> Iterator[Related]:
+def _places(fault: StateFault) -> Iterator[Related]:
     for module, text in ((fault.module, "state.misfit.module"), (_source(fault.given), "state.misfit.given")):
         site = module.site if isinstance(module, Instance | LibraryModule) else None
         if site is not None:
@@ -112,7 +112,7 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
         if isinstance(value, DictValue) or is_object(value, STATE):
             edit = edits.insert_after_node(source, call.args[0], f'["{key}"]')
             yield Candidate(message("fix.entry", key=f'["{key}"]'), (edit,), safe=False)
-    yield from _renamed(analysis, fault, call.args[0])
+    yield from _renamed(fault, call.args[0])
     yield from _built_alike(analysis, fault)
     if (
         not fault.sizes
@@ -123,7 +123,7 @@ def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
         yield added_argument(source, call, "strict=False", safe=False)
 
 
-def _renamed(analysis: Analysis, fault: StateFault, state: ast.expr) -> Iterator[Candidate]:
+def _renamed(fault: StateFault, state: ast.expr) -> Iterator[Candidate]:
     """The state with the names that the module has now, where one part of them was changed."""
     both = set(fault.keys) - set(fault.unexpected)
     found = renaming(fault.unexpected, fault.missing, both) if not fault.sizes else None

@@ -48,13 +48,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             reported.add(alias.site.span)
             yield _finding(analysis, alias, call)
     for call, target, source in copies:
-        written = _source_text(analysis, call) is not None
+        written = _source_text(call) is not None
         if target is source and written and call.certain and call.site.span not in reported:
             given = _name_given(analysis, call)
             span = call.site.span if given is None else given.site.span
             if span not in reported and not any(_has_alias_in(analysis, call, span) for span in reported):
                 reported.update((span, call.site.span))
-                yield _finding(analysis, given, call) if given is not None else _of_itself(analysis, call)
+                yield _finding(analysis, given, call) if given is not None else _of_itself(call)
     yield from _shallow(analysis, copies)
 
 
@@ -99,7 +99,7 @@ def _alike(one: Value, other: Value) -> bool:
 
 def _name_given(analysis: Analysis, call: LibraryCall) -> Alias | None:
     """The last assignment that made the two sides of a copy one module, by the name of one of them."""
-    names = {_last(text) for text in (receiver_text(analysis, call.site), _source_text(analysis, call)) if text}
+    names = {_last(text) for text in (receiver_text(call.site), _source_text(call)) if text}
     for alias in reversed(analysis.trace.aliases):
         same = alias.value is call.receiver or any(part is call.receiver for part in descendants(alias.value))
         if same and alias.after <= call.after and _last(ast.unparse(alias.target)) in names:
@@ -121,7 +121,7 @@ def _has_alias_in(analysis: Analysis, call: LibraryCall, span: Span) -> bool:
     return around is not None and around.lineno <= span.start.line <= (around.end_lineno or 0)
 
 
-def _source_text(analysis: Analysis, call: LibraryCall) -> str | None:
+def _source_text(call: LibraryCall) -> str | None:
     """The module whose weights are copied, as it is written there."""
     node = call.site.call
     given = node.args[0] if node is not None and node.args else None
@@ -156,13 +156,13 @@ def _repairs(analysis: Analysis, alias: Alias, call: LibraryCall) -> Iterator[Ca
     yield Candidate(message("fix.copy"), (*imports, edits.replace(source, alias.site.node, text)))
 
 
-def _of_itself(analysis: Analysis, call: LibraryCall) -> Finding:
+def _of_itself(call: LibraryCall) -> Finding:
     """``target.load_state_dict(target.state_dict())``"""
-    name = receiver_text(analysis, call.site) or "the module"
-    return Finding(call.site.span, message("target.itself", target=f"`{name}`"), (), _others(analysis, call))
+    name = receiver_text(call.site) or "the module"
+    return Finding(call.site.span, message("target.itself", target=f"`{name}`"), (), _others(call))
 
 
-def _others(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
+def _others(call: LibraryCall) -> Iterator[Candidate]:
     """The weights of the one other module of the same kind that the function can name."""
     scene, node = call.site.scene, call.site.call
     given = node.args[0] if node is not None and node.args else None

@@ -131,7 +131,7 @@ def _reaches(mode: Event, event: Event) -> bool:
 
 
 def _finding(analysis: Analysis, event: Event, switch: Event, layer: str) -> Finding:
-    name = called_text(analysis, event)
+    name = called_text(event)
     places = (switch.site.span.related(message("train.missing.eval")),)
     text = message(
         "train.missing",

@@ -80,7 +80,7 @@ def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Itera
     source = analysis.source_of(path)
     function, imports = named(analysis, step.site, "torch.nn.utils.clip_grad_norm_")
     lines = [f"{function}({parameters}, max_norm=1.0)"]
-    receiver = receiver_text(analysis, step.site)
+    receiver = receiver_text(step.site)
     if receiver != name:
         lines.insert(0, f"{receiver}.unscale_({name})")
     separator = edits.line_ending(source) + edits.indentation(source, statement.lineno)

@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 reported.add(thaw.site.span)
                 text = message("unfrozen.late", line=call.site.span.start.line)
                 places = (call.site.span.related(message("unfrozen.optimizer")),)
-                yield Finding(thaw.site.span, text, places, _all_given(analysis, call, filtered))
+                yield Finding(thaw.site.span, text, places, _all_given(call, filtered))
 
 
 def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
@@ -98,7 +98,7 @@ def _parts(given: Parameters) -> Iterator[object]:
         yield from descendants(module)
 
 
-def _all_given(analysis: Analysis, call: LibraryCall, filtered: ast.expr) -> Iterator[Candidate]:
+def _all_given(call: LibraryCall, filtered: ast.expr) -> Iterator[Candidate]:
     """All of the parameters for the optimizer."""
     whole: ast.expr | None = None
     if isinstance(filtered, ast.Call) and ast.unparse(filtered.func) == "filter" and len(filtered.args) == 2:

@@ -60,7 +60,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     second.site.span.related(message("alike.second")),
                 )
                 text = message("alike", layer=first.name)
-                yield Finding(call.site.span, text, places, tuple(_random(analysis, call)))
+                yield Finding(call.site.span, text, places, tuple(_random(call)))
 
 
 def _fills(analysis: Analysis) -> dict[int, LibraryCall]:
@@ -96,7 +96,7 @@ def _units(operation: Operation) -> int:
     return made if isinstance(made, int) else 2
 
 
-def _random(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
+def _random(call: LibraryCall) -> Iterator[Candidate]:
     """``nn.init.kaiming_normal_(m.weight)``"""
     node, source = call.site.call, call.site.source
     if node is not None and node.args:

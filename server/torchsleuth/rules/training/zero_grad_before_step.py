@@ -104,7 +104,7 @@ def _clears(event: Event, optimizer: Value) -> bool:
 
 
 def _finding(analysis: Analysis, clearing: Event, step: Event) -> Finding:
-    name = receiver_text(analysis, clearing.site) or "zero_grad()"
+    name = receiver_text(clearing.site) or "zero_grad()"
     places = (step.site.span.related(message("zero_grad.step.empty")),)
     text = message("zero_grad.early", call=f"`{name}.zero_grad()`", line=step.site.span.start.line)
     return Finding(clearing.site.span, text, places, _moved(analysis, clearing, step))
@@ -118,7 +118,7 @@ def _too_early(analysis: Analysis, step: Event, backward: Event, clearing: Event
     text = message(
         "step.early",
         line=backward.site.span.start.line,
-        clearing=f"`{receiver_text(analysis, clearing.site)}.zero_grad()`",
+        clearing=f"`{receiver_text(clearing.site)}.zero_grad()`",
     )
     return Finding(step.site.span, text, places, _moved(analysis, step, backward))
 
