@@ -39,13 +39,9 @@ def _assignments(case: Case, name: str) -> list[ast.Assign | ast.AugAssign]:
     found = [
         node
         for node in nodes_in(case.frame.enclosing, ast.Assign, ast.AugAssign)
-        if node.lineno <= case.frame.line and any(getattr(target, "id", None) == name for target in _targets(node))
+        if node.lineno <= case.frame.line and any(getattr(target, "id", None) == name for target in targets_of(node))
     ]
     return sorted(found, key=lambda node: -node.lineno)
-
-
-def _targets(node: ast.Assign | ast.AugAssign) -> list[ast.expr]:
-    return targets_of(node)
 
 
 def _cut_fixes(case: Case) -> Iterator[Fix]:
@@ -81,7 +77,7 @@ def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
             assigned = [
                 node.value
                 for node in nodes_in(function, ast.Assign, ast.AugAssign)
-                if any(getattr(target, "id", None) in names for target in _targets(node))
+                if any(getattr(target, "id", None) in names for target in targets_of(node))
             ]
             return [*returns, *assigned]
     return []

@@ -626,7 +626,6 @@ class TensorOperations(Questions):
         selected = selection.item(self, container, key, node, frame)
         if selected is not None:
             return self._opaque(container.history) if is_unknown(selected) else selected
-        key = _index(key)
         parts = tuple_of(key)
         if any(is_unknown(part) or isinstance(part, Scalar) for part in parts):
             return self._opaque(container.history)
@@ -915,11 +914,6 @@ def _note_call(seen: Sighting, spec: TensorSpec, frame: Frame) -> None:
         ends = (call.end_lineno or call.lineno, call.end_col_offset or call.col_offset)
         place = (caller.path, call.lineno, call.col_offset, *ends)
         calls[place] = caller.source, call
-
-
-def _index(key: Value) -> Value:
-    """An index with lists of constants left as they are and symbolic parts of tuples kept."""
-    return key
 
 
 __all__ = ["MISSING", "Instance", "TensorOperations", "parse"]

@@ -162,9 +162,9 @@ class _Names:
         """The class of what a variable holds, where it is always the same: what is put into it, or goes through the parts of."""
         found: set[Referred | None] = set()
         for node in ast.walk(scope):
-            if isinstance(node, ast.Assign) and any(_is_name(target, name) for target in node.targets):
+            if isinstance(node, ast.Assign) and any(is_name(target, name) for target in node.targets):
                 found.add(self.made_by(node.value))
-            elif isinstance(node, ast.For | ast.comprehension) and _is_name(node.target, name):
+            elif isinstance(node, ast.For | ast.comprehension) and is_name(node.target, name):
                 over = node.iter
                 attribute = over.attr if isinstance(over, ast.Attribute) and _is_of_self(over, over.attr) else None
                 known = self.of_attribute(attribute, cls, inside=True) if attribute and cls is not None else None
@@ -182,12 +182,8 @@ def _element(node: ast.expr) -> list[ast.expr]:
     return node.elts if is_display(node) else [node]
 
 
-def _is_name(node: ast.expr, name: str) -> bool:
-    return is_name(node, name)
-
-
 def _is_of_self(node: ast.expr, name: str) -> bool:
-    return is_attribute(node, name) and _is_name(node.value, "self")
+    return is_attribute(node, name) and is_name(node.value, "self")
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:

@@ -534,7 +534,7 @@ class _Annotations:
             return None
 
     def _only(self, nodes: list[ast.expr], depth: int) -> Declared | None:
-        found = [self.read(node, depth + 1) for node in nodes if not _is_none(node)]
+        found = [self.read(node, depth + 1) for node in nodes if not is_literal(node, None)]
         return found[0] if len(found) == 1 else None
 
     def _library(self, head: ast.expr) -> str | None:
@@ -621,10 +621,6 @@ class _Annotations:
             return None
         start, end = self.source.start_of(node.slice), self.source.end_of(node.slice)
         return Declared("annotation", tuple(dims), spread, self.source.offset(start), self.source.offset(end))
-
-
-def _is_none(node: ast.expr) -> bool:
-    return is_literal(node, None)
 
 
 def counted(name: str) -> str:

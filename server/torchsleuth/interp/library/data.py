@@ -129,11 +129,6 @@ def lacks_samples(interp: Interpreter, dataset: Value) -> bool:
 # -- lengths ---------------------------------------------------------------------------------------
 
 
-def length(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
-    """``len(value)`` of a dataset, sampler or loader, None where it is not known."""
-    return interp.length(value, frame)
-
-
 def _sum(sizes: list[Size]) -> Size:
     total: Size = 0
     for size in sizes:
@@ -173,14 +168,14 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame, streamed: int
     batch_sampler = option(loader, "batch_sampler")
     if batch_sampler is not None:
         if not is_object_named(batch_sampler, "BatchSampler"):
-            return Plan(interp.fresh_size("batch"), None, length(interp, batch_sampler, frame))
+            return Plan(interp.fresh_size("batch"), None, interp.length(batch_sampler, frame))
         sampler = batch_sampler.argument(0, "sampler")
         batch, drop = batch_sampler.argument(1, "batch_size"), batch_sampler.argument(2, "drop_last")
     dataset = option(loader, "dataset")
     batch = interp.resolved(batch)
     if batch is None:
-        return Plan(None, None, length(interp, dataset, frame))
-    total = streamed if is_iterable(interp, dataset) else length(interp, dataset if sampler is None else sampler, frame)
+        return Plan(None, None, interp.length(dataset, frame))
+    total = streamed if is_iterable(interp, dataset) else interp.length(dataset if sampler is None else sampler, frame)
     if not is_int(batch):
         return Plan(interp.fresh_size("batch_size"))
     count = _batches(total, batch, drop)
@@ -199,7 +194,7 @@ def loader_iteration(interp: Interpreter, loader: LibraryObject, node: ast.AST, 
     sizes = plan(interp, loader, frame, stream.count if stream else None)
     interp.heap.set(loader.slots, "plan", sizes)
     if sizes.count == 0:
-        total = as_kind(length(interp, dataset, frame), int)
+        total = as_kind(interp.length(dataset, frame), int)
         if total is not None and total > 0 and option(loader, "sampler") is None:
             _fault(interp, DataFault("no_batches", site, loader, dataset, values=(total, sizes.full)))
         return Iteration((), exact=True, over_loader=True)
@@ -424,7 +419,7 @@ def _outcomes(interp: Interpreter, dataset: Instance, method: Function, index: V
 
 
 def _indices(interp: Interpreter, dataset: Value, frame: Frame, many: bool) -> Iterator[int]:
-    size = as_kind(length(interp, dataset, frame), int)
+    size = as_kind(interp.length(dataset, frame), int)
     if size is None:
         yield from (AnyIndex(0), AnyIndex(1))
         return
@@ -499,7 +494,7 @@ class TensorDataset(Dataset):
         return self.value.args
 
     def length(self, frame: Frame) -> Size | None:
-        return length(self.interp, self.value.args[0], frame) if self.value.args else None
+        return self.interp.length(self.value.args[0], frame) if self.value.args else None
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         return tuple(
@@ -517,7 +512,7 @@ class StackDataset(Dataset):
 
     def length(self, frame: Frame) -> Size | None:
         parts = self.value.args or tuple(self.value.kwargs.values())
-        return length(self.interp, parts[0], frame) if parts else None
+        return self.interp.length(parts[0], frame) if parts else None
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         interp, named = self.interp, self.value.kwargs
@@ -544,7 +539,7 @@ class Subset(Dataset):
         return self.value.argument(1, "indices", UNKNOWN)
 
     def length(self, frame: Frame) -> Size | None:
-        return length(self.interp, self.value.argument(1, "indices"), frame)
+        return self.interp.length(self.value.argument(1, "indices"), frame)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         chosen = self.interp.get_item(self.value.argument(1, "indices"), key, node, frame)
@@ -586,7 +581,7 @@ class ConcatDataset(ChainDataset):
 
     def length(self, frame: Frame) -> Size | None:
         parts = self.interp.sequence(self.value.argument(0, "datasets"), ast.Pass(), frame)
-        sizes = [length(self.interp, part, frame) for part in parts or ()]
+        sizes = [self.interp.length(part, frame) for part in parts or ()]
         return None if not sizes or None in sizes else _sum([size for size in sizes if size is not None])
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
@@ -602,7 +597,7 @@ class SequentialSampler(Model):
     """All indices, in order."""
 
     def length(self, frame: Frame) -> Size | None:
-        return length(self.interp, self.value.argument(0, "data_source"), frame)
+        return self.interp.length(self.value.argument(0, "data_source"), frame)
 
 
 @_public("sampler", "RandomSampler")
@@ -619,7 +614,7 @@ class SubsetRandomSampler(Model):
     """These indices, at random."""
 
     def length(self, frame: Frame) -> Size | None:
-        return length(self.interp, self.value.argument(0, "indices"), frame)
+        return self.interp.length(self.value.argument(0, "indices"), frame)
 
 
 @_public("sampler", "WeightedRandomSampler")
@@ -637,7 +632,7 @@ class DistributedSampler(Model):
 
     def length(self, frame: Frame) -> Size | None:
         replicas = self.value.argument(1, "num_replicas")
-        size = length(self.interp, self.value.argument(0, "dataset"), frame)
+        size = self.interp.length(self.value.argument(0, "dataset"), frame)
         known = isinstance(replicas, int) and replicas > 0 and not self.value.argument(5, "drop_last")
         return _rounded_up(size, replicas) if known and size is not None else None
 
@@ -647,7 +642,7 @@ class BatchSampler(Model):
     """Lists of indices."""
 
     def length(self, frame: Frame) -> Size | None:
-        size = length(self.interp, self.value.argument(0, "sampler"), frame)
+        size = self.interp.length(self.value.argument(0, "sampler"), frame)
         batch, drop = self.interp.resolved(self.value.argument(1, "batch_size")), self.value.argument(2, "drop_last")
         return _batches(size, batch, drop)
 
@@ -705,7 +700,7 @@ def _check_loader(interp: Interpreter, loader: LibraryObject, site: Site) -> Non
         return
     if lacks_length(interp, dataset):
         _fault(interp, DataFault("missing_len", site, loader, dataset))
-    elif length(interp, dataset, site.frame) == 0:
+    elif interp.length(dataset, site.frame) == 0:
         _fault(interp, DataFault("empty", site, loader, dataset))
 
 
@@ -714,13 +709,13 @@ def _check_weights(interp: Interpreter, loader: LibraryObject, dataset: Value, s
     sampler = as_kind(option(loader, "sampler"), LibraryObject)
     if sampler is None or sampler.type_name != "WeightedRandomSampler":
         return
-    weights, total = sampler.argument(0, "weights"), as_kind(length(interp, dataset, site.frame), int)
-    given = interp.resolved(length(interp, weights, site.frame))
+    weights, total = sampler.argument(0, "weights"), as_kind(interp.length(dataset, site.frame), int)
+    given = interp.resolved(interp.length(weights, site.frame))
     if isinstance(weights, Tensor) and not isinstance(given, int):
         given = _most_counts(weights)
     if isinstance(given, int) and total is not None and given != total:
         at = sampler.site if sampler.site is not None else site
-        if isinstance(length(interp, weights, site.frame), int) or given < total:
+        if isinstance(interp.length(weights, site.frame), int) or given < total:
             _fault(interp, DataFault("weights", at, loader, dataset, values=(weights, given, total)))
 
 
@@ -755,7 +750,7 @@ def measured(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> 
     """``len(value)``, which may raise."""
     if lacks_length(interp, value) and isinstance(value, Instance) and value.cls.native_base() is not None:
         _fault(interp, DataFault("missing_len", interp.site(node, frame), None, value))
-    return length(interp, value, frame)
+    return interp.length(value, frame)
 
 
 def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> None:
@@ -764,7 +759,7 @@ def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> N
     if any_are(given, Array, ListValue, tuple):
         _fault(interp, DataFault("arrays", site, None, dataset, values=given))
         return
-    sizes = [length(interp, value, site.frame) if isinstance(value, Tensor) else None for value in given]
+    sizes = [interp.length(value, site.frame) if isinstance(value, Tensor) else None for value in given]
     first = sizes[0] if sizes else None
     if first is not None and any(size is not None and dims.equal(first, size) is False for size in sizes):
         _fault(interp, DataFault("lengths", site, None, dataset, values=given))
@@ -789,7 +784,7 @@ def _random_split(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     if lacks_length(interp, dataset):
         _fault(interp, DataFault("missing_len", site, None, dataset))
-    total = length(interp, dataset, call.frame)
+    total = interp.length(dataset, call.frame)
     sizes = split_sizes(interp, parts, total)
     known = [size for size in sizes if size is not None]
     if total is not None and len(known) == len(sizes) and dims.equal(_sum(known), total) is False:
@@ -910,7 +905,6 @@ __all__ = [
     "iterate_instance",
     "iterate_object",
     "lacks_length",
-    "length",
     "option",
     "plan",
     "split_sizes",

@@ -379,7 +379,7 @@ def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest 
 
 def _per_dimension(key: Value, rank: int) -> list[Value]:
     """An index for each dimension; all of it where the index says nothing of it."""
-    parts = list(_each(key))
+    parts = list(tuple_of(key))
     if any(part is None for part in parts) or parts.count(...) > 1 or any_are(parts, Tensor):
         return [...] * rank
     place = parts.index(...) if ... in parts else len(parts)
@@ -404,7 +404,7 @@ _PARTS = frozenset("chunk split unbind select narrow index_select".split())
 def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
     """The tags of the values that an operator picks: the ends of a range only if any part has them. An index
     that is not known stands for all there are."""
-    if name in ("getitem", "index_select") and any(_selects(one) for key in args[1:] for one in _each(key)):
+    if name in ("getitem", "index_select") and any(_selects(one) for key in args[1:] for one in tuple_of(key)):
         return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Points))
     if name == "getitem" and len(args) == 2 and isinstance(args[0], Tensor):
         stretch = _stretch(tags, args[0].spec.shape, args[1])
@@ -414,7 +414,7 @@ def of_part(tags: Tags, name: str, args: tuple[Value, ...]) -> Tags:
         tags = frozenset(replace(tag, rising=False) if isinstance(tag, Bounds) else tag for tag in tags)
     fixed = name in _PARTS or (name == "getitem" and len(args) > 1 and _is_fixed(args[1]))
 
-    shifted = name == "getitem" and len(args) > 1 and all(map(_shifts, _each(args[1])))
+    shifted = name == "getitem" and len(args) > 1 and all(map(_shifts, tuple_of(args[1])))
 
     def is_lost(tag: object) -> bool:
         if isinstance(tag, Ends) and tag.behind and shifted:
@@ -431,7 +431,7 @@ def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds |
     """The numbers of a part of ``arange()``: ``position_ids[:, :length]``."""
     around = next((tag for tag in of_kind(tags, Bounds) if tag.rising), None)
     long = [axis for axis, size in enumerate(shape or ()) if size != 1]
-    keys = [part for part in _each(key) if part is not None]
+    keys = [part for part in tuple_of(key) if part is not None]
     if around is None or len(long) != 1 or shape is None or shape[long[0]] != around.high - around.low + 1:
         return None
     if len(keys) > len(shape) or not all(isinstance(part, SliceValue) or is_number(part) for part in keys):
@@ -445,10 +445,6 @@ def _stretch(tags: Tags, shape: tuple[Size, ...] | None, key: Value) -> Bounds |
         return None
     left = range(around.low, around.high + 1)[slice(*known)]
     return Bounds(left[0], left[-1], rising=True) if left else None
-
-
-def _each(key: Value) -> tuple[Value, ...]:
-    return tuple_of(key)
 
 
 def _selects(key: Value) -> bool:

@@ -179,10 +179,6 @@ def _extent(interp: Interpreter, value: Pictured) -> Shape:
     return (None, None, None) if shape is None or len(shape) < 3 else shape[-3:]
 
 
-def _origin(value: Tensor | Array) -> Origin | None:
-    return origin_of(value)
-
-
 def _like(interp: Interpreter, value: Pictured, extent: Shape, dtype: str | None = "") -> Value:
     """The value with other channels, height and width; a tensor possibly with another dtype."""
     if isinstance(value, Image):
@@ -193,7 +189,7 @@ def _like(interp: Interpreter, value: Pictured, extent: Shape, dtype: str | None
     batch = spec.shape[:-3] if spec.shape is not None and len(spec.shape) > 3 else ()
     known = spec.shape is not None and len(spec.shape) >= 3
     changed = spec.with_(shape=(*batch, *sizes) if known else None, strides=None, requires_grad=False)
-    return Tensor(changed if dtype == "" else changed.with_(dtype=dtype), _origin(value))
+    return Tensor(changed if dtype == "" else changed.with_(dtype=dtype), origin_of(value))
 
 
 def _pair(interp: Interpreter, value: Value) -> tuple[Size, Size] | None:
@@ -394,7 +390,7 @@ def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -
     asked = as_kind(transform.argument(0, "dtype", DType("float32")), DType)
     if isinstance(value, Image):
         return value
-    return Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), _origin(value))
+    return Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), origin_of(value))
 
 
 def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:

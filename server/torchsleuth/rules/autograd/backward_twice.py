@@ -31,7 +31,6 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import (
-    call_place,
     carried_names,
     faults,
     is_of_framework,
@@ -66,7 +65,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         )
         places = [node.site.span.related(message("grad.twice.made"))]
         if not again:
-            places.insert(0, call_place(first, message("grad.twice.first")))
+            places.insert(0, first.span.related(message("grad.twice.first")))
         yield Finding(fault.at.span, text, tuple(places), _repairs(analysis, fault, first))
 
 

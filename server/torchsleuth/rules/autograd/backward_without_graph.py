@@ -32,7 +32,7 @@ from itertools import chain
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import call_place, cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.evidence.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -82,7 +82,7 @@ def _not_required(analysis: Analysis, fault: AutogradFault, optimizer: Site, nam
     """A loss of frozen parameters and of a tensor that was to be changed instead of them."""
     source, statement = optimizer.source, statement_of(analysis, optimizer)
     text = message("grad.not_required", tensor=name_of(fault), name=f"`{name}`")
-    places = (call_place(optimizer, message("grad.not_required.given", name=f"`{name}`")),)
+    places = (optimizer.span.related(message("grad.not_required.given", name=f"`{name}`")),)
     fixes: list[Candidate] = []
     if statement is not None and is_simple(statement, analysis, source.path):
         line = f"{name}.requires_grad_()"

@@ -27,7 +27,6 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import (
     at_backward,
-    call_place,
     carried_names,
     constructor_of,
     faults,
@@ -60,17 +59,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         change = f"`{text_of(fault.at)}`"
         places = (
             node.site.span.related(message("grad.saved.here", operator=node.operator)),
-            call_place(fault.cause, message("grad.backward")),
+            fault.cause.span.related(message("grad.backward")),
         )
-        if _is_step(fault.at.node):
+        if is_method_call(fault.at.node, "step"):
             text, repairs = message("grad.saved.step", change=change, **needs), _step_later(analysis, fault)
         else:
             text, repairs = message("grad.saved", change=change, **needs), _kept_apart(analysis, fault)
         yield Finding(fault.at.span, text, places, repairs)
-
-
-def _is_step(node: ast.AST) -> bool:
-    return is_method_call(node, "step")
 
 
 def _step_later(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:

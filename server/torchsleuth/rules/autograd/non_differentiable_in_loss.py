@@ -36,7 +36,6 @@ from torchsleuth.rules.evidence.adversaries import cut_adversary
 from torchsleuth.rules.evidence.drawn import drawn
 from torchsleuth.rules.evidence.gradients import changes_gradients
 from torchsleuth.rules.evidence.graphs import (
-    call_place,
     faults,
     gradient_is_used,
     past_lookup,
@@ -80,7 +79,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             at, backward = fault.cut.site, fault.at
         else:
             continue
-        places = (call_place(backward, message("grad.backward")),)
+        places = (backward.span.related(message("grad.backward")),)
         soft = fault.kind == "zero_gradient"
         repairs = _soft(analysis, at) if soft else chain(as_loss(analysis, fault), uncut(analysis, fault.cut))
         yield Finding(at.span, text, places, repairs)
@@ -128,7 +127,7 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
                 return
             seen.add(node.site.span)
             text = message("grad.zero.within", operation=f"`{text_of(node.site)}`")
-            places = (call_place(event.site, message("grad.backward")),)
+            places = (event.site.span.related(message("grad.backward")),)
             yield Finding(node.site.span, text, places, reversed(list(_soft(analysis, node.site))))
         for operation, scores in chosen if trained else ():
             if scores is None or operation.site.span in seen:
@@ -137,7 +136,7 @@ def _within(analysis: Analysis) -> Iterator[Finding]:
             if known and (reached & trained) - alive and not changes_gradients(analysis):
                 seen.add(operation.site.span)
                 text = message("grad.integers.within", operation=f"`{text_of(operation.site)}`")
-                places = (call_place(event.site, message("grad.backward")),)
+                places = (event.site.span.related(message("grad.backward")),)
                 yield Finding(operation.site.span, text, places, past_lookup(analysis, operation.site))
 
 
@@ -170,13 +169,13 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
             if step is not None and step.site.span not in seen:
                 seen.add(step.site.span)
                 text = message("grad.term.zero", operation=f"`{text_of(step.site)}`")
-                places = (call_place(event.site, message("grad.backward")),)
+                places = (event.site.span.related(message("grad.backward")),)
                 yield Finding(step.site.span, text, places, _soft(analysis, step.site))
             if len(terms) > 1 and term.origin is not None and _compares_constants(analysis, term):
                 if term.origin.site.span not in seen:
                     seen.add(term.origin.site.span)
                     text = message("grad.term.constant", term=f"`{text_of(term.origin.site)}`")
-                    places = (call_place(event.site, message("grad.backward")),)
+                    places = (event.site.span.related(message("grad.backward")),)
                     yield Finding(term.origin.site.span, text, places, _with_gradient(analysis, term))
                 continue
             cut = cut_of(term)
@@ -185,7 +184,7 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
             if cut.site.span not in seen:
                 seen.add(cut.site.span)
                 text = message(f"grad.term.{cut.kind}", cut=f"`{text_of(cut.site)}`")
-                places = (call_place(event.site, message("grad.backward")),)
+                places = (event.site.span.related(message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
 
@@ -251,7 +250,7 @@ def _judged_detached(analysis: Analysis) -> Iterator[Finding]:
             if cut is not None and cut.site.span not in seen:
                 seen.add(cut.site.span)
                 text = message("grad.term.judged", cut=f"`{text_of(cut.site)}`")
-                places = (call_place(event.site, message("grad.backward")),)
+                places = (event.site.span.related(message("grad.backward")),)
                 yield Finding(cut.site.span, text, places, uncut(analysis, cut))
 
 
@@ -272,7 +271,7 @@ def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:
                     continue
                 seen.add(cut.site.span)
                 text = message("grad.term.taken", cut=f"`{text_of(cut.site)}`")
-                places = (call_place(event.site, message("grad.backward")),)
+                places = (event.site.span.related(message("grad.backward")),)
                 yield Finding(cut.site.span, text, places, uncut(analysis, cut))
 
 

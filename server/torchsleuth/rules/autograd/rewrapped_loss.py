@@ -25,7 +25,7 @@ from itertools import chain
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import call_place, faults, gradient_is_used, name_of, text_of, uncut
+from torchsleuth.rules.evidence.graphs import faults, gradient_is_used, name_of, text_of, uncut
 from torchsleuth.rules.evidence.rewrites import as_tensors
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 
@@ -38,7 +38,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if cut is not None and cut.kind == "rewrapped" and not gradient_is_used(analysis, fault):
             key = "grad.rewrapped.part" if fault.kind == "severed_part" else "grad.rewrapped"
             text = message(key, call=f"`{text_of(cut.site)}`", tensor=name_of(fault))
-            places = (call_place(fault.at, message("grad.backward")),)
+            places = (fault.at.span.related(message("grad.backward")),)
             repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
             yield Finding(cut.site.span, text, places, repairs)
 

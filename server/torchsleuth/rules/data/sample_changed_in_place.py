@@ -160,14 +160,10 @@ def _is_changed(statement: ast.stmt, target: ast.Subscript) -> bool:
     value = statement.value if isinstance(statement, ast.Assign) else None
     if isinstance(value, ast.Constant) and not contains(target.slice, ast.Name):
         return False  # the same value at the same place
-    if isinstance(statement, ast.AugAssign | ast.Expr) or not _is_key(target.slice):
+    if isinstance(statement, ast.AugAssign | ast.Expr) or not is_text(target.slice):
         return True
     own = ast.unparse(target)
     return isinstance(value, ast.BinOp) and any(ast.unparse(p) == own for p in nodes_in(value, ast.expr))
-
-
-def _is_key(node: ast.expr) -> bool:
-    return is_text(node)
 
 
 def _element(node: ast.Subscript, dataset: Instance) -> Value:

@@ -92,16 +92,12 @@ def _goes_through_all(dataset: Instance, method: Function) -> bool:
                     return False
     loops = _loops(method)
     plain = not contains(method.node, ast.While, ast.YieldFrom, ast.Return, ast.Break)
-    return plain and len(loops) == 1 and _yields(loops[0]) and _is_whole(dataset, loops[0].iter)
+    return plain and len(loops) == 1 and contains(loops[0], ast.Yield) and _is_whole(dataset, loops[0].iter)
 
 
 def _nodes(held: Value) -> Iterator[ast.AST]:
     if isinstance(held, Function) and held.name != "__init__":
         yield from ast.walk(held.node)
-
-
-def _yields(loop: ast.For) -> bool:
-    return contains(loop, ast.Yield)
 
 
 def _is_whole(dataset: Instance, node: ast.expr) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import call_place
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
@@ -53,7 +52,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
             new = f"{source.segment(function.value)}.rsample"
             title = message("fix.replace", old="sample", new="rsample")
             fixes.append(Candidate(title, (edits.replace(source, function, new),)))
-        places = (call_place(backward, message("grad.backward")),)
+        places = (backward.span.related(message("grad.backward")),)
         yield Finding(call.site.span, text, places, tuple(fixes))
 
 

@@ -494,10 +494,6 @@ def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 # -- places and names ------------------------------------------------------------------------------
 
 
-def call_place(site: Site, text: str) -> Related:
-    return site.span.related(text)
-
-
 def at_backward(fault: AutogradFault) -> AutogradFault:
     """The fault of the backward() that meets weights which a step has changed, in place of that of the step."""
     step = is_method_call(fault.at.node)

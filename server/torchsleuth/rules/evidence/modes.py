@@ -124,19 +124,15 @@ def depends_on_mode(analysis: Analysis, site: Site) -> bool:
     while frame is not None and isinstance(node, ast.Call) and (module := frame.instance()) and module.is_module:
         index = analysis.index(frame.source.path)
         trail = index.trail(index.same(node) or node)
-        rates = {name for part in (*node.args[1:], *node.keywords) for name in _names(part)}
+        rates = {name for part in (*node.args[1:], *node.keywords) for name in names_in(part)}
         if _asks_for_mode(node) or any(_asks_for_mode(value) for value in _assigned(trail, rates)):
             return True
-        if any(_asks_for_mode(test) or _is_switch(test, _names(node)) for test in _tests(trail)):
+        if any(_asks_for_mode(test) or _is_switch(test, names_in(node)) for test in _tests(trail)):
             return True
-        if any(_asks_for_mode(test) or any(map(_MODE.search, _names(test))) for test in _returns_before(trail)):
+        if any(_asks_for_mode(test) or any(map(_MODE.search, names_in(test))) for test in _returns_before(trail)):
             return True
         node, frame = frame.call, frame.caller
     return False
-
-
-def _names(node: ast.AST) -> set[str]:
-    return names_in(node)
 
 
 def _within(trail: list[ast.AST]) -> Iterator[tuple[ast.AST, ast.AST]]:

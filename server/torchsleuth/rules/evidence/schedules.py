@@ -55,7 +55,7 @@ def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr 
         tests = [one.test for one in of_kind(skipping, ast.If)]
         if isinstance(part, ast.If) and inner in part.body:
             tests.append(part.test)
-        found = [node.right for test in tests for node in ast.walk(test) if _is_modulo(node)]
+        found = [node.right for test in tests for node in ast.walk(test) if is_binary(node, ast.Mod)]
         if isinstance(part, ast.If) and inner in part.body:
             found += _counted(part, edits.path_to(analysis.tree(site.span.path), statement))
         if found:
@@ -92,10 +92,6 @@ def _counts_up(node: ast.AST) -> TypeGuard[ast.AugAssign]:
     if not isinstance(node, ast.AugAssign) or not isinstance(node.op, ast.Add):
         return False
     return isinstance(node.value, ast.Constant) and node.value.value == 1
-
-
-def _is_modulo(node: ast.AST) -> TypeGuard[ast.BinOp]:
-    return is_binary(node, ast.Mod)
 
 
 def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -> bool:

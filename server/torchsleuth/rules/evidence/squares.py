@@ -65,7 +65,7 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
     """Whether a square matrix is only computed with element by element, until all of it becomes one number that is
     trained: its mean or sum, where nothing was widened on purpose, or a loss against what has another shape. One that says
     where samples are equal becomes the mean or the sum of all."""
-    counts = _name(operation) in COMPARISONS
+    counts = operation.bare_name in COMPARISONS
     keeping = CONVERSIONS if counts else ELEMENTWISE
     learns = any(spec.requires_grad is True for spec in operation.specs)
     on_purpose = any(map(_is_widened_here, operation.operands, [operation] * len(operation.operands)))
@@ -78,7 +78,7 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
             if id(use) in seen:
                 continue
             seen.add(id(use))
-            name = _name(use)
+            name = use.bare_name
             grows = trained or any(spec.requires_grad is True for spec in use.specs)
             if name in WHOLE and len(use.args) == 1 and not use.kwargs:
                 if on_purpose or not (grows or counts):
@@ -93,10 +93,6 @@ def is_averaged(uses: Uses, operation: Operation, made: Shape) -> bool:
             else:
                 return False
     return False
-
-
-def _name(operation: Operation) -> str:
-    return operation.bare_name
 
 
 def _is_against_another(loss: Operation, made: Shape) -> bool:

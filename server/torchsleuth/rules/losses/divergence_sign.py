@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TypeGuard
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -40,7 +39,7 @@ Terms = list[tuple[int, ast.expr]]
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
     for node in index.of_type(ast.BinOp):
-        form = 0 if _is_sum(index.parents.get(node)) else _form(_terms(node))
+        form = 0 if is_binary(index.parents.get(node), ast.Add, ast.Sub) else _form(_terms(node))
         if form:
             sign, whole = _outwards(index, node, form)
             total = _added(index, whole) if whole is not None else None
@@ -49,17 +48,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(whole), message("divergence.sign"), (), (fix,))
 
 
-def _is_sum(node: ast.AST | None) -> TypeGuard[ast.BinOp]:
-    return is_binary(node, ast.Add, ast.Sub)
-
-
 def _terms(node: ast.AST | None) -> Terms:
     """The terms of a sum; none of what is no sum, or one of very many."""
     found: Terms = []
-    waiting: Terms = [(1, node)] if _is_sum(node) else []
+    waiting: Terms = [(1, node)] if is_binary(node, ast.Add, ast.Sub) else []
     while waiting and len(found) + len(waiting) <= MAX_TERMS:
         sign, part = waiting.pop()
-        if _is_sum(part):
+        if is_binary(part, ast.Add, ast.Sub):
             waiting += [(sign if isinstance(part.op, ast.Add) else -sign, part.right), (sign, part.left)]
         else:
             found.append((sign, part))
@@ -122,7 +117,7 @@ def _added(index: Index, part: ast.expr) -> int | None:
         found = {sign for terms in sums for sign, term in terms if _mentions(term, name) and _has_loss(scope, terms)}
     else:
         top: ast.AST = part
-        while _is_sum(over := index.parents.get(top)):
+        while is_binary(over := index.parents.get(top), ast.Add, ast.Sub):
             top = over
         terms = _terms(top)
         found = {sign for sign, term in terms if term is part and _has_loss(scope, terms)}

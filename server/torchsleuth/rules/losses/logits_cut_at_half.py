@@ -55,7 +55,7 @@ def _cuts(operation: Operation) -> bool:
     given = operation.operands[0] if operation.operands else None
     if given is None or "logits" not in given.tags or not operation.args or operation.args[0] is not given:
         return False
-    name, others = _name(operation), operation.args[1:]
+    name, others = operation.bare_name, operation.args[1:]
     return (name == "round" and not others and not operation.kwargs) or (name in _COMPARISONS and others == (0.5,))
 
 
@@ -63,7 +63,7 @@ def _layers_of_logits(analysis: Analysis) -> set[int]:
     """The layers whose output is a logit: something makes a probability of it."""
     found: set[int] = set()
     for operation in analysis.trace.operations:
-        if _name(operation) in _SQUASHES and operation.operands:
+        if operation.bare_name in _SQUASHES and operation.operands:
             layer = _layer(analysis, operation.operands[0])
             found |= {layer.identity} if layer is not None else set()
     return found
@@ -76,15 +76,11 @@ def _layer(analysis: Analysis, scores: Tensor) -> LibraryModule | None:
     return made.module if made is not None and made is picked else None
 
 
-def _name(operation: Operation) -> str:
-    return operation.bare_name
-
-
 def _finding(analysis: Analysis, operation: Operation) -> Finding:
     places, layer = layer_places(analysis, operation.operands[0])
     places += call_trail(operation.site.scene, limit=1)
     node = operand_node(operation, 0)
-    key = "logits.rounded" if _name(operation) == "round" else "logits.cut"
+    key = "logits.rounded" if operation.bare_name == "round" else "logits.cut"
     text = message(key, tensor=expression_text(node, "this"), layer=layer)
     return Finding(operation.site.span, text, tuple(places), _as_probabilities(operation, node))
 

@@ -123,13 +123,9 @@ def _passes(call: LibraryCall) -> Iterator[_Pass]:
     kept = call.get(_KEPT[call.path], "retain_graph")
     created = call.get(_KEPT[call.path] + 1, "create_graph", False)
     for root in elements or ():
-        node = _node(root)
+        node = node_of(root)
         if node is not None:
             yield _Pass(call, node, kept in (None, False) and created is False)
-
-
-def _node(value: object) -> GraphNode | None:
-    return node_of(value)
 
 
 # -- what is kept ----------------------------------------------------------------------------------
@@ -177,7 +173,7 @@ def _lists(analysis: Analysis) -> Iterator[_Kept]:
         point = next_iteration(last.loops, call.loops) if last is not None else None
         written = node.args[0] if node.args and not isinstance(node.args[0], ast.Starred) else None
         for tensor, term in _parts(call.args[0], written, call.site.scene) if point is not None else ():
-            kept = _node(tensor)
+            kept = node_of(tensor)
             if kept is not None and point is not None:
                 yield _Kept(call.site.span, call.site.scene, tensor, kept, term, node.func.value, point, None)
 
@@ -270,7 +266,7 @@ def _is_only_looked_at(analysis: Analysis, kept: _Kept) -> bool:
     if any(word in analysis.source.text for word in ("backward", "autograd", "torch.func")):
         return False
     parts = kept.node.members
-    forwards = [event for event in trace.events if event.kind == "forward" and _node(event.tensor) in parts]
+    forwards = [event for event in trace.events if event.kind == "forward" and node_of(event.tensor) in parts]
     return bool(forwards) and all(event.training is True and kept.point in event.loops for event in forwards)
 
 

@@ -182,7 +182,7 @@ def _subscript(failure: OperatorFailure, node: ast.Subscript, used: Operand) -> 
     if not isinstance(key, ast.Tuple):
         return
     parts = list(key.elts)
-    excess = sum(not _is_none(part) for part in parts) - len(used.shape)
+    excess = sum(not is_literal(part, None) for part in parts) - len(used.shape)
     whole = [index for index, part in enumerate(parts) if isinstance(part, ast.Slice) and ast.unparse(part) == ":"]
     if len(whole) == len(used.shape):
         yield replaced(failure.operation.site, node, source.segment(node.value), safe=False)
@@ -195,10 +195,6 @@ def _subscript(failure: OperatorFailure, node: ast.Subscript, used: Operand) -> 
         if option:
             yield replaced(failure.operation.site, key, ", ".join(source.segment(part) for part in option), safe=False)
     yield replaced(failure.operation.site, node, source.segment(node.value), safe=False)
-
-
-def _is_none(node: ast.expr) -> bool:
-    return is_literal(node, None)
 
 
 def _permutation(failure: OperatorFailure, call: ast.Call, used: Operand) -> Iterator[Candidate]:

@@ -106,7 +106,7 @@ def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
     for part in getattr(around[-2], "body", []):
         if part is statement:
             return found
-        sets = [node for node in ast.walk(part) if is_name(node, name) and _is_set(node)]
+        sets = [node for node in ast.walk(part) if is_name(node, name) and stores(node)]
         if sets:
             plain = [one for one in nodes_in(part, ast.Assign) if _is_plain(one, name)]
             found = (
@@ -126,10 +126,6 @@ def _always(block: list[ast.stmt], wanted: list[ast.Assign]) -> bool:
             case ast.If() if _always(part.body, wanted) and _always(part.orelse, wanted):
                 return True
     return False
-
-
-def _is_set(name: ast.Name) -> bool:
-    return stores(name)
 
 
 def _is_plain(assignment: ast.Assign, name: str) -> bool:

@@ -91,17 +91,12 @@ def _made_once(analysis: Analysis, site: Site, receiver: str) -> Iterator[Candid
         names = names_in(*node.args, *node.keywords)
         taken = {part.attr for method in methods for part in nodes_in(method, ast.Attribute)}
         free = next(name for name in ("dropout", "drop", *map("dropout{}".format, range(2, 99))) if name not in taken)
-        if names <= {receiver} and own == receiver and not _leaves_early(maker):
+        if names <= {receiver} and own == receiver and not contains(maker, ast.Return):
             made = edits.insert_line_after(source, maker.body[-1], f"{own}.{free} = {source.segment(node)}")
             title = message("fix.make_in_init", name=f"{own}.{free}")
             yield Candidate(title, (made, edits.replace(source, node, f"{own}.{free}")))
     text = f".train({receiver}.training)"
     yield Candidate(message("fix.add", text=text), (edits.insert_after_node(source, site.node, text),))
-
-
-def _leaves_early(maker: ast.FunctionDef) -> bool:
-    """Whether the end of a constructor's body need not be reached."""
-    return contains(maker, ast.Return)
 
 
 def _self_name(frame: Scene) -> str | None:

@@ -61,7 +61,7 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
             continue
         documented = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
         first = node.body[1] if documented and len(node.body) > 1 else node.body[0]
-        bare = next((part for part in of_kind(node.body, ast.Expr) if _is_super(part.value)), None)
+        bare = next((part for part in of_kind(node.body, ast.Expr) if is_function_call(part.value, "super")), None)
         if bare is not None and bare.lineno < item.site.span.start.line:
             yield Candidate(
                 message("fix.add", text=".__init__()"), (edits.insert_after_node(source, bare, ".__init__()"),)
@@ -106,13 +106,9 @@ def _is_unbound(statement: ast.stmt) -> bool:
         return False
     called = statement.value
     method = called.func if isinstance(called, ast.Call) else called
-    if not is_attribute(method, "__init__") or not _is_super(method.value):
+    if not is_attribute(method, "__init__") or not is_function_call(method.value, "super"):
         return False
     return not isinstance(called, ast.Call) or (isinstance(method.value, ast.Call) and len(method.value.args) == 1)
-
-
-def _is_super(node: ast.expr) -> bool:
-    return is_function_call(node, "super")
 
 
 RULE = Rule(FAULTS[CODE], find)
