@@ -10,6 +10,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import layer_text
+from torchsleuth.rules.evidence.operands import steps
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Related
 from torchsleuth.syntax import edits
@@ -17,7 +18,6 @@ from torchsleuth.syntax.forms import is_method_call
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_native_kind
 
-_MAX_STEPS = 12
 LAYERS = tuple(
     "Linear Bilinear LazyLinear linear bilinear Conv1d Conv2d Conv3d LazyConv1d LazyConv2d LazyConv3d conv1d conv2d conv3d "
     "ConvTranspose1d ConvTranspose2d ConvTranspose3d conv_transpose1d conv_transpose2d conv_transpose3d".split()
@@ -40,18 +40,8 @@ def losses(analysis: Analysis, paths: tuple[str, ...]) -> Iterator[tuple[Operati
 
 def applied(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Operation | None:
     """The operation of one of these names that the tensor's values come from."""
-    sites = {id(operation.site): operation for operation in analysis.trace.operations}
-    current = tensor
-    for _ in range(_MAX_STEPS):
-        origin = current.origin
-        if origin is None:
-            return None
-        if origin.name.rstrip("_") in names:
-            return sites.get(id(origin.site))
-        if not origin.sources:
-            return None
-        current = origin.sources[0]
-    return None
+    made = (origin for _, origin in steps(tensor) if origin.name.rstrip("_") in names)
+    return analysis.operation_of(next(made, None))
 
 
 def layer_places(analysis: Analysis, scores: Tensor) -> tuple[list[Related], str]:

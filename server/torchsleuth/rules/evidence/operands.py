@@ -264,19 +264,24 @@ def fitted_by_callers(analysis: Analysis, used: Operand, fits: Fits, *ways: Way)
 # -- where it comes from ---------------------------------------------------------------------------
 
 
-def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operation]]:
-    """The operations that a tensor was computed by, the last one first, along the first operand of each."""
-    current = tensor
-    for _ in range(_MAX_STEPS):
-        origin = current.origin
+def steps(tensor: Tensor, most: int = _MAX_STEPS) -> Iterator[tuple[Tensor, Origin]]:
+    """A tensor with its origin, and so on with the first operand of each, as far as origins are known."""
+    for _ in range(most):
+        origin = tensor.origin
         if origin is None:
             return
+        yield tensor, origin
+        if not origin.sources:
+            return
+        tensor = origin.sources[0]
+
+
+def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operation]]:
+    """The operations that a tensor was computed by, the last one first, along the first operand of each."""
+    for current, origin in steps(tensor):
         operation = analysis.operation_of(origin)
         if operation is not None:
             yield current, operation
-        if not origin.sources:
-            return
-        current = origin.sources[0]
 
 
 def made_by(analysis: Analysis, tensor: Tensor, names: Collection[str], between: Collection[str]) -> Operation | None:
@@ -334,14 +339,9 @@ class Birth:
 
 
 def birth(tensor: Tensor) -> Birth | None:
-    current = tensor
-    for _ in range(_MAX_STEPS):
-        origin = current.origin
-        if origin is None:
-            return None
+    for current, origin in steps(tensor):
         if not origin.sources:
             return _birth_of(current, origin)
-        current = origin.sources[0]
     return None
 
 

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import layer_places, losses, written_call
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import operand, suffixed
+from torchsleuth.rules.evidence.operands import operand, steps, suffixed
 from torchsleuth.rules.evidence.spreads import not_positive
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
@@ -42,7 +42,6 @@ CODE = "TS314"
 _POISSON = ("torch.nn.PoissonNLLLoss", "torch.nn.functional.poisson_nll_loss")
 _GAUSSIAN = ("torch.nn.GaussianNLLLoss", "torch.nn.functional.gaussian_nll_loss")
 _RATES = ("softplus", "Softplus", "exp")
-_MAX_STEPS = 12
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -75,14 +74,11 @@ def _takes_logarithm(operation: Operation) -> bool | None:
 
 def _made_by(analysis: Analysis, tensor: Tensor, names: tuple[str, ...]) -> Operation | None:
     """The operation of one of these names whose very values a tensor holds."""
-    for _ in range(_MAX_STEPS):
-        origin = tensor.origin
-        name = origin.name if origin is not None else ""
-        if origin is None or name in names:
+    for _, origin in steps(tensor):
+        if origin.name in names:
             return analysis.operation_of(origin)
-        if name not in KEPT_BY or not origin.sources:
+        if origin.name not in KEPT_BY:
             return None
-        tensor = origin.sources[0]
     return None
 
 

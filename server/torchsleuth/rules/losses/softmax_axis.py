@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import losses, renamed, written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced
+from torchsleuth.rules.evidence.operands import Operand, operand, operands, replaced, steps
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -102,18 +102,11 @@ def _one_output(analysis: Analysis, tensor: Tensor, axis: int) -> LibraryModule 
 
 def _weighs(analysis: Analysis, softmax: Operation, scores: Tensor) -> bool:
     """Whether the scores are products of queries and keys, and their softmax is then multiplied with values from the left."""
-    for _ in range(_MAX_STEPS):
-        origin = scores.origin
-        if origin is None or not origin.sources:
-            return False
-        if origin.name in _PRODUCTS:
-            if len(origin.sources) != 2 or any(source.parameter for source in origin.sources):
-                return False
-            break
-        if origin.name not in _ELEMENTWISE:
-            return False
-        scores = origin.sources[0]
-    else:
+    origins = (origin for _, origin in steps(scores, _MAX_STEPS))
+    product = next((origin for origin in origins if origin.name not in _ELEMENTWISE), None)
+    if product is None or product.name not in _PRODUCTS:
+        return False
+    if len(product.sources) != 2 or any(source.parameter for source in product.sources):
         return False
     return any(
         operation.name in _PRODUCTS and _sums_over_last(operation) and _is_softmax_of(operation, softmax)
@@ -133,16 +126,11 @@ def _sums_over_last(product: Operation) -> bool:
 
 
 def _is_softmax_of(product: Operation, softmax: Operation) -> bool:
-    current = product.operands[0]
-    for _ in range(_MAX_STEPS):
-        origin = current.origin
-        if origin is None:
-            return False
+    for _, origin in steps(product.operands[0], _MAX_STEPS):
         if origin.site is softmax.site:
             return True
-        if origin.name not in _AFTER or not origin.sources:
+        if origin.name not in _AFTER:
             return False
-        current = origin.sources[0]
     return False
 
 

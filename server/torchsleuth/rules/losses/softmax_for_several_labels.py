@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import applied, losses
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, operand_node
-from torchsleuth.rules.evidence.operands import operand
+from torchsleuth.rules.evidence.operands import operand, steps
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
@@ -41,7 +41,6 @@ CODE = "TS316"
 _LOSSES = ("torch.nn.BCELoss", "torch.nn.functional.binary_cross_entropy")
 _SOFTMAX = ("softmax", "Softmax", "Softmax2d")
 _DRAWS = frozenset("gt ge lt le greater greater_equal less less_equal randint".split())
-_MAX_STEPS = 12
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -58,13 +57,8 @@ def _are_several(target: Tensor) -> bool:
         return False
     if not shape or len(shape) < 2 or not is_number(shape[1]) or shape[1] < 2:
         return False
-    for _ in range(_MAX_STEPS):
-        origin = target.origin
-        name = origin.bare_name if origin is not None else ""
-        if origin is None or name in _DRAWS or name not in KEPT_BY or not origin.sources:
-            return name in _DRAWS
-        target = origin.sources[0]
-    return False
+    names = (origin.bare_name for _, origin in steps(target))
+    return next((name for name in names if name in _DRAWS or name not in KEPT_BY), "") in _DRAWS
 
 
 def _finding(analysis: Analysis, operation: Operation, scores: Tensor, target: str) -> Finding:

@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
-from torchsleuth.rules.evidence.operands import Operand, operand, replaced
+from torchsleuth.rules.evidence.operands import Operand, operand, replaced, steps
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Related
@@ -133,18 +133,13 @@ def _keeps_last(tensor: Tensor, source: Tensor) -> bool:
 
 def _softmax_behind(tensor: Tensor, weighs: bool = False) -> Site | None:
     """`weighs`: the result is a factor of a product, which sums over its last dimension."""
-    current = tensor
-    for _ in range(6):
-        origin = current.origin
-        if origin is None:
-            return None
+    for current, origin in steps(tensor, 6):
         name = origin.bare_name
         if name in _NAMES:
             return origin.site
         same = name in _KEEPS or (weighs and name in _RESHAPES)
         if not same or not origin.sources or (name in _RESHAPES and not _keeps_last(current, origin.sources[0])):
             return None
-        current = origin.sources[0]
     return None
 
 

@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
-from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, written
+from torchsleuth.rules.evidence.operands import Operand, ancestry, operand, steps, written
 from torchsleuth.rules.evidence.squares import Uses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -37,6 +37,7 @@ from torchsleuth.values import Tensor
 CODE = "TS326"
 _NOISE = frozenset("randn randn_like normal_".split())
 _SUMS = frozenset("add sub rsub".split())
+_KEEPS_NOISE = frozenset({"to", "type_as", "float", "view", "expand"})
 _MAX_STEPS = 12
 
 
@@ -90,18 +91,8 @@ def _scales_noise(use: Operation, exponential: Operation) -> bool:
 
 
 def _is_noise(tensor: Tensor) -> bool:
-    current: Tensor | None = tensor
-    for _ in range(_MAX_STEPS):
-        origin = current.origin if current is not None else None
-        if origin is None:
-            return False
-        name = origin.name
-        if name in _NOISE:
-            return True
-        if name not in ("to", "type_as", "float", "view", "expand") or not origin.sources:
-            return False
-        current = origin.sources[0]
-    return False
+    names = (origin.name for _, origin in steps(tensor))
+    return next((name for name in names if name not in _KEEPS_NOISE), "") in _NOISE
 
 
 def _sums(uses: Uses, operation: Operation) -> Iterator[Operation]:

@@ -31,7 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text
 from torchsleuth.rules.evidence.layouts import batch_by_layer, takes_last_of_second
-from torchsleuth.rules.evidence.operands import Operand, operand, suffixed
+from torchsleuth.rules.evidence.operands import Operand, operand, steps, suffixed
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind, of_kind
@@ -142,14 +142,7 @@ def _last_of_samples(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Ite
 
 def _is_turned(tensor: Tensor) -> bool:
     """Whether the dimensions were put in this order on purpose right before."""
-    origin = tensor.origin
-    for _ in range(_STEPS_BEFORE):
-        if origin is None:
-            return False
-        if origin.name in _TURNS:
-            return True
-        origin = origin.sources[0].origin if origin.sources else None
-    return False
+    return any(origin.name in _TURNS for _, origin in steps(tensor, _STEPS_BEFORE))
 
 
 def _packed(analysis: Analysis) -> Iterator[Finding]:
@@ -275,13 +268,10 @@ def _candidates(module: LibraryModule, used: Operand, axis: int) -> Iterator[Can
 
 def _at_padding(tensor: Tensor) -> Iterator[Candidate]:
     """The other layout where pad_sequence makes it."""
-    origin = tensor.origin
-    for _ in range(_MAX_STEPS):
-        if origin is None or origin.operator.endswith("pad_sequence"):
-            break
-        origin = origin.sources[0].origin if origin.sources else None
-    call = as_kind(origin.site.node, ast.Call) if origin is not None else None
-    if origin is None or call is None or not origin.operator.endswith("pad_sequence"):
+    padding = (origin for _, origin in steps(tensor, _MAX_STEPS) if origin.operator.endswith("pad_sequence"))
+    origin = next(padding, None)
+    call = origin.site.call if origin is not None else None
+    if origin is None or call is None:
         return
     source = origin.site.source
     written = keyword_of(call, "batch_first")

@@ -29,6 +29,7 @@ from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, given_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operand_node, shape_text
+from torchsleuth.rules.evidence.operands import layers_behind
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
@@ -87,7 +88,8 @@ def _candidates(
         order = ", ".join(str(axis) for axis in (0, spatial + 1, *range(1, spatial + 1)))
         edit = edits.insert_after_node(source, node, f".permute({order})")
         turned.append(Candidate(message("fix.permute", tensor=name), (edit,)))
-    if not _producers(analysis, failure):
+    previous = next(layers_behind(analysis, failure.operation.tensors[0], "Conv"), None)
+    if previous is None:
         yield from turned
         turned = []
     for axis in range(2, spatial + 1) if node is not None and batched and got != wanted else ():
@@ -104,8 +106,8 @@ def _candidates(
     if is_number(got) and batched:
         yield from _depthwise(analysis, layer, got)
         yield from change_argument(analysis, layer, 0, "in_channels", got)
-        for previous in _producers(analysis, failure):
-            made = change_argument(analysis, previous, 1, "out_channels", wanted) if is_number(wanted) else ()
+        if previous is not None and is_number(wanted):
+            made = change_argument(analysis, previous, 1, "out_channels", wanted)
             yield from (Candidate(item.title, item.edits, safe=False) for item in made)
     yield from turned
 
@@ -141,21 +143,6 @@ def _dividing(analysis: Analysis, layer: LibraryModule, inner: int, outer: int, 
     for argument, number in wanted:
         for made in islice(change_argument(analysis, layer, *argument, number), 1):
             yield Candidate(made.title, made.edits, safe=False)
-
-
-def _producers(analysis: Analysis, failure: OperatorFailure) -> list[LibraryModule]:
-    """The convolution that made the input, followed through layers that keep the channels."""
-    current = failure.operation.tensors[0]
-    for _ in range(8):
-        origin = current.origin
-        if origin is None or not origin.sources:
-            return []
-        for operation in analysis.trace.operations:
-            module = operation.module
-            if operation.site is origin.site and module is not None and module.type_name.startswith("Conv"):
-                return [module]
-        current = origin.sources[0]
-    return []
 
 
 RULE = Rule(FAULTS[CODE], find)
