@@ -1,4 +1,4 @@
-"""PyTorch's errors in plain words: the patterns of its messages, and what each means, for the text and for a run alike.
+"""PyTorch's errors, for the text and for a run alike: the family that each belongs to, and in plain words what it means.
 
 A pattern only routes. `example` raises the error on the installed torch (None where that takes more than a few lines); the
 tests run it. What is told apart by the values of a crash is in `errors`, what needs the trace of the analysis in `rules`.
@@ -16,7 +16,7 @@ from torchsleuth.messages import message
 class Explanation(NamedTuple):
     """One error: its code, what its message has to match, the id of the message that explains it."""
 
-    code: str
+    code: str | None
     expression: str
     text: str
     example: str | None = None
@@ -61,6 +61,49 @@ WANTS_FLOATS = (
 BY_INDEX = ("gather", "scatter", "index_", "take")
 """How the names of operators begin that pick or fill elements by an index."""
 
+_FAMILIES: tuple[tuple[str, str], ...] = (
+    ("TS823", r"cannot assign '.*' object to (?:buffer|parameter)"),
+    ("TS801", r"deprecated since version .* is now removed"),
+    ("TS609", r"Expected more than 1"),
+    ("TS530", r"loaded state dict (?:contains|has)"),
+    ("TS105", r"view size is not compatible|Cannot view a tensor with shape"),
+    ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
+    ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),
+    ("TS113", r"size mismatch \(got input: .* , target: |Using a target size|Target size .* must be the same as input size"),
+    ("TS113", r"only batches of spatial targets|multi-target not supported|must be of size batch_size"),
+    ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),
+    ("TS307", r"result type \w+ can't be cast to the desired output type Long|Found dtype Long but expected Float"),
+    ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|[Ee]xpected.*int64 for index"),
+    ("TS309", r"one_hot is only applicable to index tensor"),
+    ("TS310", r"is out of bounds|index out of range in self|Class values must be"),
+    ("TS301", r"same dtype|same data ?type|expected scalar type \w+ but found|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
+    ("TS301", WANTS_FLOATS),
+    ("TS301", r"not implemented for '\w+'|expected (?:condition|predicate) to be (?:a )?bool|only supports boolean masks"),
+    ("TS301", r"value cannot be converted to type|can't be cast to the desired output type|destination dtypes match"),
+    ("TS301", r"expected parameter to have scalar type|operator.* bool tensor|only implemented on integer"),
+    ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx(?: and cx)? should also be"),
+    ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
+    ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
+    ("TS111", r"only bool and floating types of"),
+    ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size|match num_features"),
+    ("TS112", r"Kernel size can't be greater|Output size is too small|Padding size should be less"),
+    ("TS102", r"to have \d+ channels|expected weight to be at least|divisible by groups|expected input\[.*channels"),
+    ("TS101", r"cannot be multiplied|size mismatch, (?:got|m1)|first two dimensions of batch2|batch2_sizes|einsum\(\)|inconsistent tensor size"),
+    ("TS101", r"must have same reduction dim|same number of columns|size does not match weight size"),
+    ("TS104", r"expand\(|is invalid for input of size|only one dimension can be inferred|unflatten|number of sizes provided|split_sizes to sum"),
+    ("TS106", r"Sizes of tensors must match except|cannot be concatenated|stack expects each tensor|same number of dimensions: got"),
+    ("TS104", r"Shape mismatch, |Could not infer sizes for|Identifiers? only on one side|Axis \w+ is not used"),
+    ("TS107", r"Dimension out of range"),
+    ("TS103", r"shape of the mask|must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
+    ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected|vector \+ matrix @"),
+    ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions"),
+    ("TS108", r"must have the same number of spatial|Expected a batch of 2D affine|mode needs \dD input|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
+)  # fmt: skip
+"""The codes of the families that errors of operators belong to, by what their messages match first."""
+
+BY_FAMILY = None
+"""In the place of a code: that of the family that the message belongs to."""
+
 EXPLANATIONS = (
     # sizes and options of operators and layers
     Explanation(
@@ -70,20 +113,20 @@ EXPLANATIONS = (
         "pool = torch.nn.MaxPool2d(2, padding=2)\npool(torch.ones(1, 1, 8, 8))",
     ),
     Explanation(
-        "TS108",
+        BY_FAMILY,
         r"same number of spatial dimensions, but got input with spatial dimensions of \[(.*?)\] and output size of "
         r"([(\[].*?[)\]])",
         "explain.spatial_rank",
         _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=(4, 4), mode='bilinear')",
     ),
     Explanation(
-        "TS108",
+        BY_FAMILY,
         r"Got (\d)D input, but (\w+) mode needs (\d)D input",
         "explain.interpolate_mode",
         _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8), size=4, mode='bilinear')",
     ),
     Explanation(
-        "TS108",
+        BY_FAMILY,
         r"Expected a batch of 2D affine matrices of shape Nx2x3 for size (?:torch\.Size\()?[(\[]([\d, ]*)[)\]]\)?\. Got (torch\.Size\()?[(\[]"
         r"([\d, ]*)[)\]]",
         "explain.affine",
@@ -102,7 +145,7 @@ EXPLANATIONS = (
         _FUNCTIONAL + "F.grid_sample(torch.ones(1, 3, 8, 8), torch.zeros(1, 2, 8, 8), align_corners=False)",
     ),
     Explanation(
-        "TS112",
+        BY_FAMILY,
         r"Padding size should be less than the corresponding input dimension, but got: padding \((.*?)\) at dimension "
         r"(\d+) of input \[(.*?)\]",
         "explain.padding",
@@ -127,13 +170,13 @@ EXPLANATIONS = (
         _FUNCTIONAL + "F.interpolate(torch.ones(1, 3, 8, 8))",
     ),
     Explanation(
-        "TS110",
+        BY_FAMILY,
         r"(LSTM|GRU|RNN): Expected input to be 2D or 3D, got (\d)D",
         "explain.rnn_rank",
         "lstm = torch.nn.LSTM(4, 8)\nlstm(torch.ones(2, 3, 4, 4))",
     ),
     Explanation(
-        "TS609",
+        BY_FAMILY,
         r"Expected more than 1 spatial element when training, got input size torch\.Size\(\[(.*?)\]\)",
         "explain.one_pixel",
         "norm = torch.nn.InstanceNorm2d(4)\nnorm(torch.ones(2, 4, 1, 1))",
@@ -159,7 +202,7 @@ EXPLANATIONS = (
     Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor, but got [2-9]D", "explain.lengths_one"),
     Explanation("TS199", r"'lengths' argument should be a 1D CPU int64 tensor", "explain.lengths_cpu"),
     Explanation(
-        "TS106",
+        BY_FAMILY,
         r"zero-dimensional tensor \(at position (\d+)\) cannot be concatenated",
         "explain.cat_scalars",
         "torch.cat([torch.tensor(1.0), torch.tensor(2.0)])",
@@ -358,7 +401,7 @@ EXPLANATIONS = (
         "SequentialLR(opt, [ConstantLR(opt), ConstantLR(opt)], milestones=[1, 2])",
     ),
     Explanation(
-        "TS823",
+        BY_FAMILY,
         r"cannot assign '(.*?)' object to (buffer|parameter) '(\w+)'",
         "explain.not_a_tensor",
         "torch.nn.Linear(2, 2).register_buffer('scale', 2.0)",
@@ -390,7 +433,7 @@ EXPLANATIONS = (
         "torch.optim.SGD([{'params': layer.parameters()}, {'params': [layer.weight]}], lr=0.1)",
     ),
     Explanation(
-        "TS530",
+        BY_FAMILY,
         r"loaded state dict (?:contains a parameter group that doesn't match the size|has a different number of "
         r"parameter groups)",
         "explain.optimizer_state",
@@ -538,6 +581,11 @@ EXPLANATIONS = (
 )
 
 
+def family(error: str) -> str | None:
+    """The code of the family that an error of an operator belongs to, None for one of none."""
+    return next((code for code, pattern in _FAMILIES if _compiled(pattern, 0).search(error)), None)
+
+
 def explained(error: str) -> str | None:
     """The meaning of an error of PyTorch's, None where it says so itself."""
     for item in EXPLANATIONS:
@@ -548,5 +596,5 @@ def explained(error: str) -> str | None:
 
 
 @cache
-def _compiled(expression: str) -> re.Pattern[str]:
-    return re.compile(expression, re.DOTALL)
+def _compiled(expression: str, flags: int = re.DOTALL) -> re.Pattern[str]:
+    return re.compile(expression, flags)

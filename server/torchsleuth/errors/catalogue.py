@@ -21,6 +21,7 @@ from torchsleuth.errors import (
 )
 from torchsleuth.errors.case import Case, CrashFrame, Sources
 from torchsleuth.errors.entry import ErrorEntry, entry
+from torchsleuth.explanations import BY_FAMILY
 from torchsleuth.schema import Json
 
 CATALOGUE: tuple[ErrorEntry, ...] = (
@@ -39,7 +40,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *plain.ENTRIES,
 )
 
-OPERATOR_ERROR = entry("TS199", r"", "error.generic")
+OPERATOR_ERROR = entry(BY_FAMILY, r"", "error.generic")
 """An error of PyTorch's that no entry knows."""
 SCRIPT_ERROR = entry("TS918", r"", "error.script")
 """An error that has nothing to do with PyTorch."""

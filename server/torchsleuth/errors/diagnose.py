@@ -25,12 +25,12 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
     if not crash["frames"]:
         return None
     entry, case = find(crash, sources)
-    span = case.frame.span
+    span, fault = case.frame.span, entry.fault_of(case)
     return Diagnostic(
         case.frame.path,
-        entry.fault.code,
-        entry.fault.name,
-        entry.fault.severity if entry in processes.ENTRIES else "error",
+        fault.code,
+        fault.name,
+        fault.severity if entry in processes.ENTRIES else "error",
         _text(entry, case),
         span.start,
         span.end,

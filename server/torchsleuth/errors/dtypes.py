@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append, convert_input, convert_receiver, replace
-from torchsleuth.explanations import WANTS_FLOATS
+from torchsleuth.explanations import BY_FAMILY, WANTS_FLOATS
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
 
@@ -108,7 +108,7 @@ def _requires_grad_fixes(case: Case) -> Iterator[Fix]:
 
 ENTRIES = (
     entry(
-        "TS301",
+        BY_FAMILY,
         r"mat1 and mat2 must have the same dtype|expected m1 and m2 to have the same dtype|expected scalar type \w+ but found|"
         r"RNN input dtype|mixed dtype \(CPU\)|self and mat2 must have the same dtype|have the same dtype, but got|"
         r"expected .* to have the same dtype|expected dtype \w+ for `\w+` but got dtype",
@@ -117,7 +117,7 @@ ENTRIES = (
         example="from torch import nn\nfc = nn.Linear(3, 2)\nx = torch.zeros(4, 3, dtype=torch.float64)\nfc(x)",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"Input type \((.+?)\) and (?:bias|weight) type \((.+?)\) should be the same",
         _text,
         _match_fixes,
@@ -125,14 +125,14 @@ ENTRIES = (
         example="from torch import nn\nconv = nn.Conv2d(3, 8, 3)\nx = torch.zeros(2, 3, 8, 8, dtype=torch.float64)\nconv(x)",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"mean\(\): could not infer output dtype|std and var only support floating point",
         "error.needs_float",
         convert_receiver(".float()"),
         example="hits = torch.tensor([1, 0, 1])\nhits.mean()",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"\"(\w+)\" not implemented for '(?:Long|Int|Bool|Byte|Short)'",
         "error.needs_float",
         convert_input(".float()"),
@@ -140,21 +140,21 @@ ENTRIES = (
     ),
     entry("TS301", r"\"(\w+)\" not implemented for '(\w+)'", "error.not_implemented"),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"(?:Subtraction, the `-` operator, with|Negation, the `-` operator, on) .*bool tensor",
         "error.bool_minus",
         _invert,
         example="mask = torch.tensor([True, False])\n1 - mask",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"Index put requires the source and destination dtypes match, got (\w+) for the destination and (\w+) for the source",
         "error.index_put",
         _source_fixes,
         example="table = torch.zeros(4)\ntable[torch.tensor([0])] = torch.zeros(1, dtype=torch.float64)",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"masked_fill_? only supports boolean masks|where expected condition to be a boolean tensor|expected condition to be a boolean|expected predicate to be bool",
         "error.mask_dtype",
         _mask_fixes,
@@ -168,14 +168,14 @@ ENTRIES = (
         example="count = torch.zeros(3, dtype=torch.long)\ncount += 0.5",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"[Oo]nly Tensors of floating point(?: and complex)? dtype can require gradients",
         "error.integer_grad",
         _requires_grad_fixes,
         example="from torch import nn\nnn.Parameter(torch.tensor([1, 2]))",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         r"value cannot be converted to type .* without overflow",
         "error.overflow",
         example="x, mask = torch.zeros(3, dtype=torch.half), torch.ones(3, dtype=torch.bool)\nx.masked_fill(mask, -1e9)",
@@ -187,7 +187,7 @@ ENTRIES = (
         example="import numpy as np\na = np.array(['a', 1], dtype=object)\ntorch.from_numpy(a)",
     ),
     entry(
-        "TS301",
+        BY_FAMILY,
         WANTS_FLOATS,
         "error.needs_float",
         convert_input(".float()"),

@@ -9,19 +9,20 @@ from functools import cached_property
 
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.fixes import FixBuilder, no_fix
+from torchsleuth.explanations import family
 from torchsleuth.faults import FAULTS, Fault
 from torchsleuth.schema import Related
 
 
 @dataclass(frozen=True)
 class ErrorEntry:
-    """`related`: further places that explain it. `expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
+    """`code`: None for that of the family that the message belongs to. `related`: further places that explain it. `expression`: what a message has to match. `text` is the id of the message or chooses one; `applies` tells whether a message that matches means this.
 
     `example` is a script that raises the error on the installed torch (None where that takes an accelerator); the
     tests run it. `plain`: the message is followed by the operands.
     """
 
-    code: str
+    code: str | None
     expression: str
     text: str | Callable[[Case], str]
     fixes: FixBuilder = no_fix
@@ -37,13 +38,12 @@ class ErrorEntry:
         """Compiled when it is first asked for: there are hundreds, and most processes need none."""
         return re.compile(self.expression, re.DOTALL)
 
-    @property
-    def fault(self) -> Fault:
-        return FAULTS[self.code]
+    def fault_of(self, case: Case) -> Fault:
+        return FAULTS[self.code or family(case.crash["message"]) or "TS199"]
 
 
 def entry(
-    code: str,
+    code: str | None,
     pattern: str,
     text: str | Callable[[Case], str],
     fixes: FixBuilder = no_fix,

@@ -10,6 +10,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, fitted, loaders, replace
+from torchsleuth.explanations import BY_FAMILY
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
@@ -183,123 +184,123 @@ def _batch_of_one_fixes(case: Case) -> Iterator[Fix]:
 
 ENTRIES = (
     entry(
-        "TS102",
+        BY_FAMILY,
         r"Given (?:groups=(\d+)|transposed=(\d+)), (?:expected )?weight of size \[(.+?)\], expected input\[(.+?)\] to have \d+ channels, but got (\d+) channels",
         _conv_text,
         _conv_fixes,
         example="from torch import nn\nconv = nn.Conv2d(3, 8, 3)\nx = torch.zeros(2, 1, 8, 8)\nconv(x)",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"Expected \dD \(unbatched\) or \dD \(batched\) input to (\w+), but got input of size: \[(.*?)\]",
         "error.rank.layer",
         _conv_rank_fixes,
         example="from torch import nn\nconv = nn.Conv1d(1, 8, 3)\nx = torch.zeros(20)\nconv(x)",
     ),
     entry(
-        "TS112",
+        BY_FAMILY,
         r"Calculated padded input size per channel: \((.+?)\)\. Kernel size: \((.+?)\)",
         "error.kernel",
         _small_output_fixes,
         example="from torch import nn\nconv = nn.Conv2d(3, 8, 5)\nx = torch.zeros(2, 3, 3, 3)\nconv(x)",
     ),
     entry(
-        "TS112",
+        BY_FAMILY,
         r"Given input size: \((.+?)\)\. Calculated output size: \((.+?)\)\. Output size is too small",
         "error.pool",
         example="from torch import nn\npool = nn.MaxPool2d(4)\nx = torch.zeros(2, 3, 3, 3)\npool(x)",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"non-empty 3D or 4D \(batch mode\) tensor expected for input|expected (?:\dD(?:, | or ))*\dD input \(got (\d)D input\)|Expected input to be 2D or 3D, got (\d)D",
         "error.rank.layer",
         _norm_rank_fixes,
         example="from torch import nn\nnorm = nn.BatchNorm1d(3)\nx = torch.zeros(2, 3, 4, 4)\nnorm(x)",
     ),
     entry(
-        "TS109",
+        BY_FAMILY,
         r"running_(?:mean|var) should contain (\d+) elements not (\d+)",
         "error.batch_norm",
         _batch_norm_fixes,
         example="from torch import nn\nnorm = nn.BatchNorm2d(3)\nx = torch.zeros(2, 5, 4, 4)\nnorm(x)",
     ),
     entry(
-        "TS609",
+        BY_FAMILY,
         r"Expected more than 1 value per channel when training, got input size torch\.Size\(\[(.+?)\]\)",
         "error.batch_of_one",
         _batch_of_one_fixes,
         example="from torch import nn\nnorm = nn.BatchNorm1d(3)\nx = torch.zeros(1, 3)\nnorm(x)",
     ),
     entry(
-        "TS109",
+        BY_FAMILY,
         r"Given normalized_shape=\[(.+?)\], expected input with shape \[(?:\*, )?(.+?)\], but got input of size ?(?:torch\.Size\()?\[(.+?)\]",
         "error.layer_norm",
         _layer_norm_fixes,
         example="from torch import nn\nnorm = nn.LayerNorm(8)\nx = torch.zeros(2, 6)\nnorm(x)",
     ),
     entry(
-        "TS109",
+        BY_FAMILY,
         r"Expected weight to be a vector of size equal to the number of channels in input",
         "error.group_norm",
         _group_norm_fixes,
         example="from torch import nn\nnorm = nn.GroupNorm(2, 4)\nx = torch.zeros(2, 6, 3)\nnorm(x)",
     ),
     entry(
-        "TS109",
+        BY_FAMILY,
         r"num_channels \(?(?:\d+)?\)?.*must be divisible by num_groups|Expected number of channels in input to be divisible by num_groups",
         "error.groups",
         _group_count_fixes,
         example="from torch import nn\nnn.GroupNorm(3, 8)",
     ),
     entry(
-        "TS102",
+        BY_FAMILY,
         r"(in_channels|out_channels) must be divisible by groups",
         "error.conv_groups",
         example="from torch import nn\nnn.Conv2d(3, 8, 3, groups=2)",
     ),
     entry(
-        "TS110",
+        BY_FAMILY,
         r"input\.size\(-1\) must be equal to input_size\. Expected (\d+), got (\d+)",
         "error.rnn",
         _rnn_fixes,
         example="from torch import nn\nrnn = nn.LSTM(8, 4)\nx = torch.zeros(5, 2, 6)\nrnn(x)",
     ),
     entry(
-        "TS110",
+        BY_FAMILY,
         r"Expected hidden(?:\[\d\])? size \((.+?)\), got \[(.+?)\]",
         "error.hidden",
         example="from torch import nn\nrnn = nn.GRU(8, 4)\nx, h = torch.zeros(5, 2, 8), torch.zeros(1, 3, 4)\nrnn(x, h)",
     ),
     entry(
-        "TS110",
+        BY_FAMILY,
         r"For (?:unbatched 2|batched 3)-D input, hx(?: and cx)? should also be [23]-D but got \(?([123])-D",
         "error.rnn_state_rank",
         _state_rank_fixes,
         example="from torch import nn\nrnn = nn.GRU(8, 4)\nx, h = torch.zeros(2, 8), torch.zeros(1, 2, 4)\nrnn(x, h)",
     ),
     entry(
-        "TS111",
+        BY_FAMILY,
         r"embed_dim must be divisible by num_heads",
         "error.heads",
         _group_count_fixes,
         example="from torch import nn\nnn.MultiheadAttention(10, 4)",
     ),
     entry(
-        "TS111",
+        BY_FAMILY,
         r"was expecting embedding dimension of (\d+), but got (\d+)",
         "error.attention",
         _attention_fixes,
         example="from torch import nn\nattend = nn.MultiheadAttention(8, 2)\nx = torch.zeros(5, 2, 6)\nattend(x, x, x)",
     ),
     entry(
-        "TS111",
+        BY_FAMILY,
         r"The shape of the \dD attn_mask is torch\.Size\(\[(.+?)\]\), but should be \((.+?)\)",
         "error.attention_mask",
         example="from torch import nn\nattend = nn.MultiheadAttention(8, 2)\nx = torch.zeros(5, 2, 8)\n"
         "attend(x, x, x, attn_mask=torch.zeros(2, 2))",
     ),
     entry(
-        "TS111",
+        BY_FAMILY,
         r"Expected key_padd(?:ed|ing)_mask\.shape\[0\] to be (\d+), but got (\d+)|feature number of src and tgt must be equal to d_model|batch number of src and tgt must be equal",
         "error.attention_batch",
         _padding_fixes,

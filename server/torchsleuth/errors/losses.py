@@ -12,7 +12,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument, constructor_call
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import FixBuilder, add_argument, append, convert_argument, replace
-from torchsleuth.explanations import BY_INDEX
+from torchsleuth.explanations import BY_FAMILY, BY_INDEX
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json, Related
 from torchsleuth.syntax import edits
@@ -190,7 +190,7 @@ def _call_the_loss(case: Case) -> Iterator[Fix]:
 
 ENTRIES = (
     entry(
-        "TS310",
+        BY_FAMILY,
         r"Target (-?\d+) is out of bounds",
         _label_text,
         _label_fixes,
@@ -207,7 +207,7 @@ ENTRIES = (
         example=_LOSS.format("CrossEntropyLoss") + "out, y = torch.zeros(3, 4), torch.zeros(3)\ncriterion(out, y)",
     ),
     entry(
-        "TS302",
+        BY_FAMILY,
         r"Expected floating point type for target with class probabilities, got (\w+)",
         "error.probability_target",
         convert_argument(".float()", 1, "target"),
@@ -215,7 +215,7 @@ ENTRIES = (
         + "out, y = torch.zeros(3, 4), torch.zeros(3, 4, dtype=torch.long)\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        BY_FAMILY,
         r"0D or 1D target tensor expected, multi-target not supported|only batches of spatial targets supported",
         "error.target_rank",
         _agreeing(classes=True),
@@ -223,7 +223,7 @@ ENTRIES = (
         + "out, y = torch.zeros(3, 4), torch.zeros(3, 1, dtype=torch.long)\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        BY_FAMILY,
         r"Expected input batch_size \((\d+)\) to match target batch_size \((\d+)\)",
         "error.loss_batch",
         _agreeing(classes=True),
@@ -231,7 +231,7 @@ ENTRIES = (
         + "out, y = torch.zeros(4, 3), torch.zeros(3, dtype=torch.long)\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        BY_FAMILY,
         r"Expected target size \[(.+?)\], got \[(.+?)\]",
         "error.loss_layout",
         _agreeing(classes=True),
@@ -239,7 +239,7 @@ ENTRIES = (
         + "out, y = torch.zeros(2, 5, 4), torch.zeros(2, 5, dtype=torch.long)\ncriterion(out, y)",
     ),
     entry(
-        "TS113",
+        BY_FAMILY,
         r"weight tensor should be defined either for all (\d+) classes or no classes",
         "error.class_weights",
         _all_counted,
@@ -248,7 +248,7 @@ ENTRIES = (
         "criterion(torch.zeros(2, 4), torch.tensor([0, 1]))",
     ),
     entry(
-        "TS113",
+        BY_FAMILY,
         r"Using a target size \(torch\.Size\(\[(.*?)\]\)\) that is different to the input size|Target size \(torch\.Size\(\[(.*?)\]\)\) must be the same as input size",
         "error.same_size",
         _agreeing(classes=False),

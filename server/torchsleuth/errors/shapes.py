@@ -11,6 +11,7 @@ from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import add_argument, append, append_in, convert_argument, fitted, rename_method, replace
+from torchsleuth.explanations import BY_FAMILY
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
@@ -283,41 +284,41 @@ def _tensors(case: Case) -> str:
 
 ENTRIES = (
     entry(
-        "TS101",
+        BY_FAMILY,
         r"mat1 and mat2 shapes cannot be multiplied|size mismatch, got input|a and b must have same reduction dim|size mismatch, m1",
         _product_text,
         _product_fixes,
         example="from torch import nn\nnet = nn.Linear(8, 4)\nnet(torch.zeros(2, 6))",
     ),
     entry(
-        "TS101",
+        BY_FAMILY,
         r"Expected size for first two dimensions of batch2|Expected batch2_sizes",
         "error.matmul",
         _transpose_to_fit,
         example="q, k = torch.zeros(2, 5, 8), torch.zeros(2, 5, 8)\nq @ k",
     ),
-    entry("TS101", r"einsum\(\):", "error.einsum", example="a = torch.zeros(2, 3)\ntorch.einsum('ij,jk->ik', a, a)"),
+    entry(BY_FAMILY, r"einsum\(\):", "error.einsum", example="a = torch.zeros(2, 3)\ntorch.einsum('ij,jk->ik', a, a)"),
     entry(
-        "TS101",
+        BY_FAMILY,
         r"inconsistent tensor size, expected tensor \[(\d+)\] and src \[(\d+)\]",
         "error.dot",
         example="a, b = torch.zeros(3), torch.zeros(4)\ntorch.dot(a, b)",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"self must be a matrix|batch\d must be a 3D tensor|1D tensors expected|vector \+ matrix @|^[ab] must be \dD",
         "error.rank.product",
         example="a = torch.zeros(2, 3, 4)\ntorch.mm(a, a)",
     ),
     entry(
-        "TS103",
+        BY_FAMILY,
         r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
         _sizes,
         _broadcast_fixes,
         example="a, b = torch.zeros(4, 3), torch.zeros(4)\na + b",
     ),
     entry(
-        "TS103",
+        BY_FAMILY,
         r"output with shape (?:torch\.Size\()?\[(.+?)\]\)? doesn't match the broadcast shape [\[(](.+?)[\])]",
         lambda case: "error.copy_shape" if case.frame.method() == "copy_" else "error.inplace_grows",
         example="a, b = torch.zeros(3), torch.zeros(2, 3)\na += b",
@@ -329,66 +330,66 @@ ENTRIES = (
         _broadcast_fixes,
     ),
     entry(
-        "TS104",
+        BY_FAMILY,
         r"expand\(|number of sizes provided",
         "error.expand",
         example="a = torch.zeros(2, 3)\na.expand(4)",
     ),
     entry(
-        "TS103",
+        BY_FAMILY,
         r"The expanded size of the tensor \((-?\d+)\) must match the existing size \((\d+)\) at non-singleton dimension (\d+)",
         "error.expanded",
         example="a = torch.zeros(2, 3)\na.expand(4, 3)",
     ),
     entry(
-        "TS104",
+        BY_FAMILY,
         r"shape '\[(.+?)\]' is invalid for input of size (\d+)",
         "error.view_size",
         _view_fixes,
         example="a = torch.zeros(4, 3, 5)\na.view(4, 12)",
     ),
     entry(
-        "TS104",
+        BY_FAMILY,
         r"only one dimension can be inferred",
         "error.two_unknown",
         example="a = torch.zeros(4, 3)\na.view(-1, -1)",
     ),
     entry(
-        "TS105",
+        BY_FAMILY,
         r"view size is not compatible with input tensor's size and stride|Cannot view a tensor with shape .* and strides",
         "error.not_contiguous",
         _reshape,
         example="a = torch.zeros(4, 3).t()\na.view(12)",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"permute\((?:sparse_coo)?\): (?:number of dimensions|duplicate dims)",
         "error.permute",
         example="a = torch.zeros(4, 3)\na.permute(0, 2, 1)",
     ),
     entry(
-        "TS107",
+        BY_FAMILY,
         r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
         "error.dim",
         _dim_fixes,
         example="a = torch.zeros(4)\ntorch.softmax(a, dim=1)",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"got input with spatial dimensions of \[(.*?)\] and output size of (?:torch\.Size\()?[(\[]([\d, ]*)",
         "error.output_size",
         _spatial_part,
         example="from torch.nn import functional as F\nx = torch.zeros(1, 2, 8)\nF.interpolate(x, size=x.shape[1:])",
     ),
     entry(
-        "TS106",
+        BY_FAMILY,
         r"Sizes of tensors must match except in dimension (\d+)\.",
         _tensors,
         _cat_fixes,
         example="a, b = torch.zeros(4, 3), torch.zeros(4, 5)\ntorch.cat([a, b])",
     ),
     entry(
-        "TS106",
+        BY_FAMILY,
         r"Tensors must have same number of dimensions: got (\d+) and (\d+)|zero-dimensional tensor \(at position|"
         r"Number of dimensions of tensors must match",
         _tensors,
@@ -396,7 +397,7 @@ ENTRIES = (
         example="a, b = torch.zeros(4, 3), torch.zeros(3)\ntorch.cat([a, b])",
     ),
     entry(
-        "TS106",
+        BY_FAMILY,
         r"stack expects each tensor to be equal size, but got (?:torch\.Size\()?\[(.*?)\]\)? at entry (\d+) and "
         r"(?:torch\.Size\()?\[(.*?)\]\)? at entry (\d+)",
         "error.stack",
@@ -404,7 +405,7 @@ ENTRIES = (
         example="a, b = torch.zeros(4), torch.zeros(3)\ntorch.stack([a, b])",
     ),
     entry(
-        "TS104",
+        BY_FAMILY,
         r"split_with_sizes expects split_sizes to sum exactly to (\d+)",
         "error.split",
         example="a = torch.zeros(5)\na.split([2, 2])",
@@ -417,51 +418,51 @@ ENTRIES = (
         example="x = torch.zeros(2, 3, 4)\nb, c, h, w = x.shape",
     ),
     entry(
-        "TS103",
+        BY_FAMILY,
         r"The shape of the mask \[(.+?)\] at index (\d+) does not match the shape of the indexed tensor \[(.+?)\]",
         "error.mask",
         example="a = torch.zeros(4, 3)\na[torch.ones(3, dtype=torch.bool)]",
     ),
     entry(
-        "TS310",
+        BY_FAMILY,
         r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
         "error.index",
         example="a = torch.zeros(4, 3)\na[5]",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"too many indices for tensor of dimension (\d+)",
         "error.indices",
         example="a = torch.zeros(4)\na[:, 0]",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"invalid index of a 0-dim tensor|(?:iteration over|len\(\) of) a 0-d tensor",
         "error.scalar_index",
         example="a = torch.zeros(())\na[0]",
     ),
     entry(
-        "TS103",
+        BY_FAMILY,
         r"shape mismatch: indexing tensors could not be broadcast together",
         "error.indexing",
         example="a = torch.zeros(4, 3)\na[torch.arange(4), torch.arange(3)]",
     ),
     entry(
-        "TS310",
+        BY_FAMILY,
         r"index out of range in self",
         _embedding_text,
         _embedding_fixes,
         example="from torch import nn\ntable = nn.Embedding(5, 2)\ntable(torch.tensor([1, 7]))",
     ),
     entry(
-        "TS108",
+        BY_FAMILY,
         r"Index tensor must have the same number of dimensions as (?:input|self|src) tensor",
         "error.gather",
         _gather_fixes,
         example="q, action = torch.zeros(4, 3), torch.zeros(4, dtype=torch.long)\nq.gather(1, action)",
     ),
     entry(
-        "TS310",
+        BY_FAMILY,
         r"Class values must be (?:smaller than num_classes|non-negative)",
         "error.one_hot",
         example="from torch.nn import functional as F\ny = torch.tensor([1, 5])\nF.one_hot(y, 3)",
@@ -475,7 +476,7 @@ ENTRIES = (
         example="from torch import nn\ntable = nn.Embedding(5, 2)\nids = torch.tensor([1.0, 2.0])\ntable(ids)",
     ),
     entry(
-        "TS312",
+        BY_FAMILY,
         r"must be (?:tuple of )?[Ii]nts?.*float|received an invalid combination of arguments - got \([^)]*float",
         "error.float_size",
         _integer_division,

@@ -1,14 +1,13 @@
-"""Which code an operator's failure belongs to: one table from the message PyTorch raises to the rule."""
+"""Which code an operator's failure belongs to, and what its finding says."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import PurePath
 
-from torchsleuth.explanations import BY_INDEX, WANTS_FLOATS, explained
+from torchsleuth.explanations import BY_INDEX, explained, family
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import constructor_related
@@ -23,44 +22,6 @@ from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Related
 from torchsleuth.values import LibraryModule
 
-PATTERNS: tuple[tuple[str, str], ...] = (
-    ("TS823", r"cannot assign '.*' object to (?:buffer|parameter)"),
-    ("TS801", r"deprecated since version .* is now removed"),
-    ("TS609", r"Expected more than 1"),
-    ("TS530", r"loaded state dict (?:contains|has)"),
-    ("TS105", r"view size is not compatible"),
-    ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),
-    ("TS113", r"Expected input batch_size|Expected target size|input and target batch or spatial sizes|weight tensor should"),
-    ("TS113", r"size mismatch \(got input: .* , target: |Using a target size|Target size .* must be the same as input size"),
-    ("TS113", r"only batches of spatial targets|multi-target not supported|must be of size batch_size"),
-    ("TS302", r"expected target dtype to be Long|expected scalar type Long|Expected floating point type for target"),
-    ("TS307", r"result type \w+ can't be cast to the desired output type Long|Found dtype Long but expected Float"),
-    ("TS309", r"tensors used as indices must be|one of the following scalar types: Long, Int|[Ee]xpected.*int64 for index"),
-    ("TS309", r"one_hot is only applicable to index tensor"),
-    ("TS310", r"is out of bounds|index out of range in self|Class values must be"),
-    ("TS301", r"same dtype|same data ?type|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
-    ("TS301", WANTS_FLOATS),
-    ("TS301", r"not implemented for '\w+'|expected condition to be a boolean|only supports boolean masks"),
-    ("TS301", r"value cannot be converted to type|can't be cast to the desired output type|destination dtypes match"),
-    ("TS301", r"expected parameter to have scalar type|operator.* bool tensor|only implemented on integer"),
-    ("TS110", r"input_size\. Expected|inconsistent input_size|Expected hidden|Expected input to be 2D or 3D|hx should also be"),
-    ("TS110", r"batch_size must match|(?:Input batch size|input) .*hidden\d?|LSTM: Expected|GRU: Expected|RNN: Expected"),
-    ("TS111", r"embed_dim|embedding dimension|attn_mask|key_padd|num_heads|equal to d_model|src and tgt|padding_mask|key's sequence"),
-    ("TS111", r"only bool and floating types of"),
-    ("TS109", r"running_mean should|running_var should|normalized_shape=|num_groups|weight to be a vector of size|match num_features"),
-    ("TS112", r"Kernel size can't be greater|Output size is too small|Padding size should be less"),
-    ("TS102", r"to have \d+ channels|expected weight to be at least|divisible by groups|expected input\[.*channels"),
-    ("TS101", r"cannot be multiplied|size mismatch, got|first two dimensions of batch2|einsum\(\)|inconsistent tensor size"),
-    ("TS101", r"must have same reduction dim|same number of columns|size does not match weight size"),
-    ("TS104", r"is invalid for input of size|only one dimension can be inferred|unflatten|number of sizes provided|split_sizes to sum"),
-    ("TS106", r"Sizes of tensors must match except|cannot be concatenated|stack expects each tensor|same number of dimensions: got"),
-    ("TS104", r"Shape mismatch, |Could not infer sizes for|Identifiers? only on one side|Axis \w+ is not used"),
-    ("TS107", r"Dimension out of range"),
-    ("TS103", r"shape of the mask|must match the size of tensor|doesn't match the broadcast shape|must match the existing size|cannot broadcast|broadcast"),
-    ("TS108", r"Expected \d-?D|expected \d-?D|number of dimensions|too many indices|must be a 3D tensor|must be a matrix|1D tensors expected"),
-    ("TS108", r"dims|same number of dimensions as|3D or 4D|1D or 2D|t\(\) expects|1 or 2 dim|at least \d dimensions"),
-    ("TS108", r"must have the same number of spatial|Expected a batch of 2D affine|mode needs \dD input|Wrong shape: expected|no larger than self|0-dim tensor|0-d tensor"),
-)  # fmt: skip
 EXCHANGED = "TS313"
 _ORDERED = frozenset(
     "CrossEntropyLoss cross_entropy NLLLoss nll_loss BCELoss binary_cross_entropy BCEWithLogitsLoss "
@@ -72,7 +33,6 @@ _OF_DTYPES = frozenset({"TS301", "TS302", "TS307", "TS309"})
 """Failures over a dtype: of the operands, it matters where they got theirs. Most have float32, which says nothing."""
 _RECURRENT = ("RNN", "LSTM", "GRU")
 _ATTENDING = ("MultiheadAttention", "Transformer")
-_COMPILED = tuple((code, re.compile(pattern)) for code, pattern in PATTERNS)
 
 
 def code_of(failure: OperatorFailure) -> str:
@@ -93,7 +53,7 @@ def family_of(failure: OperatorFailure) -> str:
         and "is invalid for input of size" in failure.failure.message
     ):
         return "TS111"  # Batches of two sizes, which are divided into heads.
-    code = next((code for code, pattern in _COMPILED if pattern.search(failure.failure.message)), "TS199")
+    code = family(failure.failure.message) or "TS199"
     if code == "TS302" and failure.operation.name.startswith(BY_INDEX):
         return "TS309"
     return "TS301" if code == "TS307" and not _is_binary(failure.operation) else code
