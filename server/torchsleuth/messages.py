@@ -1571,6 +1571,8 @@ ENGLISH: dict[str, str] = {
     "error.where.worker": "worker {number} of the loader",
     "error.where.rank": "rank {rank}",
     "error.where.process": "process {process}",
+    "error.where.caught": "caught at line {line}",
+    "error.where.caught_often": "caught at line {line}, {count} times",
     "error.where.thread": "thread {thread}",
     "error.observed": "{text}; this run had {seen}",
     "error.linear": "{tensor} has {last} features, but {layer} was built with in_features={attr_in_features}",

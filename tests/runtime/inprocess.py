@@ -17,7 +17,17 @@ from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.recorder import Recorder
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.report import Collector, RunReport, read_sources
-from torchsleuth.runtime.rewrite import CALLED, DIFFERENTIATED, GRADIENTS, IMPORTED, LOSS, RECORDER, Site, rewrite
+from torchsleuth.runtime.rewrite import (
+    CALLED,
+    CAUGHT,
+    DIFFERENTIATED,
+    GRADIENTS,
+    IMPORTED,
+    LOSS,
+    RECORDER,
+    Site,
+    rewrite,
+)
 from torchsleuth.runtime.watch import TrainingWatch
 from torchsleuth.schema import Diagnostic
 
@@ -71,6 +81,7 @@ def recording(
     setattr(builtins, DIFFERENTIATED, lambda pair: pair)
     setattr(builtins, GRADIENTS, lambda found: found)
     setattr(builtins, IMPORTED, lambda: None)
+    setattr(builtins, CAUGHT, lambda last: None)
     try:
         yield
     finally:
@@ -80,6 +91,7 @@ def recording(
         delattr(builtins, DIFFERENTIATED)
         delattr(builtins, GRADIENTS)
         delattr(builtins, IMPORTED)
+        delattr(builtins, CAUGHT)
 
 
 def execute(path: Path, text: str, *, careful: bool = False) -> Observed:

@@ -357,3 +357,44 @@ def test_a_module_and_a_folder_run_as_with_python(tmp_path: Path, command: str, 
     report = job.execute()
     assert report.exit_code == plain.returncode
     assert sorted("".join(output).splitlines()) == sorted((plain.stdout + plain.stderr).splitlines())
+
+
+SWALLOWED = """
+import torch
+from torch import nn
+
+model = nn.Linear(4, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def train(size):
+    for _ in range(3):
+        {before}
+            optimizer.zero_grad()
+            model(torch.randn(8, size)).sum().backward()
+            optimizer.step()
+        {after}
+
+{main}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "main", "expected"),
+    [
+        ("try:", "except RuntimeError:\n            continue", "train(5)", "caught at line 14, 3 times"),
+        ("if True:", "", "try:\n    train(5)\nexcept Exception as error:\n    print(error)", "caught at line 18"),
+        ("if True:", "", "try:\n    train(5)\nexcept RuntimeError:\n    train(4)", None),
+        ("try:", "except RuntimeError:\n            continue", "train(5); train(4); train(4)", None),
+        ("try:", "except RuntimeError:\n            continue", "train(4)", None),
+    ],
+)
+def test_an_error_that_the_script_catches_and_that_undoes_its_training(
+    tmp_path: Path, before: str, after: str, main: str, expected: str | None
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(SWALLOWED.format(before=before, after=after, main=main))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    found = [diagnostic for diagnostic in report.diagnostics if diagnostic.severity == "error"]
+    assert report.exit_code == 0 and report.crash is None
+    assert [(one.code, one.start.line) for one in found] == ([("TS101", 12)] if expected else [])
+    assert all(expected is not None and expected in one.message for one in found)

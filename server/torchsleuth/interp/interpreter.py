@@ -30,6 +30,7 @@ from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget, Withdrawn
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.exceptions import Thrown
+from torchsleuth.interp.expected import expects_errors
 from torchsleuth.interp.importing import Importing
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
@@ -868,11 +869,12 @@ class Execution(Importing):
         return isinstance(manager, ast.Call) and isinstance(self.eval(manager.func, frame), Native)
 
     def do_Try(self, node: ast.Try, frame: Frame) -> int:
-        self.guarded += bool(node.handlers)
+        expected = expects_errors(self, node, frame)
+        self.guarded += expected
         try:
             completion = self._watched(lambda: self.block(node.body, frame), bool(node.handlers))
         finally:
-            self.guarded -= bool(node.handlers)
+            self.guarded -= expected
         if completion == RAISE and node.handlers:
             completion = self._watched(lambda: self._handled(node, frame), bool(node.finalbody), inherited=True)
         elif completion == NORMAL:

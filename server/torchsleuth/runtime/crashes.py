@@ -95,6 +95,9 @@ def _where(crash: Json) -> str:
         parts.append(message("error.where.rank", rank=process["rank"]))
     elif process is not None:
         parts.append(message("error.where.process", process=process["name"] or process["pid"]))
+    if (caught := crash.get("caught")) is not None:
+        name = "error.where.caught_often" if caught["count"] > 1 else "error.where.caught"
+        parts.append(message(name, line=caught["line"], count=caught["count"]))
     if crash.get("thread"):
         parts.append(message("error.where.thread", thread=crash["thread"]))
     return ", ".join(parts)

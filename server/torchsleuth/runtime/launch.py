@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any
 
 from torchsleuth.runtime import page
+from torchsleuth.runtime.caught import CaughtErrors
 from torchsleuth.runtime.children import VARIABLE, ChildStream, announce, keep_last_lines, watch_what_is_passed_on
 from torchsleuth.runtime.crash import CrashReporter
 from torchsleuth.runtime.events import EventStream
@@ -35,6 +36,7 @@ from torchsleuth.runtime.recorder import Recorder, unrecorded
 from torchsleuth.runtime.registry import ConstructorRegistry
 from torchsleuth.runtime.rewrite import (
     CALLED,
+    CAUGHT,
     DIFFERENTIATED,
     GRADIENTS,
     IMPORTED,
@@ -81,6 +83,7 @@ class Launch:
         self.training = TrainingRecorder(Places(self.project.owns), self.registry.alive, self.registry.constructor)
         self.progress = Progress(self.project.owns, lambda: self.recorder.slots, self._send)
         self.crash = CrashReporter(self.project.owns, self.registry, self.recorder, self.texts)
+        self.caught = CaughtErrors(self.crash, self.training.steps_made)
         self.limits = limits
         self._recording = True
         before = dict.fromkeys(_TRACERS_OF_TORCH, self._tracer_imported)
@@ -108,6 +111,7 @@ class Launch:
             GRADIENTS: functools.partial(self.training.gradients),
             CALLED: functools.partial(self.training.told),
             LEAVE: self.leave,
+            CAUGHT: self.caught.note,
             IMPORTED: self.imported,
         }
         vars(builtins).update(names)
@@ -294,6 +298,7 @@ class Launch:
         self.recorder.rest(True, gate)
         set_record(_NOTHING.get)
         vars(builtins)[IMPORTED] = dict
+        vars(builtins)[CAUGHT] = _NOTHING.get
         self.imports.remove()
         self.registry.remove()
         self.watch.remove()
@@ -310,6 +315,7 @@ class Launch:
             return
         self.suspended = False
         vars(builtins)[IMPORTED] = self.imported
+        vars(builtins)[CAUGHT] = self.caught.note
         self.imports.install()
         self._losses_are_seen(False)
         self._gradients_are_seen(True)
@@ -341,6 +347,7 @@ class Launch:
             DIFFERENTIATED: functools.partial(_NOTHING.get, None),
             GRADIENTS: functools.partial(_NOTHING.get, None),
             CALLED: _NOTHING.get,
+            CAUGHT: _NOTHING.get,
             IMPORTED: dict,
             LEAVE: dict,
         }
@@ -372,6 +379,8 @@ class Launch:
         self.stream.send("lines", files=lines, completed=None if self._left or self.suspended else self.path)
         if recorded is not None:
             self.stream.send("recorded", training=recorded)
+        for error in self.caught.that_undo():
+            self.stream.send("caught", **error)
         self.stream.send("versions", versions=ran_on)
 
     def report(

@@ -167,6 +167,8 @@ class Collector:
         self._loaded: dict[str, int] = {}
         """The user's files, with the number of recorded places before those of each."""
         self._crashes: list[Json] = []
+        self._caught: list[Json] = []
+        """Errors that the script caught itself, and that undid its training."""
         self._processes: list[Json] = []
         self._training: Json | None = None
         self._recorded: Training | None = None
@@ -201,6 +203,10 @@ class Collector:
     @_takes("crash")
     def _add_crash(self, event: Json) -> None:
         self._crashes.append({**event, "process": None})
+
+    @_takes("caught")
+    def _add_caught(self, event: Json) -> None:
+        self._caught.append({**event, "process": None})
 
     @_takes("ended")
     def _add_end(self, event: Json) -> None:
@@ -283,15 +289,16 @@ class Collector:
         """`ended` is what the one who ran it knows of the end."""
         crashes = [] if cancelled else in_order(self._crashes, exit_code)
         crashes += [self._stopped] if self._stopped is not None else []
-        seen = list(together.rank_findings(self._ranks))
-        sources = read_sources({path: text for crash in crashes for path, text in crash.pop("sources", {}).items()})
-        environment = [item for crash in crashes for item in crash.pop("environment", [])]
+        seen = [*together.rank_findings(self._ranks), *(() if crashes else map(dict, self._caught))]
+        described = [*crashes, *seen]
+        sources = read_sources({path: text for crash in described for path, text in crash.pop("sources", {}).items()})
+        environment = [item for crash in described for item in crash.pop("environment", [])]
         facts = {
             (fact.path, fact.start, fact.end): fact
             for item in self._facts.values()
             for fact in observed_facts(item, sources)
         }
-        told = [(crash, crash_diagnostic(crash, sources)) for crash in (*crashes, *seen)]
+        told = [(crash, crash_diagnostic(crash, sources)) for crash in described]
         found = merged([(crash, item and with_source(item, crash, facts.values(), sources)) for crash, item in told])
         ended = ended or self._ended or _how_it_ended(exit_code, cancelled)
         trainings = self._trainings()

@@ -34,6 +34,9 @@ CALLED = "torchsleuth_called"
 LEAVE = "torchsleuth_leave"
 """A builtin too: called with an exception that leaves the main program."""
 
+CAUGHT = "torchsleuth_caught"
+"""A builtin too: called where a handler begins, around steps of a training or, with True, around all that a program does."""
+
 IMPORTED = "torchsleuth_imported"
 """A builtin too: called after each import statement."""
 
@@ -93,6 +96,8 @@ class Rewriter(ast.NodeTransformer):
         """Whether what is visited may run more than once."""
         self._bodies = 0
         """Gates of whole bodies around what is visited."""
+        self._last: ast.stmt | None = None
+        """The last statement of the file, or of the condition that it ends with."""
 
     def _recorded(self, value: ast.expr, span: Span, binding: tuple[str, Span] | None) -> ast.Call:
         self.sites.append(Site(self.path, span, binding, self._gates))
@@ -246,6 +251,22 @@ class Rewriter(ast.NodeTransformer):
     visit_TemplateStr = visit_JoinedStr
 
     # statements
+
+    def visit_Module(self, node: ast.Module) -> ast.AST:
+        last = node.body[-1] if node.body else None
+        self._last = last.body[-1] if isinstance(last, ast.If) and not last.orelse else last
+        return self.generic_visit(node)
+
+    def visit_Try(self, node: ast.Try) -> ast.AST:
+        """Handlers tell what they have caught, where that is what ended a training or the program, unless it goes on its way."""
+        trains = any(_is_told(part) for statement in node.body for part in ast.walk(statement))
+        last = node is self._last and not trains
+        self.generic_visit(node)
+        for handler in node.handlers if trains or last else ():
+            if not isinstance(handler.body[0], ast.Raise):
+                caught = ast.Call(ast.Name(CAUGHT, ast.Load()), [ast.Constant(last)], [])
+                handler.body.insert(0, located(ast.Expr(caught), handler))
+        return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         """A call whose value nobody uses is not recorded: nothing of ours is to run after ``breakpoint()``."""

@@ -246,6 +246,10 @@ class TrainingRecorder:
         elif len(self._made) < MAX_OPTIMIZERS:
             self._made.append(weakref.ref(value))
 
+    def steps_made(self) -> int | None:
+        """None where there is neither a step nor anything that could make one."""
+        return self._steps if self._steps or self._made or self._backwards else None
+
     def compiles(self) -> None:
         """The script uses PyTorch's compiler: it meets PyTorch's own functions from now on."""
         self._compiles = True
