@@ -160,6 +160,8 @@ _ALL = (
     Fault("TS340", "adversary-agrees", "warning"),
     Fault("TS341", "ratio-of-one", "warning"),
     Fault("TS342", "labels-of-causal-model", "warning"),
+    Fault("TS343", "labels-smoothed-away", "warning"),
+    Fault("TS344", "padding-counted", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),
@@ -247,6 +249,8 @@ _ALL = (
     Fault("TS570", "target-never-updated", "warning"),
     Fault("TS571", "accelerator-bypassed", "warning"),
     Fault("TS572", "step-without-loss", "warning"),
+    Fault("TS573", "norm-never-adapts", "warning"),
+    Fault("TS574", "average-without-norms", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),
@@ -337,6 +341,8 @@ _ALL = (
     Fault("TS945", "loss-without-bound", "warning"),
     Fault("TS946", "samples-one-by-one", "warning"),
     Fault("TS947", "evaluation-too-often", "warning"),
+    Fault("TS948", "steps-go-up", "warning"),
+    Fault("TS949", "gradients-clipped-away", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

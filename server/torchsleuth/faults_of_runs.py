@@ -478,4 +478,35 @@ Fix safety
 References
     torch.no_grad
 """,
+    "TS948": """steps-go-up: an optimizer that goes along the gradient instead of against it.
+
+What it finds
+    The first updates of an optimizer point where the gradients do, and the loss rises: a sign is wrong in its step, or
+    maximize=True is passed for a loss.
+Why it hurts
+    Each step makes the loss larger, up to nan. A smaller learning rate only delays it.
+Example
+    p.add_(velocity, alpha=group["lr"])
+Use instead
+    p.add_(velocity, alpha=-group["lr"])
+Fix safety
+    None is offered.
+References
+    torch.optim.Optimizer
+""",
+    "TS949": """gradients-clipped-away: clipping that leaves nothing of the gradients.
+
+What it finds
+    Gradients are clipped to a hundredth of their usual norm or less, and no step changes the parameters by more than a hundred-thousandth.
+Why it hurts
+    The loss stays where it is. A higher learning rate would only make up for the bound.
+Example
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1e-5)
+Use instead
+    torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+Fix safety
+    None is offered.
+References
+    torch.nn.utils.clip_grad_norm_
+""",
 }

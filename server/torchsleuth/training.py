@@ -110,6 +110,8 @@ class Optimizer:
     closure: bool = False
     again: int = 0
     """Optimizers that were made at this place before, of the same parameters."""
+    slopes: tuple[float, ...] = ()
+    """The cosine between all updates of a step and the gradients, in the first steps looked at: below 0 where it goes down."""
 
 
 @dataclass(frozen=True)

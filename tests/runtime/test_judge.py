@@ -269,6 +269,37 @@ FAULTY: dict[str, tuple[Training, int]] = {
         9,
     ),
     "TS945": (loss(values=falling(64, 40.0, -1e7)), 13),
+    "TS948": (
+        replace(
+            loss(values=falling(64, 1.0, 1.5)),
+            optimizers=(replace(SOUND.optimizers[0], type="Net", slopes=(0.9, 0.6, 0.4)),),
+        ),
+        9,
+    ),
+    "TS949": (
+        replace(
+            loss(values=series(*[2.0] * 64)),
+            parameters=(parameter("first.weight", gradient=1e-5, update=1e-9),),
+            gradient_norm=series(*[0.7] * 64),
+            events=(Event("clip", at(14), 32, 1), Event("clip", at(14), 32, 33)),
+        ),
+        14,
+    ),
+    "TS401": (
+        replace(
+            optimizer(without_gradients=64),
+            parameters=(parameter("first.weight", with_gradient=0, changed=False),),
+        ),
+        13,
+    ),
+    "TS544": (
+        replace(
+            optimizer(groups=(Group(2, 64, series(0.0, 0.0)),)),
+            parameters=(parameter("first.weight", update=0.0),),
+            schedulers=(Scheduler("StepLR", 0, None, at(14), 64),),
+        ),
+        10,
+    ),
     "TS946": (
         with_batches(
             replace(batches("input", 12, shape=(4,)), place=at(12, "model(x)")),
@@ -295,6 +326,25 @@ def test_a_fault_is_named_alone_at_its_line(code: str) -> None:
     assert found[0].layer == "run" and found[0].name == FAULTS[code].name and found[0].severity in ("warning", "error")
 
 
+FREEZING = TEXT.replace("        return F", "        self.first.requires_grad_(False)\n        return F")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (FREEZING, [("TS534", 7)]),
+        (FREEZING.replace("self.first.req", "if self.late: self.first.req"), []),
+        (FREEZING + "model.requires_grad_(True)\n", []),
+        (TEXT, []),
+    ],
+)
+def test_parameters_that_a_line_freezes_on_the_way(text: str, expected: list[tuple[str, int]]) -> None:
+    one = parameter("first.weight", with_gradient=4)
+    samples = tuple(replace(sample, gradient=0.1 if sample.step <= 8 else None) for sample in one.samples)
+    training = with_parameters(replace(one, trainable=False, samples=samples), parameter("second.weight"))
+    assert [(found.code, found.start.line) for found in said(training, text)] == expected
+
+
 def test_every_fault_that_only_a_training_shows_has_a_record_here() -> None:
     assert {code for code in FAULTS if "TS920" <= code} <= FAULTY.keys()
 
@@ -307,6 +357,13 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
     "a scaler that skips its first steps": lambda: replace(SOUND, scale=series(65536, 32768, 16384, *[16384] * 40)),
     "accumulation, divided": lambda: loss(per_step=(4, 4), mean=True, scaled=True),
     "two losses before a step": lambda: replace(loss(per_step=(1, 1)), backwards=128),
+    "a step that goes up first, and comes down": lambda: optimizer(slopes=(0.3, -0.2, -0.4)),
+    "steps that go up on purpose": lambda: replace(
+        loss(values=falling(64, -0.1, -2.0)), optimizers=(replace(SOUND.optimizers[0], slopes=(0.9, 0.9, 0.9)),)
+    ),
+    "clipping to a tenth": lambda: replace(
+        SOUND, gradient_norm=series(*[0.7] * 64), events=(Event("clip", at(14), 64, 1),)
+    ),
     "a closure": lambda: optimizer(closure=True, uncleared=63),
     "units that are off for some samples": lambda: replace(SOUND, activations=activation("relu", dead=0.4)),
     "a target network that is called in each step": lambda: evaluated(calls=64, training=64, streak=1),

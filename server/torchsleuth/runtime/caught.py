@@ -51,7 +51,9 @@ class CaughtErrors:
     def that_undo(self) -> Iterator[dict[str, Any]]:
         """Those that left nothing of a training, or ended it together with all that the program does."""
         steps = self._steps()
-        for found in self._found.values() if steps is not None else ():
+        if steps is None:
+            return
+        for found in self._found.values():
             caught = found["caught"]
             through = len(found["frames"]) > 1 and caught["before"] == steps
             if through if caught["last"] else caught["count"] >= max(1, steps):

@@ -37,6 +37,7 @@ INTERVAL_SECONDS = 1.0
 MAX_SAMPLES = 24
 MAX_PENDING = 64
 MAX_LOSSES = 12
+MAX_SLOPES = 3
 MAX_OPTIMIZERS = 16
 MAX_EVENTS = 60
 MAX_ERRORS = 20
@@ -95,6 +96,7 @@ class _Optimizer:
         self.rates: list[Series] = []
         self.closure = False
         self.again = 0
+        self.slopes: list[float] = []
         self.first_parameter: Any = None
         self.before: list[tuple[Any, Any]] = []
         self.stepping = False
@@ -1267,6 +1269,8 @@ class TrainingRecorder:
             return
         old = [one for _, _, one in compared]
         changes = torch._foreach_sub([new for _, new, _ in compared], old)
+        if isinstance(state, _Optimizer) and len(state.slopes) < MAX_SLOPES:
+            self._note_slope(state, [(item, change) for (item, _, _), change in zip(compared, changes)])
         sizes = statistics.numbers(torch, [*torch._foreach_norm(changes), *torch._foreach_norm(old)])
         for index, (item, _, _) in enumerate(compared):
             change, size = sizes[index], sizes[len(compared) + index]
@@ -1275,6 +1279,34 @@ class TrainingRecorder:
                 samples[-1]["norm"] = statistics.number(size)
                 samples[-1]["update"] = statistics.number(change / size) if size else None
                 samples[-1]["moved"] = change != 0
+
+    def _note_slope(self, state: _Optimizer, changes: list[tuple[Any, Any]]) -> None:
+        """Whether a step went down: the direction of the updates that it made, beside that of the gradients."""
+        pairs = [(part, change) for item, change in changes if (part := self._gradient_part(item, change)) is not None]
+        if not pairs:
+            return
+        torch = self._torch
+        gradients, updates = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        products = [one.sum() for one in torch._foreach_mul(gradients, updates)]
+        norms = [*torch._foreach_norm(gradients), *torch._foreach_norm(updates)]
+        numbers = statistics.numbers(torch, [*products, *norms])
+        count = len(pairs)
+        along = sum(numbers[:count])
+        sizes = [math.sqrt(sum(one * one for one in numbers[begin : begin + count])) for begin in (count, 2 * count)]
+        if all(sizes) and math.isfinite(along / sizes[0] / sizes[1]):
+            state.slopes.append(along / sizes[0] / sizes[1])
+
+    def _gradient_part(self, item: Any, change: Any) -> Any:
+        gradient = item.grad
+        if gradient is None or gradient.layout != self._torch.strided or self._untouchable(gradient):
+            return None
+        part = statistics.part(gradient)
+        alike = part is not None and (part.shape, part.dtype, part.device) == (
+            change.shape,
+            change.dtype,
+            change.device,
+        )
+        return part if alike else None
 
     def _look_at_norm(self, optimizer: Any) -> None:
         """The norm of all gradients, to be read later."""
@@ -1459,6 +1491,7 @@ class TrainingRecorder:
                     "backwards",
                     "closure",
                     "again",
+                    "slopes",
                 )
             },
         }

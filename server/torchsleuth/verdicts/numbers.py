@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.messages import message
 from torchsleuth.training import Activation, Parameter
 from torchsleuth.verdicts.evidence import ENOUGH, Course, Evidence, Finding
+from torchsleuth.verdicts.text import constructed, updated
 
 DEAD = 0.9
 TOO_LARGE = 1.0
@@ -26,12 +27,14 @@ STEPS = 30
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _exploding(evidence)
+    yield from _uphill(evidence)
     yield from _too_large(evidence)
     yield from _swinging(evidence)
     yield from _dead(evidence)
     yield from _saturated(evidence)
     yield from _vanishing(evidence)
     yield from _fading(evidence)
+    yield from _clipped_away(evidence)
     yield from _too_small(evidence)
     yield from _not_finite(evidence)
     yield from _decayed(evidence)
@@ -85,6 +88,21 @@ def _too_large(evidence: Evidence) -> Iterator[Finding]:
         step = max(evidence.steps, key=lambda one: one.update)
         text = message("run.too_large", ratio=largest, step=step.number, lower=_lower(evidence))
         yield Finding("TS927", evidence.update_place, text, rank=22)
+
+
+UPHILL = 0.05
+"""Cosine between an update and the gradient, from which on it goes up, whatever momentum and noise do."""
+
+
+def _uphill(evidence: Evidence) -> Iterator[Finding]:
+    """The first steps of an optimizer go along the gradient, and the loss rises."""
+    course = evidence.course
+    if course is None or not (course.bad or len(course.values) > ENOUGH and course.late > course.early):
+        return
+    for optimizer in evidence.stepped:
+        if len(optimizer.slopes) >= ENOUGH and min(optimizer.slopes) > UPHILL:
+            text = message("run.uphill", type=optimizer.type, count=len(optimizer.slopes))
+            yield Finding("TS948", updated(evidence, optimizer) or optimizer.place, text, rank=10)
 
 
 def _thrown(course: Course, first: float | None) -> bool:
@@ -212,6 +230,24 @@ def _middle(parameter: Parameter) -> float:
     return median(_relative(parameter).values() or [0.0])
 
 
+CUT = 100
+"""Times that clipping makes gradients smaller, which is more than it does to keep them from exploding."""
+
+
+def _clipped_away(evidence: Evidence) -> Iterator[Finding]:
+    """Next to nothing is left of the gradients after clipping, so that no step changes the parameters."""
+    clips = {event.place for event in evidence.training.events if event.kind == "clip" and event.count >= ENOUGH}
+    steps = [one for one in evidence.steps if one.gradient]
+    before = evidence.training.gradient_norm.values
+    if len(clips) != 1 or len(steps) < ENOUGH or not before or not _flat(evidence):
+        return
+    after = median(one.gradient * one.norm for one in steps)
+    largest = max(one.update for one in steps)
+    if largest < TOO_SMALL and median(before) >= CUT * after:
+        values = {"before": median(before), "after": after, "ratio": largest}
+        yield Finding("TS949", clips.pop(), message("run.clipped_away", **values), rank=26)
+
+
 def _too_small(evidence: Evidence) -> Iterator[Finding]:
     """All updates of a whole training are next to nothing, though there are gradients."""
     steps = [one for one in evidence.steps if one.gradient > 1e-8]
@@ -221,6 +257,13 @@ def _too_small(evidence: Evidence) -> Iterator[Finding]:
     rates = [group.rates.high for one in evidence.stepped for group in one.groups if group.rates.high is not None]
     if largest < 1e-8 or largest < TOO_SMALL and _flat(evidence):
         if any(event.kind == "clip-scaled" for event in evidence.training.events):
+            return
+        if rates and not max(rates):
+            steps_made = evidence.training.steps
+            near = evidence.optimizer_place
+            made = (constructed(evidence, one.type, near) for one in evidence.training.schedulers)
+            place = next((one for one in made if one is not None), near)
+            yield Finding("TS544", place, message("run.rate_of_zero", steps=steps_made), rank=27)
             return
         values = {"ratio": largest, "rate": max(rates, default=0.0)}
         yield Finding("TS928", evidence.optimizer_place, message("run.too_small", **values), rank=27)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import Module, Parameter, Place
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import assigned, calls, cut, left_out, place_of
+from torchsleuth.verdicts.text import assigned, calls, cut, freezes, left_out, place_of
 
 SHARE = 0.25
 """Of the elements of an optimizer, for parameters without a gradient that nothing in the text cuts off."""
@@ -20,6 +20,8 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     if not others:
         yield from _not_optimized(evidence)
         yield from _not_reached(evidence)
+        yield from _never_reached(evidence)
+        yield from _frozen_on_the_way(evidence)
     yield from _alike(evidence)
 
 
@@ -147,6 +149,38 @@ def _not_reached(evidence: Evidence) -> Iterator[Finding]:
         last = evidence.training.modules[list(found)[-1]]
         place = last.sites[0].place if last.sites else evidence.loss_place
         yield Finding("TS534", place, message("run.not_reached", **values))
+
+
+def _never_reached(evidence: Evidence) -> Iterator[Finding]:
+    """backward() runs before each step of the only optimizer, and gives none of its parameters a gradient."""
+    parameters = evidence.training.parameters
+    for number, one in enumerate(evidence.training.optimizers):
+        own = [parameter for parameter in parameters if parameter.optimizer == number and parameter.trainable]
+        idle = one.steps >= ENOUGH and one.without_gradients == one.steps and one.backwards >= one.steps
+        if len(evidence.stepped) != 1 or not idle or not own or one.cleared_after_backward or one.closure:
+            continue
+        graphs = any(not course.loss.leaf for course in evidence.courses)
+        seen = all(parameter.seen >= ENOUGH and not parameter.with_gradient for parameter in own)
+        if graphs and seen and not any(parameter.changed for parameter in parameters):
+            text = message("run.never_reached", type=one.type, steps=one.steps)
+            yield Finding("TS401", one.backward_place, text)
+
+
+def _frozen_on_the_way(evidence: Evidence) -> Iterator[Finding]:
+    """Parameters that had gradients at first and no more since, because of a line that freezes them in each pass."""
+    stopped = [one for one in evidence.training.parameters if one.optimizer is not None and _stops(one)]
+    whole = sum(group.elements for optimizer in evidence.stepped for group in optimizer.groups) or 1
+    share = sum(map(_elements, stopped)) / whole
+    place = freezes(evidence) if stopped and share >= SHARE else None
+    if place is not None:
+        last = max(sample.step for one in stopped for sample in one.samples if sample.gradient is not None)
+        yield Finding("TS534", place, message("run.frozen", names=_named(stopped), step=last, share=share))
+
+
+def _stops(parameter: Parameter) -> bool:
+    """Whether it had gradients when it was looked at first, is frozen now, and had none the last times."""
+    had = [sample.gradient is not None for sample in parameter.samples]
+    return not parameter.trainable and len(had) > ENOUGH and had[0] and not any(had[-2:])
 
 
 def _alike(evidence: Evidence) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
     targets_of,
 )
-from torchsleuth.training import Module, Place
+from torchsleuth.training import Module, Optimizer, Place
 from torchsleuth.verdicts.evidence import Evidence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -190,6 +190,54 @@ def filled(evidence: Evidence, path: str, holder: str, near: int) -> Place | Non
             place = place_of(path, node)
             found.append((makes, abs(place.line - near), place))
     return min(found, key=lambda item: item[:2])[2] if found else None
+
+
+_WRITING = frozenset("add_ sub_ addcmul_ addcdiv_ copy_".split())
+
+
+def updated(evidence: Evidence, optimizer: Optimizer) -> Place | None:
+    """Where an optimizer that the user has written changes its parameters: the last such line of its step()."""
+    near = optimizer.place or optimizer.step_place
+    for owner in nodes_in(evidence.tree(near.path), ast.ClassDef) if near is not None else ():
+        for step in owner.body if owner.name == optimizer.type else ():
+            if isinstance(step, ast.FunctionDef) and step.name == "step":
+                changes = [
+                    node
+                    for statement in statements(step)
+                    for node in own_parts(statement)
+                    if is_method_call(node) and node.func.attr in _WRITING or isinstance(node, ast.AugAssign)
+                ]
+                if changes and near is not None:
+                    return place_of(near.path, changes[-1])
+    return None
+
+
+def freezes(evidence: Evidence) -> Place | None:
+    """The only line of the files with a loss that turns requires_grad off in a function, without a condition, where none turns it on."""
+    paths = {course.loss.place.path for course in evidence.courses if course.loss.place is not None}
+    found: list[Place] = []
+    for path in sorted(paths):
+        tree = evidence.tree(path)
+        for node in nodes_in(tree, ast.Call, ast.Assign):
+            if (given := _switched(node)) is None:
+                continue
+            if not is_literal(given, False):
+                return None
+            if function_around(tree, node.lineno) is not None and not _under_condition(tree, node.lineno):
+                found.append(place_of(path, node))
+    return found[0] if len(found) == 1 else None
+
+
+def _switched(node: ast.Call | ast.Assign) -> ast.expr | None:
+    """What requires_grad is set to."""
+    if isinstance(node, ast.Assign):
+        return node.value if is_attribute(node.targets[0], "requires_grad") else None
+    given = argument_of(node, 0, "requires_grad")
+    return (given or ast.Constant(True)) if is_method_call(node, "requires_grad_") else None
+
+
+def _under_condition(tree: ast.AST, line: int) -> bool:
+    return any(node.lineno <= line <= (node.end_lineno or 0) for node in nodes_in(tree, ast.If))
 
 
 def rebound(evidence: Evidence, path: str) -> Place | None:

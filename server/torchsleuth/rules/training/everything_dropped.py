@@ -1,7 +1,7 @@
 """everything-dropped: a dropout layer that leaves nothing.
 
 What it finds
-    A dropout layer that is written with a probability of 1: in training all of its output is zero.
+    A dropout layer that is made with a probability of 1, by a number or a name for it: in training all of its output is zero.
 Why it hurts
     No gradient passes the layer, and what stands in front of it is never trained. In other libraries the number is the
     probability to keep an element, with which 1 drops nothing.
@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
-from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of
 
 CODE = "TS539"
@@ -33,10 +32,12 @@ _LAYERS = ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "AlphaDropout", "Fe
 def find(analysis: Analysis) -> Iterator[Finding]:
     for name in _LAYERS:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
-            written = as_kind(argument_of(call.site.call, 0, "p"), ast.Constant) if call.site.call is not None else None
-            if written is not None and written.value == 1 and written.value is not True:
+            written = argument_of(call.site.call, 0, "p") if call.site.call is not None else None
+            value, named = call.get(0, "p"), isinstance(written, ast.Name)
+            known = isinstance(written, ast.Constant) or named and call.certain and not call.loops
+            if written is not None and known and type(value) in (int, float) and value == 1:
                 source = call.site.source
-                none = replacement(source, written, "0.0", safe=False)
+                none = replacement(source, written, f"1 - {source.segment(written)}" if named else "0.0", safe=False)
                 yield Finding(source.span(written), message("dropout.everything", layer=name), (), (none,))
 
 

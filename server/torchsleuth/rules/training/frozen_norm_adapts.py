@@ -29,13 +29,11 @@ from torchsleuth.interp.trace import Event, Switch
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import covers
 from torchsleuth.rules.evidence.modes import back_in_eval, name_below
+from torchsleuth.rules.evidence.norms import batch_norms
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
-from torchsleuth.values import LibraryModule, Value
 
 CODE = "TS551"
-_NORMS = frozenset("BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm".split())
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -60,7 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             ):
                 continue
             site = freeze.site if train is None else train.site
-            norm = next(part.type_name for part in _norms(freeze.module))
+            norm = next(part.type_name for part in batch_norms(freeze.module))
             text = message("frozen.norm", part=f"`{name}`", norm=norm)
             places = (freeze.site.span.related(message("frozen.norm.here")),) if train is not None else ()
             fixes = tuple(back_in_eval(analysis, train, name, safe=False)) if train is not None else ()
@@ -70,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _is_whole(freeze: Switch) -> bool:
     """Whether all of a part is frozen that has a norm."""
-    return not freeze.value and not freeze.some and freeze.certain and any(True for _ in _norms(freeze.module))
+    return not freeze.value and not freeze.some and freeze.certain and any(True for _ in batch_norms(freeze.module))
 
 
 def _is_frozen(analysis: Analysis, event: Event, freeze: Switch) -> bool:
@@ -80,13 +78,6 @@ def _is_frozen(analysis: Analysis, event: Event, freeze: Switch) -> bool:
     thawed = any(part is other.module for other in later for part in descendants(freeze.module))
     above = any(part is freeze.module for other in later for part in descendants(other.module))
     return freeze.after <= event.index and not thawed and not above
-
-
-def _norms(module: Value) -> Iterator[LibraryModule]:
-    """The batch norms that keep statistics of what they have seen."""
-    for part in of_kind(descendants(module), LibraryModule):
-        if part.type_name in _NORMS and part.kwargs.get("track_running_stats", True) is True:
-            yield part
 
 
 RULE = Rule(FAULTS[CODE], find)
