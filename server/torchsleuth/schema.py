@@ -95,6 +95,10 @@ class Related:
     message: str
     call: bool = False
 
+    @property
+    def span(self) -> Span:
+        return Span(self.path, self.start, self.end)
+
     def to_json(self) -> Json:
         return {
             "path": self.path,

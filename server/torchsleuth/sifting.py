@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeGuard, TypeVar, overload
 
 A = TypeVar("A")
@@ -53,4 +53,9 @@ def first_of(objects: Iterable[object], *kinds: type[object]) -> object:
     return next((one for one in objects if isinstance(one, kinds)), None)
 
 
-__all__ = ["all_are", "any_are", "as_kind", "first_of", "of_kind"]
+def only(objects: Collection[A]) -> A | None:
+    """The one that there is, None where there are none or several."""
+    return next(iter(objects)) if len(objects) == 1 else None
+
+
+__all__ = ["all_are", "any_are", "as_kind", "first_of", "of_kind", "only"]

@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binding, keyword_of, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_binding, is_place, keyword_of, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -101,7 +101,7 @@ def _numbers_as_text(case: Case) -> Iterator[tuple[SourceText, ast.expr, str]]:
         if value.get("type") == "str" and (kind := _kind(value["value"])) is not None:
             texts[node] = kind
     for operand, source, place in followed_operands(case):
-        if operand in texts and isinstance(place, ast.Name | ast.Attribute | ast.Subscript):
+        if operand in texts and is_place(place):
             yield source, place, texts[operand]
 
 

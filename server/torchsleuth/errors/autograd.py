@@ -21,6 +21,7 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     names_in,
     nodes_in,
+    returned_by,
     stored_in,
     targets_of,
 )
@@ -72,7 +73,7 @@ def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
     name = value.func.id if is_function_call(value) else None
     for function in nodes_in(case.frame.tree, ast.FunctionDef):
         if function.name == name:
-            returns = [node.value for node in nodes_in(function, ast.Return) if node.value is not None]
+            returns = returned_by(function)
             names = names_in(*returns)
             assigned = [
                 node.value

@@ -16,7 +16,7 @@ from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH
-from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.forms import by_position, called, names_in, nodes_in, returned_by
 from torchsleuth.syntax.text import SourceText
 
 MAX_FORMS = 3
@@ -41,7 +41,7 @@ class _Callback:
     @property
     def taken(self) -> list[ast.arg]:
         """The parameters without those that Python fills."""
-        names = [*self.node.args.posonlyargs, *self.node.args.args]
+        names = by_position(self.node.args)
         bound = isinstance(self.node, ast.FunctionDef) and names and names[0].arg in ("self", "cls")
         return names[1:] if bound else names
 
@@ -194,7 +194,7 @@ def _of_gradients_size(case: Case) -> Iterator[Fix]:
     """``lambda grad: grad.mean(0)`` → ``lambda grad: (grad.mean(0)).expand_as(grad)``"""
     for found in islice(_callbacks(case), 1):
         node, source = found.node, found.frame.source
-        returned = [part.value for part in nodes_in(node, ast.Return) if part.value is not None]
+        returned = returned_by(node)
         given = [node.body] if isinstance(node, ast.Lambda) else returned
         if len(given) == 1 and found.taken:
             new = f"({source.segment(given[0])}).expand_as({found.taken[-1].arg})"

@@ -10,7 +10,7 @@ from torchsleuth.errors.case import Case, enclosing_function, node_span
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, by_position, given_to, last_word, names_in, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -87,7 +87,7 @@ def _built(case: Case) -> list[Related]:
 
 def _takes_parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> bool:
     """Whether a call is made with something that the function around it was given."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = given_to(call)
     names = names_in(*given)
     return any(_parameter(function, name) is not None for name in names - {"self", "cls"})
 
@@ -150,7 +150,7 @@ def _passed_from(case: Case, node: ast.expr, wanted: Any) -> Iterator[Fix]:
 
 def _parameter(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> tuple[int, ast.expr | None] | None:
     """(position for the caller, default) of a parameter."""
-    positional = [*function.args.posonlyargs, *function.args.args]
+    positional = by_position(function.args)
     names = [argument.arg for argument in positional]
     if name in names:
         index = names.index(name)

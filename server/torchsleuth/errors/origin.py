@@ -17,6 +17,9 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.forms import (
     argument_of,
+    by_position,
+    every_parameter,
+    given_to,
     is_assignment,
     is_attribute,
     is_display,
@@ -180,7 +183,7 @@ class _Followed:
 
     def _passed(self, function: _Function, name: str, depth: int) -> ast.expr | None:
         """The argument of the call in the next frame that a parameter got."""
-        names = [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+        names = [argument.arg for argument in by_position(function.args)]
         known = {*names, *(argument.arg for argument in function.args.kwonlyargs)}
         if name not in known or depth + 1 >= len(self.frames) or not self.frames[depth].direct:
             return None
@@ -294,7 +297,7 @@ def _handed_over(node: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
 def _starts(tree: ast.Module, name: str) -> Iterator[ast.AST]:
     """The first statement that hands a function over to what calls it: ``pool.submit(train, width)``, ``Thread(target=train)``."""
     for node in ast.walk(tree):
-        given = [*node.args, *(item.value for item in node.keywords)] if isinstance(node, ast.Call) else []
+        given = given_to(node)
         if any(is_name(item, name) for item in given):
             statement = enclosing_statement(tree, node)
             if statement is not None:
@@ -304,12 +307,12 @@ def _starts(tree: ast.Module, name: str) -> Iterator[ast.AST]:
 
 def _is_parameter(function: _Function, name: str) -> bool:
     given = function.args
-    return any(item.arg == name for item in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    return any(item.arg == name for item in every_parameter(given))
 
 
 def _default(function: _Function, name: str) -> ast.expr | None:
     """The default of a parameter."""
-    placed = [*function.args.posonlyargs, *function.args.args]
+    placed = by_position(function.args)
     given = dict(zip([item.arg for item in reversed(placed)], reversed(function.args.defaults)))
     named = {item.arg: value for item, value in zip(function.args.kwonlyargs, function.args.kw_defaults)}
     return given.get(name) or named.get(name)

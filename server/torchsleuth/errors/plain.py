@@ -34,7 +34,7 @@ def begun_again(case: Case) -> Iterator[Fix]:
         if called(made.value) == "iter" and [frame.text(target) for target in made.targets] == [name]:
             body = frame.text(statement)
             lines = ("try:", f"    {body}", "except StopIteration:", f"    {frame.text(made)}", f"    {body}")
-            start = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+            start = edits.next_line(source, statement.lineno)
             title = message("fix.begin_again", name=name)
             if "\n" not in body:
                 yield Fix(title, (edits.replace(source, statement, start.join(lines)),), safe=False)

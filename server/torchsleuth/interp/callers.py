@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from torchsleuth.interp.outcomes import Call, Part
+from torchsleuth.sifting import only
 from torchsleuth.syntax.forms import is_attribute, is_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -28,7 +29,7 @@ def _joined(parts: list[Part]) -> Part:
     shapes = [part.shape or () for part in parts]
     dtypes = {part.dtype for part in parts}
     sizes = tuple(_same(column) for column in zip(*shapes))
-    return Part("tensor", sizes, dtypes.pop() if len(dtypes) == 1 else None)
+    return Part("tensor", sizes, only(dtypes))
 
 
 def _same(column: tuple[Size, ...]) -> Size:

@@ -28,6 +28,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import (
+    by_position,
     is_attribute,
     is_function,
     is_function_call,
@@ -407,7 +408,7 @@ class Calls(Choices):
             return UNKNOWN
         spec = function.node.args
         if spec.vararg is not None and is_unknown(names[spec.vararg.arg]):
-            self.lose(args[len(spec.posonlyargs) + len(spec.args) :])
+            self.lose(args[len(by_position(spec)) :])
         if args and isinstance(args[0], Function | ClassValue) and self._hands_back(function):
             # Such as a decorator that registers it, or writes its documentation.
             steps = self.budget.decoration_steps
@@ -599,7 +600,7 @@ class Calls(Choices):
     def _bind(self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
         """Parameter names to values, None where the call does not fit."""
         spec = function.node.args
-        positional = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+        positional = [argument.arg for argument in by_position(spec)]
         names: dict[str, Value] = {}
         for name, value in zip(positional, args):
             names[name] = value

@@ -16,7 +16,7 @@ from torchsleuth.interp.trace import BrokenCondition, OperatorFailure
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import contains, is_spread
+from torchsleuth.syntax.forms import by_position, contains, is_spread
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Call, Size, Symbol, is_number
@@ -178,7 +178,7 @@ class CheckedCalls(InferredContracts):
                 first = next(iter(values))
                 values[first] = self.instantiate(made.cls, (), dict(made.values), None, made.frame)
             spec_of = call.function.node.args
-            positional = [values.pop(one.arg) for one in (*spec_of.posonlyargs, *spec_of.args)]
+            positional = [values.pop(one.arg) for one in by_position(spec_of)]
             self.call_function(call.function, tuple(positional), values, None, call.caller)
 
         try:

@@ -9,6 +9,7 @@ from typing import Any
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.library import python
 from torchsleuth.interp.tensors import TensorOperations
+from torchsleuth.sifting import only
 from torchsleuth.syntax.forms import is_method_call, is_reference
 from torchsleuth.values import UNKNOWN, Choice, Tensor, Value, is_unknown
 from torchsleuth.values.conditions import Condition, Fact, is_constant
@@ -106,7 +107,7 @@ class Choices(TensorOperations):
         """Whether a test holds of a value."""
         if isinstance(value, Choice):
             verdicts = {self._holds_of(condition, option) for option in value.options}
-            return verdicts.pop() if len(verdicts) == 1 else None
+            return only(verdicts)
         kind, operands = condition
         if kind == "truth":
             return self.truth(value)

@@ -18,7 +18,7 @@ from torchsleuth.interp.outcomes import Call, Outcome, Part
 from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import as_kind, of_kind, only
 from torchsleuth.syntax.forms import is_literal
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
@@ -812,7 +812,7 @@ class Inference:
                 stated = formula.shape[axis] if formula.shape is not None else None
                 sizes.append(self._size(stated, values, numbers, symbols))
             dtypes = {part.dtype for part in shown}
-            return replace(formula, shape=tuple(sizes), dtype=dtypes.pop() if len(dtypes) == 1 else None)
+            return replace(formula, shape=tuple(sizes), dtype=only(dtypes))
         if formula.kind == "value":
             texts = {part.text for part in shown}
             return formula if len(texts) == 1 else replace(formula, text="int" if formula.text else "")
@@ -1051,7 +1051,7 @@ def _common(seen: Sighting) -> Part | None:
         return None
     sizes = tuple(column[0] if len(set(column)) == 1 else dims.of(_UNKNOWN) for column in zip(*known))
     dtypes = {spec.dtype for spec in seen.specs}
-    return Part("tensor", sizes, dtypes.pop() if len(dtypes) == 1 else None)
+    return Part("tensor", sizes, only(dtypes))
 
 
 def _without_dtypes(part: Part) -> Part:

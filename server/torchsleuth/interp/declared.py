@@ -9,6 +9,7 @@ from functools import lru_cache
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
 from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.forms import every_parameter
 from torchsleuth.syntax.shapes import Declared, DeclaredParts, Dimension, Written, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -45,7 +46,7 @@ class DeclaredShapes(Expressions):
         found = self.declared.get(function.path)
         if found:
             spec = function.node.args
-            for argument in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs):
+            for argument in every_parameter(spec):
                 declared = found.parameters.get(key(argument))
                 if declared:
                     self._meet(declared, frame.names.get(argument.arg), argument, frame)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Callable, Iterator
 
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_function_call, is_name, loads
+from torchsleuth.syntax.forms import by_position, is_function_call, is_name, loads
 from torchsleuth.values import Function, Value
 
 
 def hands_back(function: Function, lookup: Callable[[str, Function], Value], around: tuple[ast.AST, ...] = ()) -> bool:
     """Whether whatever a function returns is its first argument; `lookup`: what a name in it means."""
     node = function.node
-    parameters = (*node.args.posonlyargs, *node.args.args)
+    parameters = by_position(node.args)
     if not isinstance(node, ast.FunctionDef) or function.kind != "function" or function.is_generator or not parameters:
         return False
     name = parameters[0].arg

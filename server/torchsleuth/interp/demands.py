@@ -9,7 +9,7 @@ from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute
-from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.dims import Dim, is_index
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
 from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown, tuple_of
 from torchsleuth.values.frames import Frame
@@ -42,7 +42,7 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
 
 def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript, frame: Frame) -> None:
     """``x.shape[key]``: a dimension that there is, as for ``x.size(key)``. `shape`: what ``x.shape`` has given."""
-    if not isinstance(shape, tuple) or not isinstance(key, int) or -len(shape) <= key < len(shape):
+    if not isinstance(shape, tuple) or not isinstance(key, int) or is_index(key, shape):
         return
     taken = node.value
     if is_attribute(taken, "shape") and isinstance(taken.value, ast.Name):

@@ -22,7 +22,7 @@ from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_constant, is_function_call, nodes_in, stores
+from torchsleuth.syntax.forms import by_position, is_constant, is_function_call, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
@@ -602,11 +602,7 @@ def _written_options(cls: ClassValue, constructor: Function, frame: Frame) -> di
     """The constants that the first call of a class in its file gives for parameters with defaults: what only the defaults
     would break is not what is made of it."""
     named = constructor.node.args
-    optional = (
-        {one.arg for one in (*named.posonlyargs, *named.args)[-len(named.defaults) or None :]}
-        if named.defaults
-        else set()
-    )
+    optional = {one.arg for one in by_position(named)[-len(named.defaults) or None :]} if named.defaults else set()
     optional |= {one.arg for one, default in zip(named.kwonlyargs, named.kw_defaults) if default is not None}
     for call in index(parse(frame.source)).of_type(ast.Call):
         if is_function_call(call, cls.name):
@@ -622,6 +618,6 @@ def _written_options(cls: ClassValue, constructor: Function, frame: Frame) -> di
 def _required(function: Function, skip: int) -> Iterator[ast.arg]:
     """The parameters without a default."""
     spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args][skip:]
+    positional = by_position(spec)[skip:]
     yield from positional[: len(positional) - len(spec.defaults)] if spec.defaults else positional
     yield from (argument for argument, default in zip(spec.kwonlyargs, spec.kw_defaults) if default is None)

@@ -12,7 +12,7 @@ import dataclasses
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import UNKNOWN, ClassValue, Instance, LibraryObject, Site, Value, is_unknown
+from torchsleuth.values import UNKNOWN, ClassValue, Instance, LibraryObject, Site, Value, is_plain, is_unknown
 
 _BUILTINS = "builtins."
 FROZEN = "dataclasses.FrozenInstanceError"
@@ -43,7 +43,7 @@ def made(path: str, args: tuple[Value, ...], site: Site | None = None) -> Librar
 
 def of_python(error: BaseException) -> LibraryObject:
     """An exception that Python itself has raised."""
-    plain = tuple(one if isinstance(one, str | int | float | bool | type(None)) else UNKNOWN for one in error.args)
+    plain = tuple(one if is_plain(one) else UNKNOWN for one in error.args)
     return made(f"{_BUILTINS}{type(error).__name__}", plain)
 
 

@@ -39,7 +39,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
-from torchsleuth.sifting import all_are, any_are, of_kind
+from torchsleuth.sifting import all_are, any_are, of_kind, only
 from torchsleuth.syntax.forms import is_literal, names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
@@ -668,7 +668,7 @@ class Expressions(Calls):
             return None
         if isinstance(left, Choice) or isinstance(right, Choice):
             verdicts = {self.identical(one, other) for one in options(left) for other in options(right)}
-            return verdicts.pop() if len(verdicts) == 1 else None
+            return only(verdicts)
         if left is None or right is None:
             return left is right
         if any(side.may_be for side in of_kind((left, right), Instance)) and left is not right:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from torchsleuth.interp.trace import Operation
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.values import LibraryModule, Value, items_of
 
 _STATED: dict[str, tuple[int, str, int]] = {
@@ -45,7 +45,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
         wanted[-len(sizes) :] = sizes
     elif name in _STATED:
         position, keyword, axis = _STATED[name]
-        if not -len(shape) <= axis < len(shape):
+        if not is_index(axis, shape):
             return None
         wanted[axis] = module.argument(position, keyword)
     if not all(isinstance(size, int) or size in shape for size in wanted) or tuple(wanted) == shape:

@@ -34,6 +34,7 @@ from torchsleuth.values import (
     Scalar,
     Tensor,
     Value,
+    is_plain,
 )
 from torchsleuth.values.frames import Frame
 
@@ -259,7 +260,7 @@ class InferredContracts(Planning):
                 setting = free.pop(symbol)
                 setting.path = name
                 plan.settings[name] = setting
-            elif name in own and (value is None or isinstance(value, bool | int | float | str)):
+            elif name in own and is_plain(value):
                 plan.given[name] = ast.copy_location(ast.Constant(value), expression)
             else:
                 plan.given[name] = expression

@@ -53,7 +53,7 @@ from torchsleuth.interp.tape import MOST_ITERATIONS
 from torchsleuth.interp.trace import Alias, AttributeSet, LoopPoint, PartSet, SubsetSet, Trace, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.oracle import Operators
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import as_kind, of_kind, only
 from torchsleuth.syntax.forms import (
     is_attribute,
     is_dotted,
@@ -63,11 +63,12 @@ from torchsleuth.syntax.forms import (
     last_word,
     nodes_in,
     plain_name,
+    returned_by,
     stores,
 )
 from torchsleuth.syntax.shapes import Declarations
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size, Symbol
+from torchsleuth.tensors.dims import Size, Symbol, is_index
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -335,7 +336,7 @@ class Execution(Importing):
                 items, kept = container.items, list(container.elements)
                 if isinstance(key, SliceValue) and key.start is None and key.stop is None and key.step in (None, 1, -1):
                     self.heap.set(container.slots, "items", ())
-                elif items is not None and isinstance(key, int) and -len(items) <= key < len(items):
+                elif items is not None and is_index(key, items):
                     del kept[key]
                     self.heap.set(container.slots, "items", tuple(kept))
                 else:
@@ -440,7 +441,7 @@ class Execution(Importing):
                     left.append((completion, delta, recorded))
         finally:
             self.uncertain -= 1
-        self.grad = grad if not grads else grads.pop() if len(grads) == 1 else None
+        self.grad = grad if not grads else only(grads)
         if any(completion == RAISE for completion, _, _ in left) and (going or len(left) > 1):
             self.undecided_raises += 1
         if going:
@@ -1145,7 +1146,7 @@ class Execution(Importing):
             return Several.counted(self.heap.several((*elements, value)), elements.length)
         if not isinstance(key, int):
             return tuple(self.any_of((element, value)) for element in elements)
-        if not -len(elements) <= key < len(elements):
+        if not is_index(key, elements):
             return None
         place = key % len(elements)
         return (*elements[:place], value, *elements[place + 1 :])
@@ -1281,7 +1282,7 @@ def _may_suppress(method: Value) -> bool:
     """Whether ``__exit__`` may keep an error from leaving the with statement."""
     if not isinstance(method, Function):
         return False
-    returned = [part.value for part in nodes_in(method.node, ast.Return) if part.value is not None]
+    returned = returned_by(method.node)
     return any(not isinstance(value, ast.Constant) or bool(value.value) for value in returned)
 
 

@@ -13,7 +13,7 @@ from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, as_kind, first_of
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_dotted, is_method_call
+from torchsleuth.syntax.forms import argument_of, given_to, is_attribute, is_dotted, is_method_call
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 from torchsleuth.values import (
@@ -329,11 +329,7 @@ def computes_with(interp: Interpreter, path: str, call: Arguments) -> None:
         report(interp, Misuse(misuses.UNTENSOR, interp.site(call.node, call.frame), (path, first)))
     if isinstance(first, Instance) and (functional or _wants_tensor(interp, path)):
         _takes_object(interp, path, first, call)
-    given = (
-        [*call.expression.args, *(word.value for word in call.expression.keywords)]
-        if call.expression is not None
-        else []
-    )
+    given = given_to(call.expression)
     for value in (*call.args, *call.kwargs.values()) if functional else ():
         for node in given if isinstance(value, Bound) else ():
             asks_mode(interp, value, node, call.frame)

@@ -14,7 +14,7 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_binary
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.requirements import Condition, required
 from torchsleuth.tensors.spec import Equality, TensorSpec
 from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_int, is_unknown, opened
@@ -119,7 +119,7 @@ class NeededSizes(Documents):
         if stated is not None and given is not None:
             axis, size = stated
             shape = self.resolved_spec(given.spec).shape
-            if shape is not None and -len(shape) <= axis < len(shape) and is_int(size):
+            if shape is not None and is_index(axis, shape) and is_int(size):
                 self.learn(Equality(shape[axis], size, soft=False), self.site(call.node, call.frame))
         if self.inference is not None:
             for whole, part in divided_sizes(module):

@@ -45,10 +45,10 @@ from torchsleuth.interp.library.plain import ABSENT, Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model
 from torchsleuth.interp.streams import Stream
-from torchsleuth.sifting import all_are, as_kind
+from torchsleuth.sifting import all_are, as_kind, only
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import Device
-from torchsleuth.tensors.dims import Dim, Size
+from torchsleuth.tensors.dims import Dim, Size, is_index
 from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
     OTHERS,
@@ -224,7 +224,7 @@ class _Elements(Operations):
 
     def _at(self, index: int) -> Value:
         items = self.held()
-        if not -len(items) <= index < len(items):
+        if not is_index(index, items):
             throw(self.interp, raised("builtins.IndexError", ("index out of range",)))
             return UNKNOWN
         return items[index]
@@ -515,7 +515,7 @@ class _Choice(Operations):
 
     def truth(self) -> bool | None:
         verdicts = {self.interp.truth(option) for option in self.value.options}
-        return verdicts.pop() if len(verdicts) == 1 else None
+        return only(verdicts)
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         each = [self.interp.iterate(option, node, frame) for option in self.value.options if option is not None]

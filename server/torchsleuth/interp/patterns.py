@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Shape,
     Value,
     is_native_kind,
+    is_plain,
     is_unknown,
     items_of,
 )
@@ -110,7 +111,7 @@ def _mapping(interp: Interpreter, pattern: ast.MatchMapping, subject: Value, fra
         _bind_unknown(pattern, names)
         return None if isinstance(subject, DictValue) or _type(subject) is None else False
     keys: list[Any] = [interp.eval(key, frame) for key in pattern.keys]
-    if not all(isinstance(key, str | int | float | bool | type(None)) for key in keys):
+    if not all(is_plain(key) for key in keys):
         _bind_unknown(pattern, names)
         return None
     if any(key not in subject.items for key in keys):

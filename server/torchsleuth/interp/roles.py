@@ -16,6 +16,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import (
+    every_parameter,
     is_assignment,
     is_binding,
     is_display,
@@ -221,7 +222,7 @@ def _batches(uses: Uses, modules: Iterable[Key]) -> Iterable[ast.AST]:
 def annotations_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[Key, str]:
     """The annotations of the parameters of a function."""
     spec = function.args
-    everything = (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
+    everything = every_parameter(spec)
     return {part.arg: ast.unparse(part.annotation) for part in everything if part.annotation is not None}
 
 

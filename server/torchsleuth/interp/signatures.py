@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from torchsleuth.syntax.forms import is_spread
+from torchsleuth.syntax.forms import by_position, is_spread
 from torchsleuth.tensors.spec import Parameter, plain_name
 from torchsleuth.values import Function
 
@@ -98,10 +98,10 @@ def _nearest(ways: Ways, kind: str, name: str, given: int) -> tuple[Parameter, .
 def of(function: Function, bound: bool = True) -> tuple[Parameter, ...]:
     """The parameters of a function of the user's, without that for the instance where it is bound to one."""
     spec = function.node.args
-    optional = len(spec.posonlyargs) + len(spec.args) - len(spec.defaults)
+    optional = len(by_position(spec)) - len(spec.defaults)
     found = [
         Parameter(argument.arg, "place" if index < len(spec.posonlyargs) else "either", index < optional)
-        for index, argument in enumerate((*spec.posonlyargs, *spec.args))
+        for index, argument in enumerate(by_position(spec))
     ][int(bound) :]
     found += [Parameter(spec.vararg.arg, "places", False)] if spec.vararg else []
     found += [Parameter(one.arg, "name", default is None) for one, default in zip(spec.kwonlyargs, spec.kw_defaults)]

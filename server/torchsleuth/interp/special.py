@@ -17,6 +17,7 @@ from torchsleuth.values import (
     LibraryObject,
     ListValue,
     Value,
+    is_plain,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -144,7 +145,7 @@ def text(interp: Interpreter, value: Value, how: str, frame: Frame) -> Value:
 def _message(error: LibraryObject, how: str) -> Value:
     """The text of an exception."""
     args = as_kind(error.slots["args"], tuple)
-    if args is None or not all(isinstance(one, str | int | float | bool | type(None)) for one in args):
+    if args is None or not all(is_plain(one) for one in args):
         return UNKNOWN
     if how == "__repr__":
         return f"{error.type_name}({', '.join(map(repr, args))})"

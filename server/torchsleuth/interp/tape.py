@@ -13,7 +13,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, optim, published
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_literal
+from torchsleuth.syntax.forms import given_to, is_literal
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.program import Gap, Held, Layer, Owned, Place, Program, Step, note_last
@@ -218,9 +218,7 @@ class Tape:
 
     def _zero_grad(self, interp: Interpreter, subject: Value, site: Site) -> None:
         call = site.call
-        kept = call is not None and any(
-            is_literal(item, False) for item in (*call.args, *(keyword.value for keyword in call.keywords))
-        )
+        kept = call is not None and any(is_literal(item, False) for item in given_to(call))
         owners: tuple[Any, ...]
         match subject:
             case LibraryObject():

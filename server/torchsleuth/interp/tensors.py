@@ -19,7 +19,7 @@ from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import nodes_in, plain_name
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, conflict, parse
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
@@ -278,7 +278,7 @@ class TensorOperations(Questions):
         """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
         shape = operation.specs[0].shape if operation.specs else None
         dim = as_kind(operation.argument(1, "dim"), int)
-        if shape is None or dim is None or not -len(shape) <= dim < len(shape):
+        if shape is None or not is_index(dim, shape):
             return False
         return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
 

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 
 from torchsleuth.interp.callers import names_class
 from torchsleuth.syntax.calls import settled
-from torchsleuth.syntax.forms import is_literal, is_name, nodes_in
+from torchsleuth.syntax.forms import by_position, is_literal, is_name, nodes_in
 
 
 def usual(tree: ast.Module, maker_of: str, names: Container[str]) -> dict[str, ast.expr]:
@@ -30,7 +30,7 @@ def _is_telling(value: ast.expr) -> bool:
 
 def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
     spec = function.args
-    placed = [*spec.posonlyargs, *spec.args]
+    placed = by_position(spec)
     yield from zip([one.arg for one in placed[len(placed) - len(spec.defaults) :]], spec.defaults)
     yield from ((one.arg, value) for one, value in zip(spec.kwonlyargs, spec.kw_defaults) if value is not None)
 

@@ -15,7 +15,7 @@ from torchsleuth.interp.library import records
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
 from torchsleuth.sifting import any_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_text, nodes_in
+from torchsleuth.syntax.forms import by_position, every_parameter, is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -115,7 +115,7 @@ class WrittenContracts(EntryPoints):
         self.settle_facts()
 
     def _check(self, function: Function, owner: ClassValue | None, written: Declarations, frame: Frame) -> None:
-        parameters = [written.parameters.get(key(one)) for one in _parameters(function)]
+        parameters = [written.parameters.get(key(one)) for one in every_parameter(function.node.args)]
         spreads = any(one is not None and one.spread is not None for one in parameters)
         optional = any(
             one is not None and has_default for one, (_, has_default) in zip(parameters, parameters_of(function, 0))
@@ -138,14 +138,16 @@ class WrittenContracts(EntryPoints):
         contract.together = together
         contract.times = _times(function, written)
         made = as_kind(None if owner is None else self.class_attribute(owner, "__init__"), Function)
-        for argument in _parameters(made) if made is not None and made is not function else ():
+        for argument in every_parameter(made.node.args) if made is not None and made is not function else ():
             # The constructor says what it is, too.
             contract.times[argument.arg] = contract.times.get(argument.arg, 0) + 1
         contract.annotated = all(one.kind == "annotation" for one in _declared(function, written))
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)
         trace = trial.trace
-        stated = [one for one in map(written.parameters.get, map(key, _parameters(function))) if one is not None]
+        stated = [
+            one for one in map(written.parameters.get, map(key, every_parameter(function.node.args))) if one is not None
+        ]
         annotated = all(one.kind == "annotation" and one.spread is None for one in stated)
         if trace.failures and not trace.incomplete and annotated:
             self._explain_failure(contract, trial, written, frame)
@@ -182,7 +184,7 @@ class WrittenContracts(EntryPoints):
         are wrong; otherwise the body is."""
         loose = replace(contract, loose=True, sizes={}, spreads={}, usual={})
         again = self._run_as(loose, written, frame)
-        parameters = {(contract.function.path, *key(one)): one for one in _parameters(contract.function)}
+        parameters = {(contract.function.path, *key(one)): one for one in every_parameter(contract.function.node.args)}
         if again.sane:
             site_of = self.sites_of_parameters(contract.function, frame)
             for place, shape in again.shapes.items():
@@ -450,7 +452,7 @@ class WrittenContracts(EntryPoints):
         if len({counted(name) for name in names}) == 1:
             return True
         made = as_kind(None if contract.owner is None else self.class_attribute(contract.owner, "__init__"), Function)
-        taken = {one.arg for one in _parameters(made)} if made is not None else set()
+        taken = {one.arg for one in every_parameter(made.node.args)} if made is not None else set()
         return len(names) == 2 and len(names & taken) == 1 and not any(names <= shape for shape in contract.together)
 
     def _note_meeting(self, contract: Contract, site: Site, left: Size, right: Size) -> None:
@@ -502,15 +504,10 @@ def _is_inside_of(frame: Frame | None, function: Function) -> bool:
     return False
 
 
-def _parameters(function: Function) -> list[ast.arg]:
-    spec = function.node.args
-    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
-
-
 def parameters_of(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
     """The parameters from a place on, and whether each of them has a default."""
     spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
+    positional = by_position(spec)
     first = len(positional) - len(spec.defaults)
     for position, argument in enumerate(positional):
         if position >= skip:
@@ -522,7 +519,7 @@ def parameters_of(function: Function, skip: int) -> Iterator[tuple[ast.arg, bool
 def default_of(function: Function, argument: ast.arg) -> Value:
     """The default of a parameter that has one."""
     spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
+    positional = by_position(spec)
     if argument in positional:
         return function.defaults[positional.index(argument) - len(positional)]
     return function.keyword_defaults.get(argument.arg)
@@ -531,7 +528,7 @@ def default_of(function: Function, argument: ast.arg) -> Value:
 def _declared_places(node: ast.FunctionDef | ast.AsyncFunctionDef, written: Declarations) -> bool:
     """Whether shapes are declared of a function's parameters, of its result or in its body."""
     spec = node.args
-    if any(key(one) in written.parameters for one in (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)):
+    if any(key(one) in written.parameters for one in every_parameter(spec)):
         return True
     return key(node) in written.results or any(
         isinstance(part, ast.stmt) and key(part) in written.statements for part in ast.walk(node)
@@ -565,7 +562,7 @@ def _times(function: Function, written: Declarations) -> dict[str, int]:
 
 def _declared(function: Function, written: Declarations) -> Iterator[Declared]:
     """The shapes of a function's parameters and of its result."""
-    shapes: list[Written | None] = [written.parameters.get(key(one)) for one in _parameters(function)]
+    shapes: list[Written | None] = [written.parameters.get(key(one)) for one in every_parameter(function.node.args)]
     shapes.append(written.results.get(key(function.node)))
     while shapes:
         shape = shapes.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 from torchsleuth.tensors.spec import DictSpec, ListSpec, ModuleSpec, TensorSpec
 
 MAX_PARTS = 4096
@@ -114,7 +114,7 @@ def _cuts(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
     if not shape or name not in _CUTTING:
         return False
     dim = kwargs.get("dim", kwargs.get("axis", args[_CUTTING[name]] if len(args) > _CUTTING[name] else 0))
-    size = shape[dim] if isinstance(dim, int) and -len(shape) <= dim < len(shape) else shape[0]
+    size = shape[dim] if is_index(dim, shape) else shape[0]
     if not isinstance(size, int) or size <= MAX_PARTS:
         return False
     each = next(

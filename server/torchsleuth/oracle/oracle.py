@@ -37,7 +37,7 @@ from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program
 from torchsleuth.tensors.spec import (
@@ -625,7 +625,7 @@ class Oracle:
         if not args or not isinstance(args[0], TensorSpec) or args[0].shape is None:
             raise Unsupported("a lazy module and no tensor")
         path, axis = names.materialized(target.path, len(args[0].shape))
-        if not -len(args[0].shape) <= axis < len(args[0].shape):
+        if not is_index(axis, args[0].shape):
             raise Unsupported("a lazy module and a tensor of another rank")
         return replace(target, path=path, args=(args[0].shape[axis], *target.args))
 

@@ -6,7 +6,7 @@ import ast
 import importlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from torchsleuth.faults import Fault
@@ -33,6 +33,10 @@ class Candidate:
     title: str
     edits: tuple[Edit, ...]
     safe: bool = True
+
+    def unsafe(self) -> Candidate:
+        """The same repair, where it may not be what the author meant."""
+        return replace(self, safe=False)
 
 
 def replacement(source: SourceText, node: ast.AST, new: str, safe: bool = True) -> Candidate:

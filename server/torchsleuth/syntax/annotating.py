@@ -10,7 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Contract, ContractValue, Edit, Fix
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import every_parameter, nodes_in
 from torchsleuth.syntax.parse import parse, parses
 from torchsleuth.syntax.shapes import Declarations, declarations, key
 from torchsleuth.syntax.text import SourceText
@@ -43,17 +43,14 @@ def _function(tree: ast.Module, contract: Contract) -> ast.FunctionDef | None:
     return next(found, None)
 
 
-def _arguments(function: ast.FunctionDef) -> list[ast.arg]:
-    spec = function.args
-    return [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
-
-
 def _is_declared(source: SourceText, function: ast.FunctionDef, stated: Declarations) -> bool:
     """Whether shapes of the parameters or of the result are declared, or stand in comments of their own."""
-    names = "|".join(re.escape(one.arg) for one in _arguments(function))
+    names = "|".join(re.escape(one.arg) for one in every_parameter(function.args))
     if re.search(rf"#\s*({names}|returns?)\s*:?\s*[(\[]\w", source.segment(function)):
         return True
-    return key(function) in stated.results or any(key(one) in stated.parameters for one in _arguments(function))
+    return key(function) in stated.results or any(
+        key(one) in stated.parameters for one in every_parameter(function.args)
+    )
 
 
 # -- annotations -----------------------------------------------------------------------------------------
@@ -82,7 +79,7 @@ def _annotations(
         return f"tuple[{', '.join(map(str, parts))}]" if parts and None not in parts else None
 
     found: list[Edit] = []
-    for argument in _arguments(function):
+    for argument in every_parameter(function.args):
         text = annotation(values[argument.arg]) if argument.arg in values else None
         if text is None:
             continue
@@ -143,7 +140,7 @@ def _is_bound(size: str, known: frozenset[str]) -> bool:
 
 def _closing(source: SourceText, function: ast.FunctionDef) -> int | None:
     """The offset of the bracket that closes the parameters."""
-    parameters = _arguments(function)
+    parameters = every_parameter(function.args)
     last: list[ast.AST] = [*parameters, *(one for one in function.args.kw_defaults if one is not None)]
     last += [*function.args.defaults, *(one.annotation for one in parameters if one.annotation is not None)]
     if not last:

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Container, Sequence
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import contains, is_function_call, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import by_position, contains, is_function_call, names_in, nodes_in, stores
 
 Called = tuple[ast.Call, ast.FunctionDef | None]
 """A call, and the function that it is in."""
@@ -46,7 +46,7 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
     """An argument that means the same in every execution: of names of the module alone, or a parameter's default; else None."""
     if around is not None:
         spec = around.args
-        parameters = [*spec.posonlyargs, *spec.args]
+        parameters = by_position(spec)
         defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(spec.defaults)))
         inside = list(ast.walk(around))
         stored = {node.id for node in of_kind(inside, ast.Name) if stores(node)}

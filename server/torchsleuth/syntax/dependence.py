@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
-from torchsleuth.syntax.forms import contains, is_definition, last_word, nodes_in, stores
+from torchsleuth.syntax.forms import by_position, contains, given_to, is_definition, last_word, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -88,7 +88,7 @@ class _Every:
 def _passed(found: Sequence[Called]) -> Iterator[tuple[str, list[str]]]:
     """Arguments of the calls of a class that mean the same in every execution, and the names in them."""
     for call, around in found:
-        for given in (*call.args, *(one.value for one in call.keywords)):
+        for given in given_to(call):
             meant = settled(given, around, _Every())
             names = [] if meant is None else [one.id for one in nodes_in(meant, ast.Name)]
             yield "" if meant is None else ast.unparse(meant), names
@@ -162,7 +162,7 @@ def _candidates(node: ast.stmt) -> Iterator[ast.ClassDef | ast.FunctionDef]:
 def _parameters(node: ast.FunctionDef) -> bool:
     """Whether a function has parameters that have to be given."""
     arguments = node.args
-    return len(arguments.posonlyargs) + len(arguments.args) > len(arguments.defaults) or bool(arguments.kwonlyargs)
+    return len(by_position(arguments)) > len(arguments.defaults) or bool(arguments.kwonlyargs)
 
 
 def _forward(node: ast.ClassDef) -> ast.FunctionDef | None:

@@ -47,6 +47,11 @@ def line_ending(source: SourceText) -> str:
     return "\r\n" if "\r\n" in source.text else "\n"
 
 
+def next_line(source: SourceText, line: int) -> str:
+    """The end of a line, and the indentation of this one for the next."""
+    return line_ending(source) + indentation(source, line)
+
+
 def insert_line_before(source: SourceText, statement: ast.stmt, text: str) -> Edit:
     """A new line with the statement's indentation, above the statement."""
     line = statement.lineno
@@ -57,7 +62,7 @@ def insert_line_after(source: SourceText, statement: ast.stmt, text: str) -> Edi
     """A new line with the statement's indentation, below the statement and any comment on its last line."""
     last = statement.end_lineno or statement.lineno
     end = Position(last, len(source.line(last)) + 1)
-    return insert(source, end, line_ending(source) + indentation(source, statement.lineno) + text)
+    return insert(source, end, next_line(source, statement.lineno) + text)
 
 
 def wrap(source: SourceText, statement: ast.stmt, header: str) -> tuple[Edit, ...]:

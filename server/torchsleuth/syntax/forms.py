@@ -95,6 +95,11 @@ def is_primary(node: object) -> TypeGuard[ast.Name | ast.Attribute | ast.Call | 
     return isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)
 
 
+def is_place(node: object) -> TypeGuard[ast.Name | ast.Attribute | ast.Subscript]:
+    """An expression that can be read and assigned to: a name, an attribute, an item."""
+    return isinstance(node, ast.Name | ast.Attribute | ast.Subscript)
+
+
 def is_display(node: object) -> TypeGuard[ast.Tuple | ast.List]:
     """A tuple or a list whose items are written out, or are assigned to."""
     return isinstance(node, ast.Tuple | ast.List)
@@ -160,6 +165,11 @@ def is_spread(parts: Iterable[ast.AST]) -> bool:
     return any(isinstance(part, ast.Starred) for part in parts)
 
 
+def given_to(node: object) -> list[ast.expr]:
+    """The arguments of a call as they are written, those with names last; none for everything else."""
+    return [*node.args, *(part.value for part in node.keywords)] if isinstance(node, ast.Call) else []
+
+
 def keyword_of(call: ast.Call, name: str) -> ast.keyword | None:
     """A keyword argument as it is written."""
     return next((part for part in call.keywords if part.arg == name), None)
@@ -198,6 +208,16 @@ def literal(node: object) -> object:
     return node.value if isinstance(node, ast.Constant) else None
 
 
+def by_position(arguments: ast.arguments) -> list[ast.arg]:
+    """The parameters of a function that may be given by position."""
+    return [*arguments.posonlyargs, *arguments.args]
+
+
+def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
+    """The parameters of a function that have a place or a name of their own, so without ``*more`` and ``**others``."""
+    return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+
+
 def parts_of_tuple(node: ast.expr) -> list[ast.expr]:
     """The items of a tuple that is written out; all else is one itself."""
     return node.elts if isinstance(node, ast.Tuple) else [node]
@@ -214,6 +234,11 @@ def targets_of(statement: ast.AST) -> list[ast.expr]:
         return statement.targets
     target = getattr(statement, "target", None)
     return [target] if isinstance(target, ast.expr) else []
+
+
+def returned_by(function: ast.AST) -> list[ast.expr]:
+    """The values of the return statements in a function, also of functions in it."""
+    return [node.value for node in nodes_in(function, ast.Return) if node.value is not None]
 
 
 def names_in(*trees: ast.AST) -> set[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from torchsleuth.schema import Position
-from torchsleuth.sifting import any_are, first_of, of_kind
+from torchsleuth.sifting import any_are, first_of, of_kind, only
 from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_function, is_name, last_word
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
@@ -141,7 +141,7 @@ class _Names:
 
     def _all_made_by(self, parts: list[list[ast.expr]]) -> Referred | None:
         found = {self.made_by(part) for group in parts for part in group}
-        return found.pop() if len(found) == 1 else None
+        return only(found)
 
     def of_attribute(self, name: str, cls: ast.ClassDef, inside: bool = False) -> Referred | None:
         """The class of what is put into ``self.name``, where it is always the same."""
@@ -156,7 +156,7 @@ class _Names:
             )
             if any(_is_of_self(target, name) for target in targets):
                 found.add(self.made_by(node.value, inside))  # type: ignore[attr-defined]
-        return found.pop() if len(found) == 1 else None
+        return only(found)
 
     def held(self, name: str, scope: ast.AST, cls: ast.ClassDef | None) -> Referred | None:
         """The class of what a variable holds, where it is always the same: what is put into it, or goes through the parts of."""
@@ -169,7 +169,7 @@ class _Names:
                 attribute = over.attr if isinstance(over, ast.Attribute) and _is_of_self(over, over.attr) else None
                 known = self.of_attribute(attribute, cls, inside=True) if attribute and cls is not None else None
                 found.add(known or self.made_by(over, inside=True))
-        return found.pop() if len(found) == 1 else None
+        return only(found)
 
 
 def _element(node: ast.expr) -> list[ast.expr]:

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_dotted, is_literal, is_reference, is_text, parts_of_tuple
+from torchsleuth.sifting import all_are, as_kind, of_kind, only
+from torchsleuth.syntax.forms import every_parameter, is_dotted, is_literal, is_reference, is_text, parts_of_tuple
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -134,7 +134,7 @@ def _read_function(
 ) -> None:
     """Declarations of the parameters and of the result of a function: annotations before comments before docstrings."""
     if reader.heads:
-        for argument in _arguments(node.args):
+        for argument in every_parameter(node.args):
             declared = reader.read(argument.annotation)
             if declared is not None:
                 found.parameters[key(argument)] = declared
@@ -177,10 +177,6 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _statements(getattr(node, name, []))
         for part in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
             yield from _statements(part.body)
-
-
-def _arguments(spec: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*spec.posonlyargs, *spec.args, *spec.kwonlyargs)
 
 
 # -- comments ------------------------------------------------------------------------------------------
@@ -228,7 +224,7 @@ def _parameter_comments(
     source: SourceText, function: ast.FunctionDef | ast.AsyncFunctionDef
 ) -> Iterator[tuple[ast.arg, Declared]]:
     """Shapes beside parameters, each on a line of its own, and ``# x: (B, T)`` above the first statement."""
-    arguments = list(_arguments(function.args))
+    arguments = list(every_parameter(function.args))
     by_line: dict[int, list[ast.arg]] = {}
     for argument in arguments:
         by_line.setdefault(argument.lineno, []).append(argument)
@@ -372,7 +368,7 @@ def _docstring(
     text = source.text[begin:end]
     if "\\" in text or _IN_DOCSTRING.search(text) is None:
         return [], None
-    own = {argument.arg: argument for argument in _arguments(function.args) if argument.arg not in ("self", "cls")}
+    own = {argument.arg: argument for argument in every_parameter(function.args) if argument.arg not in ("self", "cls")}
     entries = list(_entries(text, frozenset(own)))
     found: list[tuple[ast.arg, Declared]] = []
     results: list[Declared | None] = []
@@ -385,7 +381,7 @@ def _docstring(
             results.append(declared)
         elif argument is not None and declared is not None:
             found.append((argument, declared))
-    return found, results[0] if len(results) == 1 else None
+    return found, only(results)
 
 
 def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]:
@@ -535,7 +531,7 @@ class _Annotations:
 
     def _only(self, nodes: list[ast.expr], depth: int) -> Declared | None:
         found = [self.read(node, depth + 1) for node in nodes if not is_literal(node, None)]
-        return found[0] if len(found) == 1 else None
+        return only(found)
 
     def _library(self, head: ast.expr) -> str | None:
         if isinstance(head, ast.Name):

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
+    by_position,
+    every_parameter,
     is_dotted,
     is_method_call,
     is_name,
@@ -102,7 +104,7 @@ class Reader:
 
     def read(self, function: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> Uses:
         """Read a function whose parameters are keys. `bound`: the first one is the object, whose attributes are keys."""
-        names = [part.arg for part in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)]
+        names = [part.arg for part in every_parameter(function.args)]
         receiver = names.pop(0) if bound and names else None
         self._run(function, {name: frozenset({Is(name)}) for name in names}, receiver)
         return self.uses
@@ -301,7 +303,7 @@ class Reader:
         """A function of the file, run with the labels of its arguments."""
         if function in self._stack or len(self._stack) > MAX_INLINED:
             return NOTHING
-        names = [part.arg for part in (*function.args.posonlyargs, *function.args.args)]
+        names = [part.arg for part in by_position(function.args)]
         static = any(ast.unparse(part) == "staticmethod" for part in function.decorator_list)
         receiver = names.pop(0) if method and names and not static else None
         bound = dict(zip(names, args)) | {name: value for name, value in keywords.items() if name is not None}

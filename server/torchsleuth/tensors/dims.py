@@ -6,7 +6,7 @@ A `Size` is a plain int or a `Dim`. Operations normalise, so equal polynomials a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
@@ -91,6 +91,11 @@ class Dim(Value):
 
 
 Size = int | Dim
+
+
+def is_index(place: object, parts: Sized) -> TypeGuard[int]:
+    """Whether this is the number of one of these parts, such as an axis of a shape, counted from either end."""
+    return isinstance(place, int) and -len(parts) <= place < len(parts)
 
 
 def is_number(size: object) -> TypeGuard[int]:

@@ -236,6 +236,10 @@ class Tensor(Ref):
         history: frozenset[int] = self.slots["history"]
         return history
 
+    def is_one_with(self, other: Tensor) -> bool:
+        """Whether another one is this tensor, or comes from the same call."""
+        return self is other or (self.origin is not None and self.origin is other.origin)
+
     def copy(self) -> Tensor:
         """Another tensor, of which the same is known."""
         return Tensor(self.spec, self.origin, self.tags, self.history)
@@ -824,6 +828,11 @@ def sizes_of(values: Iterable[Value]) -> tuple[Size, ...] | None:
 
 def is_int(value: Value) -> TypeGuard[Size]:
     return is_number(value) or isinstance(value, Dim)
+
+
+def is_plain(value: object) -> TypeGuard[bool | int | float | str | None]:
+    """Whether a value is a truth, a number or a text that is known, or None."""
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 def tuple_of(value: Value) -> tuple[Any, ...]:

@@ -11,7 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import MemoryEstimate, MemoryPart, Remedy
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_display, is_text, nodes_in
+from torchsleuth.syntax.forms import by_position, is_display, is_text, nodes_in
 from torchsleuth.tensors.program import Changes, Gap, Peak, Program, Step, checkpointed
 from torchsleuth.worker.request import Estimate
 
@@ -230,7 +230,7 @@ def _named_sizes(tree: ast.AST) -> Iterator[ast.Constant]:
             case ast.Dict():
                 pairs = [(_name(key), value) for key, value in zip(node.keys, node.values)]
             case ast.arguments():
-                places = [*node.posonlyargs, *node.args]
+                places = by_position(node)
                 pairs = [
                     (one.arg, value) for one, value in zip(places[len(places) - len(node.defaults) :], node.defaults)
                 ]

@@ -37,7 +37,7 @@ class Accelerator(Model):
 
     @method("prepare_optimizer", "prepare_scheduler", "unwrap_model")
     def as_it_is(self, call: Arguments) -> Value:
-        return call.args[0] if call.args else UNKNOWN
+        return call.first
 
     def _prepare(self, value: Value) -> None:
         if is_module(value):

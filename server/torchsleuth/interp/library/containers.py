@@ -9,6 +9,7 @@ from torchsleuth.interp.library import pure, python, strings
 from torchsleuth.interp.models import Model, method
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_index
 from torchsleuth.values import UNKNOWN, ListValue, Several, Value, is_int
 from torchsleuth.values.graph import AutogradFault
 
@@ -170,7 +171,7 @@ class ListMethods(PlainMethods):
     def take(self, call: Arguments) -> Value:
         items, elements = self.value.items, self.value.elements
         index = as_kind(0 if self.name == "popleft" else call.get(0, "index", -1), int)
-        if items and index is not None and -len(items) <= index < len(items):
+        if items and is_index(index, items):
             changed = list(items)
             value = changed.pop(index)
             self._store(tuple(changed))

@@ -51,7 +51,7 @@ def _register(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> 
         return add(interp.eval(written, call.frame), first) if written is not None else _lost(interp, receiver)
     if len(call.args) > 1:
         return add(first, call.args[1])
-    return Builtin("register", lambda inner: add(first, inner.args[0] if inner.args else UNKNOWN))
+    return Builtin("register", lambda inner: add(first, inner.first))
 
 
 def _lost(interp: Interpreter, receiver: LibraryObject) -> Value:
@@ -64,7 +64,7 @@ def _chosen(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> Va
     from torchsleuth.interp.library import python
 
     (_, default), *others = receiver.slots["functions"]
-    value = call.args[0] if call.args else UNKNOWN
+    value = call.first
     verdicts = [(python.is_instance(interp, value, kind), function) for kind, function in others]
     fitting = [function for verdict, function in verdicts if verdict]
     if any(verdict is None for verdict, _ in verdicts) or len(fitting) > 1:

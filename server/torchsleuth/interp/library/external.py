@@ -195,7 +195,7 @@ def _as_dict(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_PASS_THROUGH)
 def _passed(interp: Interpreter, call: Arguments) -> Value:
-    return call.args[0] if call.args else UNKNOWN
+    return call.first
 
 
 @models("typing.cast")
@@ -233,10 +233,10 @@ def _partial(interp: Interpreter, call: Arguments) -> Value:
 @models("functools.wraps", "functools.update_wrapper")
 def _wraps(interp: Interpreter, call: Arguments) -> Value:
     """``functools.wraps(f)``: a decorator that gives a function the name of another."""
-    of = call.args[0] if call.args else UNKNOWN
+    of = call.first
 
     def decorate(inner: Arguments) -> Value:
-        value = inner.args[0] if inner.args else UNKNOWN
+        value = inner.first
         if isinstance(value, Function):
             for name in ("__name__", "__doc__", "__qualname__"):
                 value.attributes[name] = interp.attribute(of, name, call.node, call.frame)
@@ -249,7 +249,7 @@ def _wraps(interp: Interpreter, call: Arguments) -> Value:
 @models("functools.lru_cache")
 def _remembering(interp: Interpreter, call: Arguments) -> Value:
     def remember(inner: Arguments) -> Value:
-        value = inner.args[0] if inner.args else UNKNOWN
+        value = inner.first
         if isinstance(value, Function):
             value.memo = {}
         return value
@@ -259,7 +259,7 @@ def _remembering(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_SHARDED)
 def _sharded(interp: Interpreter, call: Arguments) -> Value:
-    return call.args[0] if call.args else UNKNOWN
+    return call.first
 
 
 @models("types.SimpleNamespace", "argparse.Namespace")

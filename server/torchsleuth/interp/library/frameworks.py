@@ -9,6 +9,7 @@ from pathlib import Path
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.forms import by_position
 from torchsleuth.values import UNKNOWN, Bound, Builtin, Function, LibraryObject, Namespace, Value
 from torchsleuth.values.join import MISSING
 
@@ -59,7 +60,7 @@ def _called(interp: Interpreter, call: Arguments) -> Value:
     function = as_kind(hook.function, Function) if isinstance(hook, Bound) else None
     if function is not None and function.node.args.vararg is None:
         named = function.node.args
-        given = given[: len([*named.posonlyargs, *named.args]) - 1]
+        given = given[: len(by_position(named)) - 1]
     return interp.call(hook, replace(call, args=tuple(given)))
 
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
-from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
-from torchsleuth.tensors.dims import Size, is_number
+from torchsleuth.sifting import any_are, as_kind, first_of, of_kind, only
+from torchsleuth.tensors.dims import Size, is_index, is_number
 from torchsleuth.values import (
     AnyIndex,
     Bounds,
@@ -208,7 +208,7 @@ def _places(tensors: Sequence[Tensor], args: tuple[Value, ...], kwargs: Mapping[
     """Any place may be that of the greatest of numbers that are drawn, or of products of such."""
     dim = kwargs.get("dim", args[1] if len(args) > 1 else None)
     shape = tensors[0].spec.shape if tensors else None
-    if not is_number(dim) or not shape or not -len(shape) <= dim < len(shape):
+    if not is_number(dim) or not shape or not is_index(dim, shape):
         return None
     if not _is_made_up(tensors[0]):
         return _any_place(tensors[0], dim)
@@ -238,7 +238,7 @@ def _any_place(tensor: Tensor, dim: int) -> Bounds | None:
             return None
         name = origin.bare_name
         if name in _SCORES:
-            size = as_kind(shape[dim], int) if shape and -len(shape) <= dim < len(shape) else None
+            size = as_kind(shape[dim], int) if shape and is_index(dim, shape) else None
             width = current.spec.shape[-1] if current.spec.shape else None
             return Bounds(0, size - 1, True, True) if size is not None and size == width and size > 1 else None
         if name not in _KEEP_ORDER or not origin.sources:
@@ -288,7 +288,7 @@ def _around(numbers: list[Value] | range) -> Bounds | None:
 def _of_draws(interp: Interpreter, numbers: list[Value]) -> Bounds | None:
     """Numbers that are drawn, each of them from the same range."""
     ranges = {draws.bounds_of_size(interp, number) for number in numbers}
-    return ranges.pop() if len(ranges) == 1 else None
+    return only(ranges)
 
 
 def computed(name: str, args: Sequence[Value], held: Callable[[Value], Bounds | Ends | None]) -> Bounds | Ends | None:

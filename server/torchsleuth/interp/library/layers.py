@@ -11,9 +11,9 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.spec import Equality, Result, TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_unknown, tuple_of
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_plain, is_unknown, tuple_of
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class _Constructor:
 
     def at(self, axis: int) -> Size:
         """A size of the input. Raises LookupError."""
-        if not -len(self.shape) <= axis < len(self.shape):
+        if not is_index(axis, self.shape):
             raise LookupError(axis)
         return self.shape[axis]
 
@@ -67,7 +67,7 @@ class _Constructor:
         if self.interp.is_inferring() and all(is_int(part) for part in parts):
             resolved = tuple(map(self.interp.resolved, parts))
             return resolved if isinstance(value, tuple) else resolved[0]
-        if not all(isinstance(part, int | float | str | bool | type(None)) for part in parts):
+        if not all(is_plain(part) for part in parts):
             raise LookupError(name)
         return value
 

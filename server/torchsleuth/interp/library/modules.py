@@ -28,6 +28,7 @@ from torchsleuth.interp.models import Model, method
 from torchsleuth.interp.trace import AttributeSet, Switch
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import Device
+from torchsleuth.tensors.dims import is_index
 from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
@@ -152,7 +153,7 @@ def child(interp: Interpreter, module: LibraryModule, key: Value) -> Value:
         case str():
             return next((value for name, value in children if name == key), UNKNOWN)
         case int():
-            return children[key][1] if -len(children) <= key < len(children) else UNKNOWN
+            return children[key][1] if is_index(key, children) else UNKNOWN
     ends = (
         [end for end in (key.start, key.stop, key.step) if isinstance(end, int | None)]
         if isinstance(key, SliceValue)
@@ -180,7 +181,7 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
     if module.path in ("torch.nn.ModuleDict", "torch.nn.ParameterDict") and isinstance(key, str):
         value = _as_parameter(value) if module.path in PARAMETER_CONTAINERS else value
         interp.heap.set(module.slots, "children", tuple({**dict(children), key: value}.items()))
-    elif isinstance(key, int) and -len(children) <= key < len(children):
+    elif is_index(key, children):
         changed = list(children)
         changed[key] = (changed[key][0], value)
         interp.heap.set(module.slots, "children", tuple(changed))

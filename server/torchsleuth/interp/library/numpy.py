@@ -14,7 +14,7 @@ from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.spec import ListSpec, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -124,7 +124,7 @@ def _called(interp: Interpreter, name: str, call: Arguments) -> Value:
         return _reduce(interp, name, first, call, 1)
     if name in _BINARY:
         right = call.args[1] if len(call.args) > 1 else UNKNOWN
-        left: Value = call.args[0] if call.args else UNKNOWN
+        left: Value = call.first
         if not isinstance(left, Array) and array_dtypes.python_kind(interp.resolved(left)) is None:
             left = first
         return arrays.binary(interp, _BINARY[name], left, right, call.frame) if not is_unknown(right) else UNKNOWN
@@ -264,7 +264,7 @@ def _catenated(interp: Interpreter, parts: list[Array], exact: bool, axis: int) 
     shapes = [arrays.shape_of(interp, part) for part in parts]
     if not exact:
         shape = shapes[0]
-        if shape is None or any(other != shape for other in shapes) or not -len(shape) <= axis < len(shape):
+        if shape is None or any(other != shape for other in shapes) or not is_index(axis, shape):
             return arrays.make(None, dtype)
         return arrays.make(
             tuple(interp.fresh_size("?") if i == axis % len(shape) else s for i, s in enumerate(shape)), dtype
@@ -393,7 +393,7 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
         return arrays.make(None, array.spec.dtype)
     if axis is None:
         shape, axis = (dims.product(shape),), 0
-    if not -len(shape) <= axis < len(shape):
+    if not is_index(axis, shape):
         return UNKNOWN
     grown: Size = dims.multiply(shape[axis], times) if is_int(times) else interp.fresh_size("?", positive=False)
     return arrays.make(
@@ -503,7 +503,7 @@ def _diff(interp: Interpreter, call: Arguments) -> Value:
     if array is None or call.get(1, "n", 1) != 1 or len(call.kwargs) > ("axis" in call.kwargs):
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
-    if not shape or axis is None or not -len(shape) <= axis < len(shape):
+    if not shape or not is_index(axis, shape):
         return arrays.make(None, array.spec.dtype)
     place = axis % len(shape)
     return arrays.make(tuple(dims.subtract(s, 1) if i == place else s for i, s in enumerate(shape)), array.spec.dtype)
@@ -552,7 +552,7 @@ def _split(interp: Interpreter, call: Arguments) -> Value:
     if array is None or count is None or not 0 < count <= 64 or axis is None:
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
-    if not shape or not -len(shape) <= axis < len(shape):
+    if not shape or not is_index(axis, shape):
         return UNKNOWN
     place = axis % len(shape)
     part = tuple(dims.floor_divide(s, count) if i == place else s for i, s in enumerate(shape))
@@ -739,7 +739,7 @@ def _reduce(interp: Interpreter, name: str, array: Array, call: Arguments, first
     axes = arrays.given_shape(interp, axis, call)
     if shape is None or axes is None or not isinstance(keep, bool):
         return arrays.make(None, dtype)
-    if not all(isinstance(place, int) and -len(shape) <= place < len(shape) for place in axes):
+    if not all(is_index(place, shape) for place in axes):
         return UNKNOWN
     places = {int(place) % len(shape) for place in of_kind(axes, int)}
     if keep:

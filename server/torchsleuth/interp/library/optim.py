@@ -29,6 +29,7 @@ from torchsleuth.values import (
     Tensor,
     Trained,
     Value,
+    is_plain,
     items_of,
 )
 from torchsleuth.values.frames import Frame
@@ -56,7 +57,7 @@ def _plain(value: Value) -> Any:
     items = items_of(value)
     if items is not None:
         return [_plain(item) for item in items] if isinstance(value, ListValue) else tuple(map(_plain, items))
-    if value is None or isinstance(value, bool | int | float | str):
+    if is_plain(value):
         return value
     raise NotASpec(str(value))
 
@@ -221,7 +222,7 @@ class Scaler(Model):
 
     @method
     def scale(self, call: Arguments) -> Value:
-        scaled = call.args[0] if call.args else UNKNOWN
+        scaled = call.first
         tensor = None
         if isinstance(scaled, Tensor):
             copied = Tensor(scaled.spec, scaled.origin, scaled.tags, scaled.history)
@@ -231,7 +232,7 @@ class Scaler(Model):
 
     @method
     def step(self, call: Arguments) -> Value:
-        optimizer = call.args[0] if call.args else UNKNOWN
+        optimizer = call.first
         self.interp.event("scaler_step", self.value, call.node, call.frame)
         self.interp.event("step", optimizer, call.node, call.frame)
         if isinstance(optimizer, LibraryObject):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 from torchsleuth.tensors.spec import NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
@@ -165,7 +165,7 @@ def parameter_at(interp: Interpreter, value: Value, index: Value) -> Value | Non
     if not is_number(index):
         return None
     items = listed(interp, value)
-    return items[index] if items is not None and -len(items) <= index < len(items) else None
+    return items[index] if items is not None and is_index(index, items) else None
 
 
 def listed(interp: Interpreter, value: Value) -> tuple[Value, ...] | None:

@@ -24,6 +24,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_module,
+    is_plain,
     is_unknown,
 )
 
@@ -111,7 +112,7 @@ def changed(module: LibraryModule, prefix: str = "") -> Iterator[tuple[str, Valu
     built = module.built
     assert built is not None
     for name, value in module.slots["attributes"].items():
-        if name not in built.names and isinstance(value, bool | int | float | str | None):
+        if name not in built.names and is_plain(value):
             yield f"{prefix}{name}", value
         else:
             raise NotASpec("an attribute that is not plain")

@@ -64,6 +64,7 @@ from torchsleuth.values import (
     is_native,
     is_native_kind,
     is_object,
+    is_plain,
     is_unknown,
     numbers_of,
     sizes_of,
@@ -282,7 +283,7 @@ def make_set(interp: Interpreter, elements: tuple[Value, ...] | None) -> ListVal
     """The set of these elements: each once, where they can be told apart."""
     if elements is None or isinstance(elements, Several):
         return ListValue(None if elements is None else Several(elements), "set")
-    if all(isinstance(item, str | int | float | bool | type(None)) for item in elements):
+    if all(is_plain(item) for item in elements):
         numbers = all_are(elements, int, float)
         return ListValue(tuple(set(elements) if numbers else dict.fromkeys(elements)), "set")
     if dictionaries.is_key(elements):
@@ -409,7 +410,7 @@ for _name in ("complex", "bytes", "oct"):
 
 @_model("ord")
 def _ord(interp: Interpreter, call: Arguments) -> Value:
-    value = as_kind(call.args[0] if call.args else UNKNOWN, str)
+    value = as_kind(call.first, str)
     return ord(value) if value is not None and len(value) == 1 else interp.fresh_size("?", positive=False)
 
 
@@ -420,7 +421,7 @@ def _print(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("abs")
 def _abs(interp: Interpreter, call: Arguments) -> Value:
-    value = call.args[0] if call.args else UNKNOWN
+    value = call.first
     if isinstance(value, Tensor):
         return interp.operate("torch.abs", (value,), {}, call.node, call.frame)
     if isinstance(value, bool | int | float | complex):
@@ -430,7 +431,7 @@ def _abs(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("round")
 def _round(interp: Interpreter, call: Arguments) -> Value:
-    value = call.args[0] if call.args else UNKNOWN
+    value = call.first
     digits = call.get(1, "ndigits")
     if isinstance(digits, int) and abs(digits) > MAX_DIGITS:
         return UNKNOWN
@@ -660,7 +661,7 @@ def _is_abstract(value: Value, path: str) -> bool | None:
 
 def _example(value: Value) -> Any:
     """A value of the same kind, UNKNOWN for what is not Python's own."""
-    if value is None or isinstance(value, bool | int | float | str):
+    if is_plain(value):
         return value
     if type(value) is tuple:
         return ()
@@ -827,7 +828,7 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("callable")
 def _callable(interp: Interpreter, call: Arguments) -> Value:
-    value = call.args[0] if call.args else UNKNOWN
+    value = call.first
     if isinstance(value, Function | ClassValue | Builtin | Partial) or (
         is_native_kind(value, "builtin", "function", "class", "module-class")
     ):
@@ -881,7 +882,7 @@ def _property(interp: Interpreter, call: Arguments) -> Value:
 
 def _of_kind(kind: str) -> Callable[[Interpreter, Arguments], Value]:
     def model(interp: Interpreter, call: Arguments) -> Value:
-        value = call.args[0] if call.args else UNKNOWN
+        value = call.first
         return replace(value, kind=kind) if isinstance(value, Function) else value
 
     return model

@@ -154,7 +154,7 @@ def as_tuple(record: Value) -> Value:
 
 def replaced(interp: Interpreter, call: Arguments) -> Value:
     """``dataclasses.replace(record, **changes)``"""
-    record = as_kind(call.args[0] if call.args else UNKNOWN, Instance)
+    record = as_kind(call.first, Instance)
     if record is None or not record.cls.is_dataclass or record.state.get("open") or not call.exact:
         return UNKNOWN
     held = {name: record.slots.get(name, UNKNOWN) for name in fields(record.cls)}

@@ -10,7 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value
+from torchsleuth.values import UNKNOWN, ListValue, Scalar, Several, Value, is_plain
 from torchsleuth.values.join import kind_of, text_sizes
 
 _TEXTS = frozenset(
@@ -96,7 +96,7 @@ def _plain(value: Value) -> Any:
         case tuple():
             items = tuple(map(_plain, value))
             return UNKNOWN if UNKNOWN in items else items
-    return value if isinstance(value, str | int | float | bool | type(None)) else UNKNOWN
+    return value if is_plain(value) else UNKNOWN
 
 
 __all__ = ["method"]

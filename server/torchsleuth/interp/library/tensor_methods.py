@@ -16,7 +16,7 @@ from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.tensors.device import CPU, Device
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native, is_differentiable
 from torchsleuth.values import (
@@ -134,7 +134,7 @@ class TensorMethods(Model):
         if index is None:
             return shape
         match index:
-            case int() if -len(shape) <= index < len(shape):
+            case int() if is_index(index, shape):
                 return shape[index]
             case int():
                 return interp.operate("Tensor.size", (self.tensor, index), {}, call.node, call.frame)

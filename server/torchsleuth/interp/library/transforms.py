@@ -10,7 +10,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters, states
 from torchsleuth.interp.models import FunctionModel, models, of_function
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.values import (
     UNKNOWN,
     Builtin,
@@ -91,7 +91,7 @@ def _without(interp: Interpreter, value: Value, axis: Value, counts: list[Size])
 
     def one(tensor: Tensor) -> Tensor:
         shape = interp.resolved_spec(tensor.spec).shape
-        if shape is None or not -len(shape) <= axis < len(shape):
+        if shape is None or not is_index(axis, shape):
             return _shaped(tensor, None, tensor.spec.requires_grad)
         counts.append(shape[axis])
         place = axis % len(shape)
@@ -123,11 +123,9 @@ def _with(interp: Interpreter, value: Value, axis: Value, count: Size) -> Value:
 
 def _argument(call: Arguments, argnums: Value) -> Value:
     """The arguments by which a function is differentiated."""
-    if isinstance(argnums, tuple) and all(
-        isinstance(part, int) and -len(call.args) <= part < len(call.args) for part in argnums
-    ):
+    if isinstance(argnums, tuple) and all(is_index(part, call.args) for part in argnums):
         return tuple(call.args[part] for part in argnums)
-    return call.args[argnums] if isinstance(argnums, int) and -len(call.args) <= argnums < len(call.args) else UNKNOWN
+    return call.args[argnums] if is_index(argnums, call.args) else UNKNOWN
 
 
 def _applied(interp: Interpreter, function: Value, call: Arguments) -> Value:

@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_display, keyword_of
+from torchsleuth.syntax.forms import by_position, called, every_parameter, is_display, is_primary, keyword_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
@@ -82,7 +82,7 @@ def _callback(analysis: Analysis, misuse: Misuse[misuses.Callback]) -> Iterator[
     call, source = misuse.site.call, misuse.site.source
     assert call is not None
     spec, bound = function.node.args, isinstance(callee, Bound)
-    own = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+    own = [argument.arg for argument in by_position(spec)]
     taken = own[int(bound) :]
     name = "the lambda" if isinstance(function.node, ast.Lambda) else f"`{function.name}`"
     text = message("misfit.callback", callee=name, given=", ".join(given), taken=", ".join(taken))
@@ -152,7 +152,7 @@ def _left_out(source: SourceText, call: ast.Call, name: str) -> Iterator[Candida
     if len(unpacked) == 1:
         given = unpacked[0]
         left = f'{{key: value for key, value in {source.segment(given)}.items() if key != "{name}"}}'
-        if isinstance(given, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        if is_primary(given):
             title = message("fix.remove_argument", argument=name)
             yield Candidate(title, (edits.replace(source, given, left),), safe=False)
 
@@ -193,7 +193,7 @@ def _without_self(analysis: Analysis, callee: object) -> Finding | None:
     method = as_kind(cls.slots.get("forward"), Function) if cls is not None else None
     if cls is None or method is None or isinstance(method.node, ast.Lambda):
         return None
-    named = [argument.arg for argument in (*method.node.args.posonlyargs, *method.node.args.args)]
+    named = [argument.arg for argument in by_position(method.node.args)]
     if not named or named[0] in ("self", "this", "cls", "module") or method.kind != "function":
         return None
     source = analysis.source_of(method.path)
@@ -239,7 +239,7 @@ def _defined(analysis: Analysis, callee: object, subject: str) -> tuple[Related,
     if not isinstance(method, Function) or isinstance(method.node, ast.Lambda):
         return ()
     source, spec = analysis.source_of(method.path), method.node.args
-    listed = [*spec.posonlyargs, *spec.args, *spec.kwonlyargs]
+    listed = every_parameter(spec)
     if not listed:
         return ()
     start, end = source.start_of(listed[0]), source.end_of(listed[-1])

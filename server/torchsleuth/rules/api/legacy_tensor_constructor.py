@@ -27,6 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.replacements import replaced
 from torchsleuth.rules.evidence.uses import text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import only
 from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.names import Use
 from torchsleuth.tensors.legacy import DTYPES
@@ -57,7 +58,7 @@ def _kind(analysis: Analysis, call: ast.Call) -> str | None:
         return _DATA
     span = analysis.source.span(call)
     kinds = {_kind_of(seen.args) for seen in analysis.trace.calls if seen.site.span == span}
-    return kinds.pop() if len(kinds) == 1 else None
+    return only(kinds)
 
 
 def _kind_of(values: tuple[Value, ...]) -> str | None:

@@ -395,7 +395,7 @@ def _changed_alone(analysis: Analysis, source: SourceText, call: ast.Call) -> It
     if whole is None or len(statement.targets) != 1:
         return
     target, changed, done = (source.segment(part) for part in (statement.targets[0], whole, call))
-    start = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+    start = edits.next_line(source, statement.lineno)
     more = "" if target == changed else f"{start}{target} = {changed}"
     title = message("fix.replace", old=source.on_one_line(statement), new=done)
     yield Candidate(title, (edits.replace(source, statement, done + more),))

@@ -43,7 +43,7 @@ from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import every_parameter, is_method_call, is_name, names_in, nodes_in, stores
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -141,7 +141,7 @@ def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candid
 def _is_parameter(trail: list[ast.AST], name: str) -> bool:
     """Whether the innermost function has a parameter of that name."""
     function = first_of(reversed(trail), ast.FunctionDef)
-    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs] if function else []
+    arguments = every_parameter(function.args) if function else []
     return any(argument.arg == name for argument in arguments)
 
 
@@ -231,7 +231,7 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     added, sent = f"{name} = {name} + {source.segment(call.func.value)}", f"{name}.backward()"
     changes = [edits.insert_line_before(source, loop, f"{name} = 0.0")]
     if loop.end_lineno == statement.end_lineno:
-        added += edits.line_ending(source) + edits.indentation(source, loop.lineno) + sent
+        added += edits.next_line(source, loop.lineno) + sent
     else:
         changes.append(edits.insert_line_after(source, loop, sent))
     changes.insert(1, edits.replace(source, statement, added))

@@ -33,7 +33,7 @@ from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_display, loads, nodes_in, stores
+from torchsleuth.syntax.forms import is_display, is_place, loads, nodes_in, stores
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Tensor
@@ -134,7 +134,7 @@ def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Ite
     path = fault.at.span.path
     source, tree = analysis.source_of(path), analysis.tree(path)
     statement = statement_of(analysis, fault.at)
-    if statement is None or not isinstance(wanted, ast.Name | ast.Attribute | ast.Subscript):
+    if statement is None or not is_place(wanted):
         return
     name = source.segment(wanted)
     leaf = fault.tensor.spec.requires_grad is False or fault.kind == "not_used"
@@ -155,9 +155,7 @@ def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Ite
 
 def _uses(source: SourceText, statement: ast.stmt, name: str, context: type[ast.expr_context]) -> bool:
     return any(
-        isinstance(part, ast.Name | ast.Attribute | ast.Subscript)
-        and isinstance(part.ctx, context)
-        and source.segment(part) == name
+        is_place(part) and isinstance(part.ctx, context) and source.segment(part) == name
         for part in ast.walk(statement)
     )
 

@@ -37,7 +37,7 @@ from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_simple, rec
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_assignment, is_method_call, is_reference, nodes_in
+from torchsleuth.syntax.forms import given_to, is_assignment, is_method_call, is_primary, is_reference, nodes_in
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values.graph import AutogradFault
 
@@ -107,7 +107,7 @@ def _kept_apart(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]
         node.args if isinstance(node, ast.Call) else [node.left, node.right] if isinstance(node, ast.BinOp) else []
     )
     for operand in operands:
-        if isinstance(operand, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+        if is_primary(operand):
             title = message("fix.replace", old=source.segment(operand), new=f"{source.segment(operand)}.clone()")
             yield Candidate(title, (edits.insert_after_node(source, operand, ".clone()"),))
 
@@ -140,7 +140,7 @@ def _out_of_place(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidat
             if index is None and flag is not None:
                 yield Candidate(message("fix.replace", old="True", new="False"), (edits.replace(owner, flag, "False"),))
             if index is not None:
-                parts: list[ast.expr] = [*call.args, *(keyword.value for keyword in call.keywords)]
+                parts: list[ast.expr] = given_to(call)
                 keyword = call.keywords[index]
                 title = message("fix.remove", text="inplace=True")
                 yield Candidate(title, (edits.remove_keyword(owner, call, keyword),) if parts else ())

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.loaders import constructions, spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
+from torchsleuth.syntax.forms import given_to, is_attribute, is_display, is_dotted, is_name, nodes_in, parts_of_tuple
 from torchsleuth.values import Function, ListValue, Tensor, Value
 from torchsleuth.values.frames import Scene
 
@@ -64,7 +64,7 @@ def _expression(fault: DataFault, made: ListValue) -> ast.expr | None:
     node = fault.at.node
     if isinstance(node, ast.Attribute):
         return node.value
-    given = [*node.args, *(part.value for part in node.keywords)] if isinstance(node, ast.Call) else []
+    given = given_to(node)
     if isinstance(node, ast.BinOp):
         given = [node.left, node.right]
     names = fault.at.scene.names

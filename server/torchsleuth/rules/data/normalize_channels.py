@@ -32,7 +32,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, is_display, literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, given_to, is_display, is_place, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import SHARES, LibraryObject, Value, items_of, shape_of
@@ -147,7 +147,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, cha
 
 def _cut(source: SourceText, call: ast.Call) -> Iterator[Candidate]:
     """The first of the statistics, where they are given by name: ``Normalize(MEAN[:1], STD[:1])``."""
-    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given = given_to(call)
     changes: list[Edit] = []
     for part in given:
         if any(keyword.arg is None and keyword.value is part for keyword in call.keywords):
@@ -156,7 +156,7 @@ def _cut(source: SourceText, call: ast.Call) -> Iterator[Candidate]:
             changes.append(
                 Edit(source.path, before, source.end_of(part), f'mean={text}["mean"][:1], std={text}["std"][:1]')
             )
-        elif isinstance(part, ast.Name | ast.Attribute | ast.Subscript):
+        elif is_place(part):
             changes.append(edits.insert_after_node(source, part, "[:1]"))
     if changes and len(changes) == len(given):
         yield Candidate(message("fix.one_channel"), tuple(changes), safe=False)

@@ -124,7 +124,7 @@ def _together(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Iterat
         )
         taken = [f"[{name}[i] for i in order]" if of_lists else f"{name}[order]" for name in (one, other)]
         lines = [begun, *([draw] if draw else []), f"{one}, {other} = {taken[0]}, {taken[1]}"]
-        indent = edits.line_ending(source) + edits.indentation(source, first.statement.lineno)
+        indent = edits.next_line(source, first.statement.lineno)
         changes = [
             edits.replace(source, first.statement, indent.join(lines)),
             edits.remove_line(source, second.statement.lineno),

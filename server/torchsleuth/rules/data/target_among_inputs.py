@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Finding, Rule, appended
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import of_kind, only
 from torchsleuth.syntax.forms import (
     called,
     is_attribute,
@@ -90,7 +90,7 @@ def _values(value: ast.expr, table: str) -> ast.Attribute | None:
 def _column(value: ast.expr, table: str) -> ast.Subscript | None:
     """``table["price"]``"""
     parts = [node for node in nodes_in(value, ast.Subscript) if is_name(node.value, table) and is_text(node.slice)]
-    return parts[0] if len(parts) == 1 else None
+    return only(parts)
 
 
 RULE = Rule(FAULTS[CODE], find)

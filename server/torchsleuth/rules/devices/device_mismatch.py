@@ -43,7 +43,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import given_to, is_method_call, is_name, names_in, nodes_in, stores
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
@@ -79,7 +79,7 @@ def _of_lengths(call: LibraryCall, lengths: Tensor, device: Device) -> Finding:
     )
     places = (*origin_trail(lengths, name), *call_trail(call.site.scene, limit=2))
     own = call.site.span
-    kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
+    kept = tuple(place for place in places if place.span != own)
     return Finding(own, text, kept, candidates)
 
 
@@ -297,7 +297,7 @@ def _loss_weight(analysis: Analysis, loss: LibraryModule, stray: Tensor, home: D
     call, frame = loss.site.call, loss.site.scene
     source = analysis.source_of(frame.path)
     device = device_expression(frame, home, call)
-    nodes = [*call.args, *(keyword.value for keyword in call.keywords)]
+    nodes = given_to(call)
     values = [*loss.args, *loss.kwargs.values()]
     for node, value in zip(nodes, values):
         if value is stray and device is not None:

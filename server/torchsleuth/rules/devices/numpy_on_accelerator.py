@@ -69,7 +69,7 @@ def _finding(call: LibraryCall, tensor: Tensor, node: ast.expr | None, device: D
         candidates.append(Candidate(title, (append(source, node, ".cpu()"),)))
     places = (*origin_trail(tensor, name), *call_trail(call.site.scene, limit=1))
     own = call.site.span
-    kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
+    kept = tuple(place for place in places if place.span != own)
     return Finding(own, text, kept, tuple(candidates))
 
 

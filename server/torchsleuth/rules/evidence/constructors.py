@@ -17,12 +17,15 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     assigned_pairs,
+    by_position,
+    given_to,
     is_attribute,
     is_binary,
     is_dotted,
     is_function_call,
     is_method_call,
     is_name,
+    is_place,
     is_reference,
     is_text,
     literal,
@@ -146,12 +149,12 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
     """A layer that a loop builds, where no round tells the next one what it gives: ``channels = width`` at its end."""
     around = edits.path_to(analysis.tree(frame.path), node)
     loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
-    call = next((part for part in of_kind(reversed(around), ast.Call) if node in _given_to(part)), None)
+    call = next((part for part in of_kind(reversed(around), ast.Call) if node in given_to(part)), None)
     loop = as_kind(loops[-1], ast.For) if loops else None
     if not isinstance(node, ast.Name) or call is None or loop is None or call not in ast.walk(loop):
         return
     stored = stored_in(loop)
-    gives = next((part for part in _given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
+    gives = next((part for part in given_to(call) if part is not node and not isinstance(part, ast.Constant)), None)
     varies = gives is not None and any(part.id in stored for part in nodes_in(gives, ast.Name))
     if gives is not None and varies and node.id not in stored and loop.body[0].lineno > loop.lineno:
         source = analysis.source_of(frame.path)
@@ -253,7 +256,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
         if place is None or inner is None:
             return
         node, frame = place
-        call = next((one for one in (inner[1].call,) if one is not None and node in _given_to(one)), None)
+        call = next((one for one in (inner[1].call,) if one is not None and node in given_to(one)), None)
         if call is None or inner[1].function is None:
             continue
         source, parameter = analysis.source_of(frame.path), plain_name(inner[0]) or ""
@@ -265,7 +268,7 @@ def _mistaken(analysis: Analysis, module: LibraryModule, node: ast.expr, wanted:
         ]
         for new in options:
             yield replacement(source, node, new)
-        for other in _given_to(call):
+        for other in given_to(call):
             if other is not node and _constant(other, frame) == wanted and _constant(node, frame) is not None:
                 one, two = source.segment(node), source.segment(other)
                 changes = (edits.replace(source, node, two), edits.replace(source, other, one))
@@ -278,10 +281,6 @@ def _terms(node: ast.expr) -> Iterator[ast.expr]:
         yield from (term for side in (node.left, node.right) for term in of_kind(_terms(side), ast.Name))
     else:
         yield node
-
-
-def _given_to(call: ast.Call) -> list[ast.expr]:
-    return [*call.args, *(keyword.value for keyword in call.keywords)]
 
 
 def _constant(node: ast.expr, frame: Scene) -> int | None:
@@ -510,7 +509,7 @@ def passed_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
         return None
     if function is not None:
         spec = function.node.args
-        names = [argument.arg for argument in (*spec.posonlyargs, *spec.args)]
+        names = [argument.arg for argument in by_position(spec)]
         if node.id in names:
             return _argument(function, names.index(node.id), node.id, frame)
     number = _number(frame.scope, node.id) or (_number(parse(frame.source), node.id) if function is not None else None)
@@ -521,7 +520,7 @@ def written_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
     """Where what an expression stands for was written: the expression itself, or what its name was passed."""
     place: tuple[ast.expr, Scene] | None = (node, frame)
     for _ in range(5):
-        if place is None or not isinstance(place[0], ast.Name | ast.Attribute | ast.Subscript):
+        if place is None or not is_place(place[0]):
             return place
         place = passed_for(*place)
     return None
@@ -558,7 +557,7 @@ def kept_in_init(node: ast.Attribute, frame: Scene) -> tuple[ast.FunctionDef, as
 
 def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[ast.expr, Scene] | None:
     """The argument of the call that made an object for a parameter of its constructor, or for a field of one."""
-    names = [argument.arg for argument in (*method.args.posonlyargs, *method.args.args)]
+    names = [argument.arg for argument in by_position(method.args)]
     name = as_kind(value.value if isinstance(value, ast.Attribute) else value, ast.Name)
     site = owner.site
     if name is None or name.id not in names or site is None or site.call is None:
@@ -585,7 +584,7 @@ def _argument(function: Function, index: int, name: str, frame: Scene) -> tuple[
         if written is not None:
             return written, frame.caller
     spec = function.node.args
-    count = len(spec.posonlyargs) + len(spec.args)
+    count = len(by_position(spec))
     place = index - (count - len(spec.defaults))
     default = spec.defaults[place] if place >= 0 else None
     return (default, frame) if isinstance(default, _LITERALS) else None

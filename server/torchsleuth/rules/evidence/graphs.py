@@ -29,6 +29,7 @@ from torchsleuth.syntax.forms import (
     loads,
     names_in,
     nodes_in,
+    returned_by,
     stores,
 )
 from torchsleuth.syntax.text import SourceText
@@ -540,7 +541,7 @@ def _is_carried(analysis: Analysis, name: str, fault: AutogradFault) -> bool:
         ):
             return True
     if isinstance(scope, ast.FunctionDef):
-        returned = [part.value for part in nodes_in(scope, ast.Return) if part.value is not None]
+        returned = returned_by(scope)
         given = {part.arg for part in nodes_in(scope.args, ast.arg)}
         return name in given and any(is_name(part, name) for value in returned for part in ast.walk(value))
     read = False

@@ -16,6 +16,7 @@ from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    given_to,
     is_attribute,
     is_display,
     is_function_call,
@@ -31,7 +32,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import (
     DictValue,
@@ -390,7 +391,7 @@ def _made_with(born: Birth, axis: int, wanted: Size) -> Iterator[Candidate]:
     if not isinstance(wanted, int):
         return
     nodes = size_nodes(born)
-    if not -len(nodes) <= axis < len(nodes):
+    if not is_index(axis, nodes):
         return
     site, node, given = born.site, nodes[axis], born.shape[axis]
     frame, later = site.scene, list[Candidate]()
@@ -429,7 +430,7 @@ def sized_otherwise(tensor: Tensor, wrong: Size, wanted: Size) -> Iterator[Candi
     born = birth(tensor)
     if born is None:
         return
-    given = (*born.call.args, *(keyword.value for keyword in born.call.keywords))
+    given = given_to(born.call)
     yield from _of_other_axes(born.site, given, {}, wrong, wanted, safe=False)
 
 
@@ -489,7 +490,7 @@ def _of_other_axis(
     owner, axis = _size_owner(value)
     shape = _shape_in(frame, owner, near)
     other = _axis_of(shape, wanted)
-    if owner is None or other is None or not -len(shape) <= axis < len(shape) or not same(shape[axis], wrong):
+    if owner is None or other is None or not is_index(axis, shape) or not same(shape[axis], wrong):
         return None
     text = ast.unparse(owner)
     return edits.replace(

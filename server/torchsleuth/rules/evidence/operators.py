@@ -101,16 +101,14 @@ def trail(
     for place in places:
         seen.setdefault((place.path, place.start.line, place.start.column, place.end.column), place)
     own = operation.site.span
-    return tuple(
-        place for place in seen.values() if (place.path, place.start, place.end) != (own.path, own.start, own.end)
-    )
+    return tuple(place for place in seen.values() if place.span != own)
 
 
 def _with_condition(analysis: Analysis, operation: Operation, place: Related) -> Related:
     """The call that leads to a failure, with the condition that it breaks."""
     broken = analysis.trace.broken.get(operation.site.span)
     at = broken.call.span if broken is not None else None
-    if broken is None or at is None or (place.path, place.start, place.end) != (at.path, at.start, at.end):
+    if broken is None or at is None or place.span != at:
         return place
     own = operation.site.span
     where = f"{PurePath(own.path).name}:{own.start.line}"

@@ -11,7 +11,7 @@ from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, nodes_in
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 
 
 def permuted_before(analysis: Analysis, used: Operand, order: tuple[int, ...]) -> Iterator[Candidate]:
@@ -41,7 +41,7 @@ def _turns(call: ast.Call, order: tuple[int, ...]) -> bool:
     if call.func.attr == "permute":
         return given == order
     exchanged = list(range(len(order)))
-    if len(given) != 2 or not all(is_number(axis) and -len(order) <= axis < len(order) for axis in given):
+    if len(given) != 2 or not all(is_number(axis) and is_index(axis, order) for axis in given):
         return False
     exchanged[given[0]], exchanged[given[1]] = exchanged[given[1]], exchanged[given[0]]
     return tuple(exchanged) == order

@@ -88,7 +88,7 @@ def _moved(
     elif kept:
         rest = ", ".join(text(analysis, alias) for alias in kept)
         first = f"from {'.' * statement.level}{statement.module or ''} import {rest}"
-        indent = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+        indent = edits.next_line(source, statement.lineno)
         changed.append(edits.replace(source, statement, f"{first}{indent}{line}"))
     else:
         changed.append(edits.replace(source, statement, line))

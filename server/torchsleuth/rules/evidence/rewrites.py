@@ -13,9 +13,18 @@ from torchsleuth.rules.evidence.modules import named
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate
 from torchsleuth.schema import Edit, Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import of_kind, only
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_primary, is_reference, names_in, nodes_in
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_method_call,
+    is_name,
+    is_place,
+    is_primary,
+    is_reference,
+    names_in,
+    nodes_in,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ListValue, Site
 from torchsleuth.values.graph import AutogradFault, Cut
@@ -103,7 +112,7 @@ def as_tensors(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
 
 def _filled_before(maker: ast.Call) -> bool:
     """Whether the data of a new tensor are not written in its call."""
-    return bool(maker.args) and isinstance(maker.args[0], ast.Name | ast.Attribute | ast.Subscript)
+    return bool(maker.args) and is_place(maker.args[0])
 
 
 def _computed(analysis: Analysis, fault: AutogradFault, cuts: list[Cut]) -> Iterator[ast.AST]:
@@ -249,7 +258,7 @@ def stored_without_graph(fault: AutogradFault, around: list[ast.stmt]) -> Iterat
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 kept = node.value
             elif is_method_call(node, "append"):
-                kept = node.args[0] if len(node.args) == 1 else None
+                kept = only(node.args)
             if kept is not None and source.span(kept) in made:
                 plain = is_primary(kept)
                 text = source.segment(kept) if plain else f"({source.segment(kept)})"

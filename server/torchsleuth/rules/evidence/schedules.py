@@ -16,6 +16,7 @@ from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    by_position,
     is_binary,
     is_definition,
     is_function_call,
@@ -296,7 +297,7 @@ _MAX_CALLERS = 6
 
 def _argument(function: Function, call: ast.Call | None, name: str) -> ast.expr | None:
     """The argument of a call for a parameter."""
-    parameters = [parameter.arg for parameter in (*function.node.args.posonlyargs, *function.node.args.args)]
+    parameters = [parameter.arg for parameter in by_position(function.node.args)]
     if call is None or is_spread(call.args):
         return None
     named = argument_of(call, None, name)

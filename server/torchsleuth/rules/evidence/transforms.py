@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_name, nodes_in, parts_of_tuple, targets_of
+from torchsleuth.syntax.forms import given_to, is_name, nodes_in, parts_of_tuple, targets_of
 from torchsleuth.syntax.names import Names
 
 
@@ -32,7 +32,7 @@ def is_given(analysis: Analysis, owner: ast.ClassDef, transform: ast.expr, made:
         return False
     for call in analysis.index(analysis.source.path).of_type(ast.Call):
         if is_name(call.func, owner.name):
-            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            given = given_to(call)
             if any(one is made or (isinstance(one, ast.Name) and one.id in texts) for one in given):
                 return True
     return False

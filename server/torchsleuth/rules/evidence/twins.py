@@ -19,7 +19,7 @@ _RANDOM = ("rand", "choice", "sample", "drop", "next", "pop")
 
 def computed_alike(analysis: Analysis, one: Tensor, other: Tensor) -> bool:
     """Whether two tensors are one, or are computed alike in two statements that follow one another."""
-    if one is other or (one.origin is not None and one.origin is other.origin):
+    if one.is_one_with(other):
         return True
     return bound_alike(analysis, one, other) is not None
 

@@ -62,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _is_one(analysis: Analysis, product: Operation) -> bool:
     """Whether both factors are one tensor, turned or not."""
     one, other = (behind(analysis, factor, _TURNS) for factor in product.operands)
-    return one is other or (one.origin is not None and one.origin is other.origin)
+    return one.is_one_with(other)
 
 
 def _finding(product: Operation, loss: Operation) -> Finding:

@@ -58,7 +58,7 @@ from torchsleuth.syntax.forms import (
     parts_of_tuple,
     plain_name,
 )
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 from torchsleuth.values import Bounds, Ends, Instance, LibraryModule, Site, Value, is_int
 from torchsleuth.values.frames import Scene
 
@@ -152,7 +152,7 @@ def _picked(operation: Operation) -> Lookup | None:
     table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
     dim: Value = operation.argument(1, "dim")
     shape = table.spec.shape if table is not None else None
-    if index is None or not shape or not is_number(dim) or not -len(shape) <= dim < len(shape):
+    if index is None or not shape or not is_number(dim) or not is_index(dim, shape):
         return None
     size = as_kind(shape[dim], int)
     return Lookup(index, size, "table") if size is not None else None
@@ -175,9 +175,7 @@ def _finding(analysis: Analysis, operation: Operation, lookup: Lookup, bounds: B
     if lookup.layer is not None and lookup.kind == "table":
         places += constructor_related(lookup.layer, "num_embeddings", lookup.size)
     places += call_trail(operation.site.scene, limit=1)
-    unsafe = (
-        Candidate(made.title, made.edits, safe=False) for made in _candidates(analysis, operation, lookup, bounds)
-    )
+    unsafe = (made.unsafe() for made in _candidates(analysis, operation, lookup, bounds))
     return Finding(operation.site.span, text, tuple(places), unsafe)
 
 

@@ -84,7 +84,7 @@ def _is_open(operation: Operation) -> bool:
 
 def _is_shown(loss: Operation, whole: Tensor, operation: Operation, shown: list[Tensor]) -> bool:
     """Whether a layer sees what the loss compares its result with."""
-    same = any(one is whole or (one.origin is not None and one.origin is whole.origin) for one in shown)
+    same = any(one.is_one_with(whole) for one in shown)
     prediction = operand(loss, 0, "input")
     made = ancestry(prediction.tensor) if same and prediction is not None else ()
     return any(origin.site is operation.site for origin in made)

@@ -158,7 +158,7 @@ def _repairs(operation: Operation, used: Operand) -> Iterator[Candidate]:
             package = source.segment(call.func.value)
             yield replaced(site, call, f"{package}.{_SIGMOID[name]}()")
     for candidate in _along(operation, 0):
-        yield Candidate(candidate.title, candidate.edits, safe=False)
+        yield candidate.unsafe()
 
 
 def _over_others(operation: Operation, used: Operand, what: str) -> Finding:

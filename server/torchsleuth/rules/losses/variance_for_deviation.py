@@ -79,7 +79,7 @@ def _is_receiver(operation: Operation, node: ast.AST) -> bool:
 
 
 def _same(one: Tensor, other: Tensor) -> bool:
-    return one is other or (one.origin is not None and one.origin is other.origin)
+    return one.is_one_with(other)
 
 
 def _scales_noise(use: Operation, exponential: Operation) -> bool:

@@ -28,7 +28,7 @@ from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import lineage, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, is_primary
 from torchsleuth.values import Tensor
 
 CODE = "TS333"
@@ -128,7 +128,7 @@ def _finding(call: LibraryCall, written: ast.expr, word: str, made: Operation) -
 
 def _reciprocal(call: LibraryCall, written: ast.expr) -> Candidate:
     text = call.site.source.segment(written)
-    plain = isinstance(written, ast.Name | ast.Attribute | ast.Subscript | ast.Call)
+    plain = is_primary(written)
     return replaced(call.site, written, f"1 / {text}" if plain else f"1 / ({text})", safe=False)
 
 

@@ -118,7 +118,7 @@ def _dividing(analysis: Analysis, module: LibraryModule, width: int, heads: int)
     for place, options, count in ((1, divisors[:2], 2), (0, widths, 1)):
         for wanted in options:
             for made in islice(change_argument(analysis, module, place, names[place], wanted), count):
-                yield Candidate(made.title, made.edits, safe=False)
+                yield made.unsafe()
 
 
 def _batches(module: LibraryModule, given: list[Operand]) -> tuple[Operand, Operand, int] | None:
@@ -205,7 +205,7 @@ def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str,
     for layer in layers_behind(analysis, odd.tensor, "Linear", "Embedding", "Conv"):
         other = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
         for made in change_argument(analysis, layer, 1, other, built):
-            yield Candidate(made.title, made.edits, safe=False)
+            yield made.unsafe()
         break
 
 

@@ -241,7 +241,7 @@ def _layer(analysis: Analysis, used: Operand, other: Operand) -> Iterator[Candid
             if layer.type_name == "Linear":  # A number of outputs, where it was written, before a multiple of it.
                 ways.sort(key=lambda made: any(sign in made.edits[0].new_text for sign in "*/"))
             for made in ways:
-                yield Candidate(made.title, made.edits, safe=False)
+                yield made.unsafe()
         return
 
 

@@ -42,7 +42,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import is_reference
 from torchsleuth.synthesis.shapes import Shape, same, transposed, unsqueezed
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 from torchsleuth.values import Tensor
 
 CODE = "TS106"
@@ -83,7 +83,7 @@ def _dim(operation: Operation) -> int:
 
 def _agree(left: Shape, right: Shape, dim: int) -> bool:
     """Whether two shapes can be joined along a dimension."""
-    if len(left) != len(right) or not -len(left) <= dim < len(left):
+    if len(left) != len(right) or not is_index(dim, left):
         return False
     return all(index == dim % len(left) or same(a, b) for index, (a, b) in enumerate(zip(left, right)))
 
@@ -203,7 +203,7 @@ def _resized(analysis: Analysis, used: Operand, other: Operand, dim: int) -> Ite
         for layer in layers_behind(analysis, used.tensor, "Linear"):
             if index == len(used.shape) - 1:
                 for made in change_argument(analysis, layer, 1, "out_features", wanted):
-                    yield Candidate(made.title, made.edits, safe=False)
+                    yield made.unsafe()
             break
 
 

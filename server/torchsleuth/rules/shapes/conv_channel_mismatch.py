@@ -108,7 +108,7 @@ def _candidates(
         yield from change_argument(analysis, layer, 0, "in_channels", got)
         if previous is not None and is_number(wanted):
             made = change_argument(analysis, previous, 1, "out_channels", wanted)
-            yield from (Candidate(item.title, item.edits, safe=False) for item in made)
+            yield from (item.unsafe() for item in made)
     yield from turned
 
 
@@ -142,7 +142,7 @@ def _dividing(analysis: Analysis, layer: LibraryModule, inner: int, outer: int, 
         wanted.append((_CHANNELS[1], groups * max(1, round(outer / groups))))
     for argument, number in wanted:
         for made in islice(change_argument(analysis, layer, *argument, number), 1):
-            yield Candidate(made.title, made.edits, safe=False)
+            yield made.unsafe()
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -30,7 +30,7 @@ from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_spread
+from torchsleuth.syntax.forms import by_position, is_spread
 from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -215,7 +215,7 @@ def _passed_as(sighting: DeclaredSighting, parameter: ast.arg) -> ast.expr | Non
     if is_spread(call.args):
         return None
     spec = function.node.args
-    positional = [*spec.posonlyargs, *spec.args]
+    positional = by_position(spec)
     bound = sighting.site.frame.receiver is not None and function.kind == "function"
     position = positional.index(parameter) - bound if parameter in positional else -1
     return call.args[position] if 0 <= position < len(call.args) else None

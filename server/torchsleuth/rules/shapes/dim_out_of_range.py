@@ -29,7 +29,7 @@ from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.syntax.forms import is_display, written_index
+from torchsleuth.syntax.forms import given_to, is_display, written_index
 from torchsleuth.synthesis.shapes import same_shape
 from torchsleuth.values import Site
 from torchsleuth.values.frames import Scene
@@ -113,7 +113,7 @@ def _arguments(site: Site) -> list[ast.expr]:
         return [node.slice]
     if not isinstance(node, ast.Call):
         return []
-    found = [*node.args, *(keyword.value for keyword in node.keywords)]
+    found = given_to(node)
     return [inner for part in found for inner in (part.elts if is_display(part) else [part])]
 
 

@@ -239,7 +239,7 @@ def _finding(
         *call_trail(operation.site.scene, limit=1),
     ]
     own = operation.site.span
-    kept = tuple(place for place in places if (place.path, place.start, place.end) != (own.path, own.start, own.end))
+    kept = tuple(place for place in places if place.span != own)
     return Finding(own, text, kept, _candidates(analysis, prediction, target, what == "loss.square"))
 
 

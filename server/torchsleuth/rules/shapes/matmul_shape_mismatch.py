@@ -245,7 +245,7 @@ def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator
     for layer in layers_behind(analysis, tensor, "Linear", "Embedding"):
         name = "out_features" if layer.type_name == "Linear" else "embedding_dim"
         for made in list(change_argument(analysis, layer, 1, name, wanted))[:2]:
-            yield Candidate(made.title, made.edits, safe=False)
+            yield made.unsafe()
         return
 
 

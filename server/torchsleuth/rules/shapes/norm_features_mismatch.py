@@ -144,7 +144,7 @@ def _candidates(
         other = "out_features" if layer.type_name == "Linear" else "out_channels"
         if built is not None:
             for made in change_argument(analysis, layer, 1, other, built):
-                yield Candidate(made.title, made.edits, safe=False)
+                yield made.unsafe()
         break
 
 

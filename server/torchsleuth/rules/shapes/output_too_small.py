@@ -108,7 +108,7 @@ def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]
 
 
 def _unsafe(candidates: Iterator[Candidate]) -> Iterator[Candidate]:
-    return (Candidate(made.title, made.edits, safe=False) for made in candidates)
+    return (made.unsafe() for made in candidates)
 
 
 def _dropped(analysis: Analysis, operation: Operation) -> Iterator[Candidate]:

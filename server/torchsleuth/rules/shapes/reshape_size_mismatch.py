@@ -39,7 +39,7 @@ from torchsleuth.syntax.forms import is_display, is_reference
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import is_index, is_number
 from torchsleuth.values import Instance, LibraryModule, Tensor
 from torchsleuth.values.frames import Scene
 
@@ -189,7 +189,7 @@ def _unflattened(analysis: Analysis, operation: Operation) -> Iterator[Candidate
     names = dict(zip(("dim", keyword), values)) | given.kwargs
     dim, sizes = as_kind(names.get("dim"), int), as_kind(names.get(keyword), tuple)
     site = (layer.site if layer is not None else operation.site) or operation.site
-    if not shape or dim is None or sizes is None or not -len(shape) <= dim < len(shape):
+    if not shape or dim is None or sizes is None or not is_index(dim, shape):
         return
     width, held = shape[dim], as_kind(dims.product(sizes), int)
     if held is not None and held > 0:

@@ -79,7 +79,7 @@ def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iter
             name = {"Linear": "out_features", "Embedding": "embedding_dim"}.get(layer.type_name, "out_channels")
             if built is not None:
                 for made in change_argument(analysis, layer, 1, name, built):
-                    yield Candidate(made.title, made.edits, safe=False)
+                    yield made.unsafe()
             break
 
 

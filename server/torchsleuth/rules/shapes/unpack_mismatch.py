@@ -30,7 +30,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_display, is_name, loads
+from torchsleuth.syntax.forms import is_attribute, is_display, is_name, is_primary, loads
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of, shape_of
@@ -208,7 +208,7 @@ def _chunked(found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[
     shape = shape_of(found.value)
     if value is None or not shape or len(shape) < 2 or not is_number(shape[-1]):
         return
-    if isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript) and shape[-1] % wanted == 0:
+    if is_primary(value) and shape[-1] % wanted == 0:
         yield appended(found.site, value, f".chunk({wanted}, dim=-1)")
 
 

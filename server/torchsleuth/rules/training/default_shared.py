@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_name, is_spread, is_text, nodes_in, stored_in
+from torchsleuth.syntax.forms import by_position, called, is_name, is_spread, is_text, nodes_in, stored_in
 
 CODE = "TS564"
 _GROWING = frozenset({"append", "extend", "insert"})
@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _lists(function: ast.FunctionDef) -> Iterator[tuple[int, str, ast.expr]]:
     """The parameters whose default is a list that is written out: place, name, default."""
-    named = [*function.args.posonlyargs, *function.args.args]
+    named = by_position(function.args)
     start = len(named) - len(function.args.defaults)
     for place, (parameter, default) in enumerate(zip(named[start:], function.args.defaults), start):
         if isinstance(default, ast.List) and not parameter.arg.startswith("_"):

@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import expression_text
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import as_kind, of_kind, only
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
@@ -272,7 +272,7 @@ def _is_item_of(operation: Operation, value: ast.expr, over: _Pass) -> bool:
             for target in targets_of(part)
             if _name(target) == node.id
         ]
-        node = made[0] if len(made) == 1 else None
+        node = only(made)
     return node is not None and isinstance(loss, ast.expr) and over.index.same(loss) is node
 
 

@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import by_position, is_method_call
 from torchsleuth.syntax.trees import index
 from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
 
@@ -68,7 +68,7 @@ def _in_own_method(analysis: Analysis, path: str, node: ast.Call, receiver: ast.
     tree = index(analysis.tree(path))
     for outer, inner in pairwise(tree.trail(tree.same(node) or node)):
         if isinstance(outer, ast.ClassDef) and isinstance(inner, ast.FunctionDef) and isinstance(receiver, ast.Name):
-            names = [argument.arg for argument in (*inner.args.posonlyargs, *inner.args.args)]
+            names = [argument.arg for argument in by_position(inner.args)]
             if receiver.id in names[:1]:
                 return True
     return False

@@ -35,7 +35,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import is_alone, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, only
 from torchsleuth.syntax import edits
 
 CODE = "TS541"
@@ -99,7 +99,7 @@ def _is_toggled(thaw: Switch) -> bool:
     body = [
         one for one in function.node.body if not isinstance(one, ast.Expr) or not isinstance(one.value, ast.Constant)
     ]
-    loop = body[0] if len(body) == 1 else None
+    loop = only(body)
     return isinstance(loop, ast.For) and len(loop.body) == 1 or isinstance(loop, ast.Expr)
 
 

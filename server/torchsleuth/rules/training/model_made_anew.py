@@ -102,7 +102,7 @@ def _finding(analysis: Analysis, loop: ast.For, model: ast.Assign, optimizer: as
     both = sorted((model, optimizer), key=lambda part: part.lineno)
     fixes = []
     if all(is_alone(part, analysis, source.path) for part in both):
-        indent = edits.line_ending(source) + edits.indentation(source, loop.lineno)
+        indent = edits.next_line(source, loop.lineno)
         text = indent.join(source.segment(part) for part in both)
         changes = (
             edits.insert_line_before(source, loop, text),

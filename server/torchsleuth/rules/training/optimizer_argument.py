@@ -33,7 +33,15 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replaceme
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, called, is_binary, is_display, is_name, is_spread, nodes_in
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_binary,
+    is_display,
+    is_name,
+    is_spread,
+    returned_by,
+)
 from torchsleuth.values import Function, LibraryObject, items_of
 
 CODE = "TS544"
@@ -164,7 +172,7 @@ def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
 def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.expr]:
     if isinstance(function, ast.Lambda):
         return [function.body]
-    return [part.value for part in nodes_in(function, ast.Return) if part.value is not None]
+    return returned_by(function)
 
 
 def _rate(call: LibraryCall) -> ast.expr | None:
@@ -250,7 +258,7 @@ def _counting(call: LibraryCall, written: dict[str, ast.expr], parameter: str) -
         yield Candidate(title, (edits.replace(source, mine, two), edits.replace(source, gamma, one)))
         return
     for candidate in (replaced(call.site, mine, "1"),):
-        yield Candidate(candidate.title, candidate.edits, safe=False)
+        yield candidate.unsafe()
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -566,7 +566,7 @@ def _extended(optimizer: LibraryObject, what: Value, given: ast.expr, name: str)
         more = f'{{"params": {more}}}' if grouped else name if lone else f"*{more}"
         last = given.elts[-1]
         several = last.lineno > given.lineno
-        between = edits.line_ending(source) + edits.indentation(source, last.lineno) if several else " "
+        between = edits.next_line(source, last.lineno) if several else " "
         return edits.insert_after_node(source, last, f",{between}{more}")
     text = source.segment(given)
     more = f"[{name}]" if lone else f"list({name}.parameters())"

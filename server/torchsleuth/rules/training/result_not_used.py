@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import assigned_pairs, called, is_literal, nodes_in
+from torchsleuth.syntax.forms import assigned_pairs, called, given_to, is_literal, nodes_in
 
 CODE = "TS560"
 _PURE = frozenset(
@@ -56,7 +56,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _is_pure(made: ast.expr) -> bool:
     """Whether a module is made that does not work in place."""
-    given = [*made.args, *(keyword.value for keyword in made.keywords)] if isinstance(made, ast.Call) else []
+    given = given_to(made)
     return called(made) in _PURE and not any(is_literal(part, True) for part in given)
 
 

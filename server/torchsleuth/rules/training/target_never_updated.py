@@ -122,7 +122,7 @@ def _updated(analysis: Analysis, loss: Operation, copy: str, network: str) -> It
         count = plain_name(loop.target) if loop is not None and is_function_call(loop.iter, "range") else None
         if count is not None:
             source = analysis.source_of(path)
-            indent = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+            indent = edits.next_line(source, statement.lineno)
             line = f"{copy}.load_state_dict({network}.state_dict())"
             text = f"if {count} % {_PERIOD} == 0:{indent}    {line}"
             yield Candidate(

@@ -83,7 +83,7 @@ def _clipped(analysis: Analysis, optimizer: LibraryObject, step: Event) -> Itera
     receiver = receiver_text(step.site)
     if receiver != name:
         lines.insert(0, f"{receiver}.unscale_({name})")
-    separator = edits.line_ending(source) + edits.indentation(source, statement.lineno)
+    separator = edits.next_line(source, statement.lineno)
     edit = edits.insert_line_before(source, statement, separator.join(lines))
     yield Candidate(message("fix.clip"), (*imports, edit), safe=False)
 

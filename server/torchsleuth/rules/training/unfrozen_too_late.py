@@ -34,7 +34,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import optimizers_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import as_kind, of_kind, only
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
 
@@ -66,7 +66,7 @@ def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     if isinstance(given, ast.Name):
         assigned = analysis.index(call.site.span.path).of_type(ast.Assign)
         values = [one.value for one in assigned if given.id in map(ast.unparse, one.targets)]
-        given = values[0] if len(values) == 1 else None
+        given = only(values)
     read = list(nodes_in(given, ast.Attribute)) if given is not None else []
     return given if any(part.attr == "requires_grad" for part in read) else None
 
