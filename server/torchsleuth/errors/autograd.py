@@ -22,6 +22,7 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     returned_by,
+    stands_on,
     stored_in,
     targets_of,
 )
@@ -116,11 +117,7 @@ def _twice_fixes(case: Case) -> Iterator[Fix]:
     if receiver is None:
         return
     loop = next(
-        (
-            node
-            for node in nodes_in(frame.tree, ast.For, ast.While)
-            if node.lineno <= frame.line <= (node.end_lineno or 0)
-        ),
+        (node for node in nodes_in(frame.tree, ast.For, ast.While) if stands_on(node, frame.line)),
         None,
     )
     if loop is not None:
@@ -226,8 +223,7 @@ def _inplace_fixes(case: Case) -> Iterator[Fix]:
 
 def _in_forward(tree: ast.Module, node: ast.stmt) -> bool:
     return any(
-        function.name == "forward" and function.lineno <= node.lineno <= (function.end_lineno or 0)
-        for function in nodes_in(tree, ast.FunctionDef)
+        function.name == "forward" and stands_on(function, node.lineno) for function in nodes_in(tree, ast.FunctionDef)
     )
 
 
@@ -271,7 +267,7 @@ def _carried_here(case: Case) -> list[Related]:
     """Where a value goes from one step of the loop to the next."""
     frame = case.frame
     for loop in nodes_in(frame.tree, ast.For, ast.While):
-        if loop.lineno <= frame.line <= (loop.end_lineno or 0):
+        if stands_on(loop, frame.line):
             names = [name for name, _ in _carried(loop)]
             for node in nodes_in(loop, ast.Assign) if names else ():
                 if names[0] in names_in(*node.targets):

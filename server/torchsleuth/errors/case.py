@@ -11,7 +11,7 @@ from typing import Any
 from torchsleuth.numbers import size
 from torchsleuth.schema import Json, Span
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import argument_of, is_display, last_word, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_display, last_word, nodes_in, stands_on
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -59,7 +59,7 @@ class CrashFrame:
         """The innermost statement at the failing line."""
         found: ast.stmt | None = None
         for node in nodes_in(self.tree, ast.stmt):
-            if node.lineno <= self.line <= (node.end_lineno or node.lineno):
+            if stands_on(node, self.line):
                 if found is None or node_span(node)[:2] >= node_span(found)[:2]:
                     found = node
         return found
@@ -290,6 +290,6 @@ def enclosing_function(tree: ast.Module, line: int) -> ast.FunctionDef | ast.Asy
     """The innermost function that contains a line."""
     found: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     for node in nodes_in(tree, ast.FunctionDef, ast.AsyncFunctionDef):
-        if node.lineno <= line <= (node.end_lineno or node.lineno) and (found is None or node.lineno >= found.lineno):
+        if stands_on(node, line) and (found is None or node.lineno >= found.lineno):
             found = node
     return found

@@ -10,7 +10,7 @@ from torchsleuth.errors.case import Case, enclosing_function, node_span
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Json, Related
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, by_position, given_to, last_word, names_in, nodes_in
+from torchsleuth.syntax.forms import argument_of, by_position, given_to, last_word, names_in, nodes_in, stands_on
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -35,7 +35,7 @@ class BuildSite:
             if self._span is not None:
                 if node_span(node) == tuple(self._span):
                     return node
-            elif node.lineno <= self.line <= (node.end_lineno or node.lineno):
+            elif stands_on(node, self.line):
                 called = last_word(node.func)
                 if name is None or called == name:
                     best = node if best is None or node.lineno >= best.lineno else best

@@ -28,7 +28,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, nodes_in, stands_on
 from torchsleuth.synthesis.shapes import channels_last
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
@@ -106,7 +106,7 @@ def _mapped_over_some(case: Case) -> Iterator[Fix]:
 def _before(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign]]:
     """The assignments to an attribute in the class of the failing line, above it."""
     for kind in nodes_in(case.frame.tree, ast.ClassDef):
-        if kind.lineno <= case.frame.line <= (kind.end_lineno or 0):
+        if stands_on(kind, case.frame.line):
             for node in ast.walk(kind):
                 target = node.targets[0] if isinstance(node, ast.Assign) else None
                 if isinstance(node, ast.Assign) and node.lineno < case.frame.line and len(node.targets) == 1:

@@ -13,7 +13,15 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, names_in, nodes_in, parts_of_tuple, plain_name
+from torchsleuth.syntax.forms import (
+    is_attribute,
+    is_method_call,
+    names_in,
+    nodes_in,
+    parts_of_tuple,
+    plain_name,
+    stands_on,
+)
 
 
 def _all_gradients(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -122,7 +130,7 @@ def _saved_too(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     wanted = [frame.text(item) for item in parts_of_tuple(statement.targets[0])]
     for kind in nodes_in(frame.tree, ast.ClassDef):
-        if not kind.lineno <= frame.line <= (kind.end_lineno or 0):
+        if not stands_on(kind, frame.line):
             continue
         for method in nodes_in(kind, ast.FunctionDef):
             for call in nodes_in(method, ast.Call):

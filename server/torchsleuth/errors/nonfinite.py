@@ -15,7 +15,7 @@ from torchsleuth.errors.case import Sources, enclosing_function
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related, TensorFact
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_binary, is_method_call, names_in
+from torchsleuth.syntax.forms import is_binary, is_method_call, names_in, stands_on
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -65,7 +65,7 @@ def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: 
         if inside and (fact.start, fact.end) != (start, end):
             return False
         same = fact.path == source.path and enclosing_function(tree, fact.start.line) is function
-        own = node.lineno <= fact.start.line <= (node.end_lineno or node.lineno)
+        own = stands_on(node, fact.start.line)
         if same and not own and fact.binding in names:
             return False
     return True

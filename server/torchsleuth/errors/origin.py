@@ -28,6 +28,7 @@ from torchsleuth.syntax.forms import (
     is_name,
     names_in,
     nodes_in,
+    stands_on,
     targets_of,
 )
 from torchsleuth.syntax.text import SourceText
@@ -442,6 +443,6 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
 def _class_around(frame: CrashFrame) -> ast.ClassDef | None:
     found: ast.ClassDef | None = None
     for node in nodes_in(frame.tree, ast.ClassDef):
-        if node.lineno <= frame.line <= (node.end_lineno or 0):
+        if stands_on(node, frame.line):
             found = node
     return found

@@ -21,6 +21,7 @@ from torchsleuth.syntax.forms import (
     literal,
     names_in,
     nodes_in,
+    stands_on,
 )
 
 
@@ -63,7 +64,7 @@ def whole_pieces(case: Case) -> Iterator[Fix]:
     which is shorter."""
     for frame in case.frames:
         for loop in nodes_in(frame.tree, ast.For):
-            if loop.lineno <= frame.line <= (loop.end_lineno or loop.lineno):
+            if stands_on(loop, frame.line):
                 yield from _without_rest(frame, loop)
 
 

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import Device, parse
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import UNKNOWN, Value
+from torchsleuth.values import HasArguments, Value
 from torchsleuth.values.frames import Frame
 
 
 @dataclass(frozen=True)
-class Arguments:
+class Arguments(HasArguments):
     """One call as a library model sees it. `exact`: no unknown ``*args`` or ``**kwargs`` were passed."""
 
     args: tuple[Value, ...]
@@ -39,16 +39,6 @@ class Arguments:
     def expression(self) -> ast.Call | None:
         """The call as it is written, None where something else calls: an operator, a loop, a decorator."""
         return as_kind(self.node, ast.Call)
-
-    @property
-    def first(self) -> Value:
-        """The first argument that is given by position, unknown where there is none."""
-        return self.args[0] if self.args else UNKNOWN
-
-    def get(self, position: int, name: str, default: Value = None) -> Value:
-        if name in self.kwargs:
-            return self.kwargs[name]
-        return self.args[position] if position < len(self.args) else default
 
 
 def device_of(value: Value) -> Device | None:

@@ -61,7 +61,7 @@ def is_autocast(manager: Value) -> TypeGuard[LibraryObject]:
 
 def _enabled(manager: LibraryObject) -> Value:
     """The argument that says whether an autocast is in effect."""
-    return manager.argument(0 if _is_old(manager) else 2, "enabled", True)
+    return manager.given(0 if _is_old(manager) else 2, "enabled", True)
 
 
 def _is_old(manager: LibraryObject) -> bool:
@@ -72,7 +72,7 @@ def _is_old(manager: LibraryObject) -> bool:
 def _kinds(manager: LibraryObject) -> tuple[str, ...]:
     if _is_old(manager):
         return (manager.path.split(".")[1],)
-    given = manager.argument(0, "device_type", UNKNOWN)
+    given = manager.given(0, "device_type", UNKNOWN)
     place = as_kind(
         parse(given) if isinstance(given, str) else given.kind_of if isinstance(given, Scalar) else given, Device
     )
@@ -83,7 +83,7 @@ def _kinds(manager: LibraryObject) -> tuple[str, ...]:
 
 def _dtypes(manager: LibraryObject, kind: str) -> tuple[str | None, ...]:
     """In CUDA's autocast any dtype is taken; elsewhere one that is no half precision turns it off, with a warning."""
-    given = manager.argument(1, "dtype")
+    given = manager.given(1, "dtype")
     if given is None:
         return (_DEFAULTS.get(kind, "float16"),)
     if not isinstance(given, DType):

@@ -69,7 +69,7 @@ def ordered(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, 
     if rows is None or before is None:
         return frozenset()
     name = operation.name
-    dim = operation.argument(1, "dim", 0)
+    dim = operation.given(1, "dim", 0)
     joined = name in _JOINS and rows.axis == dim == 0
     whole = all((other := rows_of(one)) is not None and other.axis == 0 for one in tensors)
     axis = (0 if whole else None) if joined else follow(operation, rows.axis, before, shape, position)
@@ -119,7 +119,7 @@ def follow(
 
 def _summed(operation: Operation, axis: int, before: tuple[Size, ...]) -> int | None:
     """Where the letter of a dimension stands in the result of an equation."""
-    equation = as_kind(operation.args[0], str) if operation.args else None
+    equation = as_kind(operation.first, str)
     if equation is None or "." in equation or "->" not in equation:
         return None
     inputs, _, output = equation.replace(" ", "").partition("->")

@@ -70,6 +70,7 @@ from torchsleuth.values import (
     elements_of,
     is_int,
     is_native_kind,
+    is_of,
     is_unknown,
 )
 from torchsleuth.values.conditions import Condition, Fact, compared
@@ -477,7 +478,7 @@ class Expressions(Calls):
             numbers = all_are((left, right), Dim, Scalar, bool, int, float)
             if numbers and name in ("add", "sub", "mul", "truediv", "pow"):
                 # A bool with an integer makes an integer.
-                floats = any(isinstance(side, float) or side == Scalar("float") for side in (left, right))
+                floats = any(is_of(side, float) for side in (left, right))
                 return Scalar("float") if floats else UNKNOWN
             return self._repeated(left, right) if name == "mul" else UNKNOWN
         if name == "pow":

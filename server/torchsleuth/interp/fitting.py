@@ -38,7 +38,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
     name = module.path.removeprefix("torch.nn.")
     wanted: list[Any] = list(shape)
     if name == "LayerNorm":
-        sizes = module.argument(0, "normalized_shape")
+        sizes = module.given(0, "normalized_shape")
         sizes = (sizes,) if isinstance(sizes, int) else items_of(sizes)
         if sizes is None or not 0 < len(sizes) <= len(shape):
             return None
@@ -47,7 +47,7 @@ def fitting_operand(operation: Operation) -> tuple[Size, ...] | None:
         position, keyword, axis = _STATED[name]
         if not is_index(axis, shape):
             return None
-        wanted[axis] = module.argument(position, keyword)
+        wanted[axis] = module.given(position, keyword)
     if not all(isinstance(size, int) or size in shape for size in wanted) or tuple(wanted) == shape:
         return None
     return tuple(wanted)
@@ -59,7 +59,7 @@ def stated_size(module: LibraryModule) -> tuple[int, Value] | None:
     if name not in _STATED:
         return None
     position, keyword, axis = _STATED[name]
-    return axis, module.argument(position, keyword)
+    return axis, module.given(position, keyword)
 
 
 def divided_sizes(module: LibraryModule) -> Iterator[tuple[Value, Value]]:
@@ -67,15 +67,15 @@ def divided_sizes(module: LibraryModule) -> Iterator[tuple[Value, Value]]:
     name = module.path.removeprefix("torch.nn.")
     if name in _GROUPED:
         place = 8 if "Transpose" in name else 6
-        groups = module.kwargs.get("groups", module.args[place] if place < len(module.args) else 1)
-        yield module.argument(0, "in_channels"), groups
-        yield module.argument(1, "out_channels"), groups
+        groups = module.given(place, "groups", 1)
+        yield module.given(0, "in_channels"), groups
+        yield module.given(1, "out_channels"), groups
     elif name == "GroupNorm":
-        yield module.argument(1, "num_channels"), module.argument(0, "num_groups")
+        yield module.given(1, "num_channels"), module.given(0, "num_groups")
     elif name == "MultiheadAttention":
-        yield module.argument(0, "embed_dim"), module.argument(1, "num_heads")
+        yield module.given(0, "embed_dim"), module.given(1, "num_heads")
     elif name in ("TransformerEncoderLayer", "TransformerDecoderLayer"):
-        yield module.argument(0, "d_model"), module.argument(1, "nhead")
+        yield module.given(0, "d_model"), module.given(1, "nhead")
 
 
 def _first(operation: Operation) -> Value:

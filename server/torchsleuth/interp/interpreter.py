@@ -292,7 +292,7 @@ class Execution(Importing):
             subset = self.eval(target.value.value, frame)
         if not isinstance(subset, LibraryObject) or not subset.path.endswith(".Subset"):
             return
-        whole = subset.slots.get("dataset", subset.argument(0, "dataset", UNKNOWN))
+        whole = subset.slots.get("dataset", subset.given(0, "dataset", UNKNOWN))
         before = whole.slots.get(target.attr) if isinstance(whole, Instance | LibraryObject) else None
         site = self.site(target, frame)
         self.trace.subsets_set.append(SubsetSet(site, target, subset, whole, value, before))

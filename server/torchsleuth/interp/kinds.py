@@ -31,6 +31,7 @@ from torchsleuth.values import (
     is_int,
     is_module,
     is_native_kind,
+    is_of,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -218,7 +219,7 @@ def _repeats(interp: Interpreter, sequence: Value, count: Value, node: ast.expr,
 
 def _adds(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
     """Sums and fractions of what is no number."""
-    text = isinstance(left, str) or left == Scalar("str")
+    text = is_of(left, str)
     number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
     if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:
         _report(interp, "generators", ("generator", left), node, frame)

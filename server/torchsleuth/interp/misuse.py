@@ -267,7 +267,7 @@ def misfits_partly(interp: Interpreter, callee: Value, call: Arguments) -> None:
 def takes(interp: Interpreter, call: Arguments, given: tuple[str, ...], place: int = 0, name: str = "hook") -> None:
     """A function of the user's is registered to be called with these arguments, and cannot be. `place`, `name`: of the parameter
     that it is passed for."""
-    callee = call.get(place, name)
+    callee = call.given(place, name)
     function = as_kind(callee.function if isinstance(callee, Bound) else callee, Function)
     if function is None or call.expression is None or not is_certain(interp, call.frame):
         return

@@ -134,7 +134,7 @@ class NeededSizes(Documents):
 
     def _indexed(self, module: LibraryModule, call: Any) -> None:
         """A table has to have as many rows as numbers are counted up that are looked up in it."""
-        rows = module.argument(0, "num_embeddings") if module.path == "torch.nn.Embedding" else None
+        rows = module.given(0, "num_embeddings") if module.path == "torch.nn.Embedding" else None
         count = _counted_up(call.args[0]) if call.args else None
         if self.inference is None or count is None or rows is None or not is_int(rows) or self.uncertain:
             return
@@ -149,7 +149,7 @@ class NeededSizes(Documents):
         given = [self.resolved_spec(one.spec) for one in of_kind(call.args, Tensor)]
         if name not in _ATTENDING or not given or len(given) < len(call.args) or given[0].shape is None:
             return None
-        size = module.argument(0, "d_model" if name != "MultiheadAttention" else "embed_dim")
+        size = module.given(0, "d_model" if name != "MultiheadAttention" else "embed_dim")
         others = [self.resolved_spec(one.spec) for one in of_kind(call.kwargs.values(), Tensor)]
         known = all(one.shape is not None for one in others) and not any(map(is_unknown, call.kwargs.values()))
         if known and not isinstance(self.resolved(size), Dim) and _is_plain(module):

@@ -668,7 +668,7 @@ class _Native(Operations):
 
     def _init(self, call: Arguments) -> Value:
         """``nn.Module.__init__(self, …)``."""
-        instance = as_kind(call.args[0], Instance) if call.args else None
+        instance = as_kind(call.first, Instance)
         if instance is None:
             return UNKNOWN
         return dispatch.native_init(self.interp, instance, replace(call, args=call.args[1:]))

@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Shape,
     Value,
     is_native_kind,
+    is_of,
     is_plain,
     is_unknown,
     items_of,
@@ -73,7 +74,7 @@ def _bind_unknown(pattern: ast.pattern, names: Names) -> None:
 
 def _type(value: Value) -> str | None:
     """The kind of a plain value, to tell ``"relu"`` from a list without comparing."""
-    if isinstance(value, str) or value == Scalar("str"):
+    if is_of(value, str):
         return "str"
     match value:
         case bool() | int() | float() | Dim() | Scalar():

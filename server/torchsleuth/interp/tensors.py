@@ -204,7 +204,7 @@ class TensorOperations(Questions):
         if any(spec.shape is None for spec in operation.specs):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
-        given = as_kind(operation.args[0], LibraryModule) if operation.args else None
+        given = as_kind(operation.first, LibraryModule)
         if operation.target.endswith(".squeeze") and self._may_be_single(operation):
             return self._undecided(operation, place)
         if given is not None and operation.module is not None:
@@ -235,7 +235,7 @@ class TensorOperations(Questions):
     def _refuses_list(self, operation: Operation) -> Failure | None:
         """The failure of an operator that is given a list, if it fails for what the list holds, or as it is one: however long it
         is, and whatever shapes its tensors have."""
-        given = as_kind(operation.args[0], ListValue) if operation.args else None
+        given = as_kind(operation.first, ListValue)
         if given is None or given.type_name != "list" or not given.elements:
             return None
         if operation.target in _JOINING and given.items and any_are(given.items, Array):
@@ -277,7 +277,7 @@ class TensorOperations(Questions):
     def _may_be_single(self, operation: Operation) -> bool:
         """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
         shape = operation.specs[0].shape if operation.specs else None
-        dim = as_kind(operation.argument(1, "dim"), int)
+        dim = as_kind(operation.given(1, "dim"), int)
         if shape is None or not is_index(dim, shape):
             return False
         return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
@@ -399,7 +399,7 @@ class TensorOperations(Questions):
     def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
         """The result of a layer that gives several things: of a recurrent one that is given a tensor, its output is one."""
         parts = hierarchy.parts_of_result(module)
-        given = as_kind(operation.args[0], Tensor) if operation.args else None
+        given = as_kind(operation.first, Tensor)
         if module.path not in hierarchy.RECURRENT or given is None or not isinstance(parts, tuple):
             return parts
         output = self._maker(operation, place)(TensorSpec(None, None, place, False))
@@ -488,7 +488,7 @@ class TensorOperations(Questions):
     def _may_be_filled(self, operation: Operation) -> bool:
         """Whether it is given an empty list of an object that code which is not known has, too: another process, a thread, a
         callback."""
-        given = as_kind(operation.args[0], ListValue) if operation.args else None
+        given = as_kind(operation.first, ListValue)
         if given is None or given.items != ():
             return False
         owners = of_kind(operation.site.frame.names.values(), Instance)
@@ -815,7 +815,7 @@ def _gives_pair(name: str, operation: Operation) -> bool:
     """Whether an operator gives values and their indices: ``x.max(dim)``, ``x.topk(k)``."""
     if name not in ("max", "min", "topk", "sort") or not operation.target.startswith(("torch.", "Tensor.")):
         return False
-    dim = as_kind(operation.argument(1, "dim"), int)
+    dim = as_kind(operation.given(1, "dim"), int)
     return name in ("topk", "sort") or dim is not None
 
 
@@ -850,7 +850,7 @@ def _dtype_of_operator(operation: Operation) -> str | None:
 
 def _parts(part: Tensor, operation: Operation) -> Value:
     """As many parts as are asked for, unless the tensor has fewer elements than that."""
-    asked = operation.args[1] if len(operation.args) > 1 else operation.kwargs.get("chunks")
+    asked = operation.given(1, "chunks")
     sizes = opened(asked)
     whole = operation.target.endswith("split") and not isinstance(sizes, tuple)
     count = as_kind(None if whole else len(sizes) if isinstance(sizes, tuple) else sizes, int)

@@ -16,12 +16,23 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import Failure, TensorSpec
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Ref, Site, Tensor, Unknown, Value
+from torchsleuth.values import (
+    Function,
+    HasArguments,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Ref,
+    Site,
+    Tensor,
+    Unknown,
+    Value,
+)
 from torchsleuth.values.graph import AutogradFault, Cut, GraphNode
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(HasArguments):
     """One application of an operator or a library module to abstract arguments."""
 
     target: str
@@ -54,11 +65,6 @@ class Operation:
     def tensors(self) -> list[Tensor]:
         return of_kind((*self.args, *self.kwargs.values()), Tensor)
 
-    def argument(self, position: int, name: str, default: Value = None) -> Value:
-        if name in self.kwargs:
-            return self.kwargs[name]
-        return self.args[position] if position < len(self.args) else default
-
 
 @dataclass(frozen=True)
 class OperatorFailure:
@@ -89,7 +95,7 @@ class Unpacking:
 
 
 @dataclass(frozen=True)
-class LibraryCall:
+class LibraryCall(HasArguments):
     """A call of something that is not the user's own, by its canonical name.
 
     `path`: ``torch.zeros``, ``torch.nn.Linear``, ``Tensor.numpy``, ``torch.nn.Module.train``, ``torch.optim.Adam.step``,
@@ -114,11 +120,6 @@ class LibraryCall:
     def name(self) -> str:
         """The last word of its path: ``step`` of ``torch.optim.Adam.step``."""
         return self.path.rpartition(".")[2]
-
-    def get(self, position: int, name: str, default: Value = None) -> Value:
-        if name in self.kwargs:
-            return self.kwargs[name]
-        return self.args[position] if position < len(self.args) else default
 
 
 @dataclass(frozen=True)

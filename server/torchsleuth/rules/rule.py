@@ -138,6 +138,10 @@ class Analysis:
         """The recorded operation that a tensor, or a node of the graph, comes from."""
         return self.operations.get(id(origin.site)) if origin is not None else None
 
+    def operations_at(self, place: Span) -> list[Operation]:
+        """All that were recorded at a place."""
+        return [operation for operation in self.trace.operations if operation.site.span == place]
+
     def events(self, kind: str) -> list[Event]:
         """The recorded events of one kind, in order."""
         return self._events_by_kind.get(kind, [])
@@ -211,6 +215,10 @@ class Analysis:
     def index(self, path: str) -> Index:
         """The nodes of a file's tree, by place and class."""
         return index(self.tree(path))
+
+    def trail(self, path: str, node: ast.AST) -> list[ast.AST]:
+        """The nodes of a file from its root down to one, both included."""
+        return self.index(path).trail(node)
 
     def statements(self, path: str) -> list[ast.stmt]:
         """Every statement of a file, at any depth."""

@@ -10,7 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Contract, ContractValue, Edit, Fix
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import every_parameter, nodes_in
+from torchsleuth.syntax.forms import every_parameter, is_remark, nodes_in
 from torchsleuth.syntax.parse import parse, parses
 from torchsleuth.syntax.shapes import Declarations, declarations, key
 from torchsleuth.syntax.text import SourceText
@@ -178,6 +178,6 @@ def _comments(source: SourceText, function: ast.FunctionDef, contract: Contract)
 
 def _without_docstring(function: ast.FunctionDef) -> Iterator[ast.stmt]:
     for place, statement in enumerate(function.body):
-        text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        text = is_remark(statement)
         if place or not text:
             yield statement

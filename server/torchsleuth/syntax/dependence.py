@@ -11,7 +11,16 @@ from dataclasses import dataclass
 
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import Called, calls, is_main_guard, settled
-from torchsleuth.syntax.forms import by_position, contains, given_to, is_definition, last_word, nodes_in, stores
+from torchsleuth.syntax.forms import (
+    by_position,
+    contains,
+    given_to,
+    is_definition,
+    is_remark,
+    last_word,
+    nodes_in,
+    stores,
+)
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -125,7 +134,7 @@ class _Unit:
             return not node.decorator_list and not contains(node, ast.Global)
         if isinstance(node, ast.ClassDef):
             return not node.decorator_list and not node.keywords and all(map(_is_plain, node.bases))
-        return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        return is_remark(node)
 
 
 _DEFINITIONS = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)

@@ -150,6 +150,11 @@ def is_constant(node: object, *kinds: type[object]) -> TypeGuard[ast.Constant]:
     return isinstance(node, ast.Constant) and isinstance(node.value, kinds)
 
 
+def is_remark(node: object) -> bool:
+    """Whether this is a constant that stands alone, which does nothing: a docstring, or ``...``."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
 def is_text(node: object) -> TypeGuard[Text]:
     """A text that is written out."""
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
@@ -249,6 +254,11 @@ def names_in(*trees: ast.AST) -> set[str]:
 def stored_in(*trees: ast.AST) -> set[str]:
     """The plain names that these trees bind, by an assignment or its like."""
     return {node.id for tree in trees for node in nodes_in(tree, ast.Name) if isinstance(node.ctx, ast.Store)}
+
+
+def stands_on(node: ast.stmt | ast.expr, line: int) -> bool:
+    """Whether a line is one of those that a node stands on, decorators left out."""
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def first_line(statement: ast.stmt) -> int:

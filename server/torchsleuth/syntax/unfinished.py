@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Literal
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import first_line, is_name, is_text, last_word, loads, nodes_in
+from torchsleuth.syntax.forms import first_line, is_name, is_remark, is_text, last_word, loads, nodes_in
 from torchsleuth.syntax.names import Names
 from torchsleuth.syntax.parse import parse_with_errors
 from torchsleuth.syntax.text import SourceText
@@ -285,7 +285,7 @@ def _blocks(statement: ast.stmt) -> list[list[ast.stmt]]:
 
 def _says_nothing(statement: ast.stmt) -> bool:
     """A docstring, or a constant that stands alone."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return is_remark(statement)
 
 
 def _last(statement: ast.stmt) -> int:

@@ -691,21 +691,32 @@ class Built:
         return self.part == part and self.model == model
 
 
-class Made(Ref):
-    """An object of a class of a library: the class, and the arguments that it was made with."""
+class HasArguments:
+    """Something that has arguments: a call, or an object by the call that made it."""
 
-    path: str
     args: tuple[Value, ...]
     kwargs: dict[str, Value]
 
     @property
-    def type_name(self) -> str:
-        return self.path.rpartition(".")[2]
+    def first(self) -> Value:
+        """The first argument that is given by position, unknown where there is none."""
+        return self.args[0] if self.args else UNKNOWN
 
-    def argument(self, position: int, name: str, default: Value = None) -> Value:
+    def given(self, position: int, name: str, default: Value = None) -> Value:
+        """An argument, by its name or its position."""
         if name in self.kwargs:
             return self.kwargs[name]
         return self.args[position] if position < len(self.args) else default
+
+
+class Made(Ref, HasArguments):
+    """An object of a class of a library: the class, and the arguments that it was made with."""
+
+    path: str
+
+    @property
+    def type_name(self) -> str:
+        return self.path.rpartition(".")[2]
 
 
 class LibraryModule(Made):
@@ -833,6 +844,11 @@ def is_int(value: Value) -> TypeGuard[Size]:
 def is_plain(value: object) -> TypeGuard[bool | int | float | str | None]:
     """Whether a value is a truth, a number or a text that is known, or None."""
     return value is None or isinstance(value, bool | int | float | str)
+
+
+def is_of(value: Value, kind: type[object]) -> bool:
+    """Whether a value is a number or a text of one of Python's types, known or not; a truth is an int, too."""
+    return isinstance(value, kind) or value == Scalar(kind.__name__)
 
 
 def tuple_of(value: Value) -> tuple[Any, ...]:

@@ -51,7 +51,7 @@ class Accelerator(Model):
     @method
     def backward(self, call: Arguments) -> Value:
         """Backward of the loss; divided by the number of accumulated batches, where that was told."""
-        loss = as_kind(call.args[0], Tensor) if call.args else None
+        loss = as_kind(call.first, Tensor)
         if loss is None or not isinstance(self.value, LibraryObject):
             return self.other(call)
         if any(name in self.value.kwargs for name in _ACCUMULATES):
@@ -63,7 +63,7 @@ class Accelerator(Model):
 
     @method("clip_grad_norm_", "clip_grad_value_")
     def clip(self, call: Arguments) -> Value:
-        self.interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
+        self.interp.event("clip", call.given(0, "parameters"), call.node, call.frame)
         return UNKNOWN
 
     @method("autocast", "main_process_first", "local_main_process_first", "profile", "join_uneven_inputs")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import (
-    Scalar,
-    Value,
-    is_int,
-)
+from torchsleuth.values import Value, is_int, is_of
 
 _INTEGERS = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -94,11 +90,11 @@ def summed(dtype: str | None) -> str | None:
 
 def python_kind(value: Value) -> str | None:
     """The kind of number that a Python scalar is: bool, int, float or complex."""
-    if isinstance(value, bool) or value == Scalar("bool"):
+    if is_of(value, bool):
         return "bool"
     if is_int(value):
         return "int"
-    if isinstance(value, float) or value == Scalar("float"):
+    if is_of(value, float):
         return "float"
     return "complex" if isinstance(value, complex) else None
 

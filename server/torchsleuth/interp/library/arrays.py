@@ -29,6 +29,7 @@ from torchsleuth.values import (
     Value,
     elements_of,
     is_int,
+    is_of,
     is_unknown,
     items_of,
     sizes_of,
@@ -123,7 +124,7 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     kind = array_dtypes.python_kind(value)
     if kind is not None:
         return make((), array_dtypes.of_python(kind))
-    if isinstance(value, str) or value == Scalar("str"):
+    if is_of(value, str):
         return make((), "str")
     if not isinstance(value, tuple | ListValue) or depth == 0:
         return None
@@ -202,7 +203,7 @@ _CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *legacy
 def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     """``torch.from_numpy(array)``, ``torch.tensor(array)`` and their like; None for anything but arrays."""
     name = path.removeprefix("torch.")
-    value = call.get(0, "data", call.get(0, "obj", call.get(0, "ndarray")))
+    value = call.given(0, "data", call.given(0, "obj", call.given(0, "ndarray")))
     if name not in _CONVERTERS or not isinstance(value, Array | tuple | ListValue):
         return None
     if not isinstance(value, Array):

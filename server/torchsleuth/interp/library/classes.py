@@ -409,7 +409,7 @@ def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Valu
         return special.ABSENT
 
     def get(call: Arguments) -> Value:
-        name = as_kind(call.get(0, "name"), str)
+        name = as_kind(call.given(0, "name"), str)
         return interp.attribute(receiver, name, call.node, call.frame) if name is not None else UNKNOWN
 
     return Builtin("__getattribute__", get)
@@ -471,11 +471,11 @@ def of_mapping(interp: Interpreter, owner: Instance, name: str) -> Value:
     def get(call: Arguments) -> Value:
         interp.catching.levels.append(interp.uncertain)
         try:
-            return special.call(interp, owner, "__getitem__", (call.get(0, "key"),), call.frame)
+            return special.call(interp, owner, "__getitem__", (call.given(0, "key"),), call.frame)
         except exceptions.Thrown as thrown:
             if exceptions.class_of(thrown.value) is not KeyError:
                 raise
-            return call.get(1, "default")
+            return call.given(1, "default")
         finally:
             interp.catching.levels.pop()
 

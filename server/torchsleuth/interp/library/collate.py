@@ -35,6 +35,7 @@ from torchsleuth.values import (
     Value,
     elements_of,
     is_int,
+    is_of,
     is_unknown,
     items_of,
 )
@@ -81,7 +82,7 @@ class Collation:
             (lambda value: isinstance(value, Tensor | Array), self._tensors),
             (_is_bool, lambda samples, path: self._stacked("bool")),
             (is_int, lambda samples, path: self._integers(samples)),
-            (lambda value: isinstance(value, float) or value == Scalar("float"), self._floats),
+            (lambda value: is_of(value, float), self._floats),
             (lambda value: _is_number(value), self._numbers),
             (_is_text, self._strings),
             (lambda value: isinstance(value, DictValue), self._dicts),
@@ -213,7 +214,7 @@ def _is_text(value: Value) -> bool:
 
 
 def _is_bool(value: Value) -> bool:
-    return isinstance(value, bool) or value == Scalar("bool")
+    return is_of(value, bool)
 
 
 def _is_number(value: Value) -> bool:

@@ -87,14 +87,14 @@ def _written_key(path: str) -> tuple[str, str]:
 @models("os.path.abspath", "os.path.realpath")
 def _absolute(interp: Interpreter, call: Arguments) -> Value:
     """Paths are followed as they are written; where a relative one leads is not known."""
-    given = call.get(0, "path")
+    given = call.given(0, "path")
     path = given if isinstance(given, str) else files.path_text(given)
     return os.path.normpath(path) if path is not None and os.path.isabs(path) else Scalar("str")
 
 
 @models("io.open", "codecs.open")
 def _open(interp: Interpreter, call: Arguments) -> Value:
-    return opened(interp, call.get(0, "file"), call.get(1, "mode", "r"), call) if call.exact else UNKNOWN
+    return opened(interp, call.given(0, "file"), call.given(1, "mode", "r"), call) if call.exact else UNKNOWN
 
 
 @models(*_READERS)
@@ -138,7 +138,7 @@ def _path_method(interp: Interpreter, owner: LibraryObject, name: str, call: Arg
     if name in ("write_text", "write_bytes", "touch"):
         interp.heap.set(interp.files.slots, _written_key(path), True)
     if name == "open":
-        return opened(interp, owner, call.get(0, "mode", "r"), call)
+        return opened(interp, owner, call.given(0, "mode", "r"), call)
     if name == "read_text":
         text = text_of(interp, path, call) if path.endswith(_KINDS) else None
         return UNKNOWN if text is None else text

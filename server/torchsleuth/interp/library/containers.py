@@ -170,7 +170,7 @@ class ListMethods(PlainMethods):
     @method("pop", "popleft")
     def take(self, call: Arguments) -> Value:
         items, elements = self.value.items, self.value.elements
-        index = as_kind(0 if self.name == "popleft" else call.get(0, "index", -1), int)
+        index = as_kind(0 if self.name == "popleft" else call.given(0, "index", -1), int)
         if items and is_index(index, items):
             changed = list(items)
             value = changed.pop(index)

@@ -82,7 +82,7 @@ def option(loader: LibraryObject, name: str) -> Value:
     """An argument of a DataLoader, or its default; what was set on it since goes first."""
     if name in SETTABLE and name in loader.slots:
         return loader.slots[name]
-    return loader.argument(_OPTIONS.index(name) if name in _OPTIONS else 99, name, _DEFAULTS.get(name))
+    return loader.given(_OPTIONS.index(name) if name in _OPTIONS else 99, name, _DEFAULTS.get(name))
 
 
 def as_loader(value: Value) -> LibraryObject | None:
@@ -169,8 +169,8 @@ def plan(interp: Interpreter, loader: LibraryObject, frame: Frame, streamed: int
     if batch_sampler is not None:
         if not is_object_named(batch_sampler, "BatchSampler"):
             return Plan(interp.fresh_size("batch"), None, interp.length(batch_sampler, frame))
-        sampler = batch_sampler.argument(0, "sampler")
-        batch, drop = batch_sampler.argument(1, "batch_size"), batch_sampler.argument(2, "drop_last")
+        sampler = batch_sampler.given(0, "sampler")
+        batch, drop = batch_sampler.given(1, "batch_size"), batch_sampler.given(2, "drop_last")
     dataset = option(loader, "dataset")
     batch = interp.resolved(batch)
     if batch is None:
@@ -310,7 +310,7 @@ def _certain(interp: Interpreter, loader: LibraryObject, refusal: Refusal, size:
     for name in ("sampler", "batch_sampler"):
         sampler = option(loader, name)
         if is_object_named(sampler, "BatchSampler"):
-            sampler = sampler.argument(0, "sampler")
+            sampler = sampler.given(0, "sampler")
         known = is_object_named(sampler, *_LIBRARY_SAMPLERS)
         if sampler is not None and not known:
             return False
@@ -532,24 +532,24 @@ class Subset(Dataset):
 
     @attribute
     def dataset(self, node: ast.AST, frame: Frame) -> Value:
-        return self.value.argument(0, "dataset", UNKNOWN)
+        return self.value.given(0, "dataset", UNKNOWN)
 
     @attribute
     def indices(self, node: ast.AST, frame: Frame) -> Value:
-        return self.value.argument(1, "indices", UNKNOWN)
+        return self.value.given(1, "indices", UNKNOWN)
 
     def length(self, frame: Frame) -> Size | None:
-        return self.interp.length(self.value.argument(1, "indices"), frame)
+        return self.interp.length(self.value.given(1, "indices"), frame)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
-        chosen = self.interp.get_item(self.value.argument(1, "indices"), key, node, frame)
-        return item(self.interp, self.value.argument(0, "dataset"), chosen, node, frame)
+        chosen = self.interp.get_item(self.value.given(1, "indices"), key, node, frame)
+        return item(self.interp, self.value.given(0, "dataset"), chosen, node, frame)
 
     def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
         interp, dataset, indices = (
             self.interp,
-            self.value.argument(0, "dataset"),
-            as_kind(self.value.argument(1, "indices"), ListValue),
+            self.value.given(0, "dataset"),
+            as_kind(self.value.given(1, "indices"), ListValue),
         )
         chosen = indices.items if indices is not None else None
         if chosen and all_are(chosen, int) and isinstance(dataset, Instance):
@@ -566,7 +566,7 @@ class ChainDataset(Dataset):
     """Iterable datasets one after the other."""
 
     def examples(self, node: ast.AST, frame: Frame, many: bool) -> Examples:
-        parts = self.interp.sequence(self.value.argument(0, "datasets"), node, frame)
+        parts = self.interp.sequence(self.value.given(0, "datasets"), node, frame)
         found = [examples(self.interp, part, node, frame, many) for part in parts or ()]
         values = [value for part in found for value in part.values]
         return Examples(values, any(part.optional for part in found), self.value)
@@ -580,7 +580,7 @@ class ConcatDataset(ChainDataset):
     """Datasets one after the other."""
 
     def length(self, frame: Frame) -> Size | None:
-        parts = self.interp.sequence(self.value.argument(0, "datasets"), ast.Pass(), frame)
+        parts = self.interp.sequence(self.value.given(0, "datasets"), ast.Pass(), frame)
         sizes = [self.interp.length(part, frame) for part in parts or ()]
         return None if not sizes or None in sizes else _sum([size for size in sizes if size is not None])
 
@@ -597,7 +597,7 @@ class SequentialSampler(Model):
     """All indices, in order."""
 
     def length(self, frame: Frame) -> Size | None:
-        return self.interp.length(self.value.argument(0, "data_source"), frame)
+        return self.interp.length(self.value.given(0, "data_source"), frame)
 
 
 @_public("sampler", "RandomSampler")
@@ -605,7 +605,7 @@ class RandomSampler(SequentialSampler):
     """All indices, or as many as are asked for, at random."""
 
     def length(self, frame: Frame) -> Size | None:
-        asked = self.value.argument(2, "num_samples")
+        asked = self.value.given(2, "num_samples")
         return asked if is_int(asked) else super().length(frame)
 
 
@@ -614,7 +614,7 @@ class SubsetRandomSampler(Model):
     """These indices, at random."""
 
     def length(self, frame: Frame) -> Size | None:
-        return self.interp.length(self.value.argument(0, "indices"), frame)
+        return self.interp.length(self.value.given(0, "indices"), frame)
 
 
 @_public("sampler", "WeightedRandomSampler")
@@ -622,7 +622,7 @@ class WeightedRandomSampler(Model):
     """Indices drawn with these weights."""
 
     def length(self, frame: Frame) -> Size | None:
-        asked = self.interp.resolved(self.value.argument(1, "num_samples"))
+        asked = self.interp.resolved(self.value.given(1, "num_samples"))
         return asked if is_int(asked) else None
 
 
@@ -631,9 +631,9 @@ class DistributedSampler(Model):
     """The share of one process."""
 
     def length(self, frame: Frame) -> Size | None:
-        replicas = self.value.argument(1, "num_replicas")
-        size = self.interp.length(self.value.argument(0, "dataset"), frame)
-        known = isinstance(replicas, int) and replicas > 0 and not self.value.argument(5, "drop_last")
+        replicas = self.value.given(1, "num_replicas")
+        size = self.interp.length(self.value.given(0, "dataset"), frame)
+        known = isinstance(replicas, int) and replicas > 0 and not self.value.given(5, "drop_last")
         return _rounded_up(size, replicas) if known and size is not None else None
 
 
@@ -642,8 +642,8 @@ class BatchSampler(Model):
     """Lists of indices."""
 
     def length(self, frame: Frame) -> Size | None:
-        size = self.interp.length(self.value.argument(0, "sampler"), frame)
-        batch, drop = self.interp.resolved(self.value.argument(1, "batch_size")), self.value.argument(2, "drop_last")
+        size = self.interp.length(self.value.given(0, "sampler"), frame)
+        batch, drop = self.interp.resolved(self.value.given(1, "batch_size")), self.value.given(2, "drop_last")
         return _batches(size, batch, drop)
 
 
@@ -661,11 +661,11 @@ class DataLoader(Model):
 
     @attribute("dataset", "collate_fn", "sampler", "drop_last")
     def given(self, node: ast.AST, frame: Frame) -> Value:
-        return self.value.argument(0 if self.name == "dataset" else 99, self.name, UNKNOWN)
+        return self.value.given(0 if self.name == "dataset" else 99, self.name, UNKNOWN)
 
     @attribute
     def batch_size(self, node: ast.AST, frame: Frame) -> Value:
-        return self.value.argument(1, "batch_size", 1)
+        return self.value.given(1, "batch_size", 1)
 
     def length(self, frame: Frame) -> Size | None:
         return plan(self.interp, self.value, frame).count
@@ -709,7 +709,7 @@ def _check_weights(interp: Interpreter, loader: LibraryObject, dataset: Value, s
     sampler = as_kind(option(loader, "sampler"), LibraryObject)
     if sampler is None or sampler.type_name != "WeightedRandomSampler":
         return
-    weights, total = sampler.argument(0, "weights"), as_kind(interp.length(dataset, site.frame), int)
+    weights, total = sampler.given(0, "weights"), as_kind(interp.length(dataset, site.frame), int)
     given = interp.resolved(interp.length(weights, site.frame))
     if isinstance(weights, Tensor) and not isinstance(given, int):
         given = _most_counts(weights)
@@ -767,7 +767,7 @@ def _check_tensors(interp: Interpreter, dataset: LibraryObject, site: Site) -> N
 
 @models(f"{PACKAGE}default_collate", f"{PACKAGE}dataloader.default_collate")
 def _default_collate(interp: Interpreter, call: Arguments) -> Value:
-    batch = call.get(0, "batch")
+    batch = call.given(0, "batch")
     elements = elements_of(batch)
     if not elements:
         return UNKNOWN
@@ -777,7 +777,7 @@ def _default_collate(interp: Interpreter, call: Arguments) -> Value:
 
 @models(f"{PACKAGE}random_split", f"{PACKAGE}dataset.random_split")
 def _random_split(interp: Interpreter, call: Arguments) -> Value:
-    dataset, lengths = call.get(0, "dataset"), call.get(1, "lengths")
+    dataset, lengths = call.given(0, "dataset"), call.given(1, "lengths")
     parts = interp.sequence(lengths, call.node, call.frame)
     site = interp.site(call.node, call.frame)
     if parts is None:
@@ -829,7 +829,7 @@ def takes_list(interp: Interpreter, values: tuple[Value, ...], node: ast.AST, fr
 
 def refuses_list(interp: Interpreter, operation: Operation) -> bool:
     """Whether a layer that wants one tensor is given a list of tensors. Then that is recorded."""
-    module, given = operation.module, as_kind(operation.args[0], ListValue) if operation.args else None
+    module, given = operation.module, as_kind(operation.first, ListValue)
     if module is None or module.built is not None or module.children is not None or given is None:
         return False
     plain = module.path.startswith("torch.nn.") and module.type_name not in _ANY_INPUT

@@ -218,7 +218,7 @@ def collection(interp: Interpreter, name: str, call: Arguments) -> DictValue:
         made = DictValue({}, "Counter", 0)
         _count(interp, made, call, dict(call.kwargs))
         return made
-    factory = call.get(0, "default_factory")
+    factory = call.given(0, "default_factory")
     made = construct(interp, replace(call, args=call.args[1:]))
     if is_unknown(factory):
         return DictValue(None)
@@ -286,14 +286,14 @@ class DictMethods(Model):
 
     @method("get")
     def look_up(self, call: Arguments) -> Value:
-        return _get(self.interp, self.value, call.args[0], call.get(1, "default")) if call.args else self.other(call)
+        return _get(self.interp, self.value, call.args[0], call.given(1, "default")) if call.args else self.other(call)
 
     @method
     def setdefault(self, call: Arguments) -> Value:
         interp, receiver = self.interp, self.value
         if not call.args or receiver.entries is None:
             return self.other(call)
-        value = call.get(1, "default")
+        value = call.given(1, "default")
         if contains(receiver, call.args[0]) is not False:
             value = _get(interp, receiver, call.args[0], value)
         set_item(interp, receiver, call.args[0], value)
@@ -307,7 +307,7 @@ class DictMethods(Model):
         given = len(call.args) > 1 or "default" in call.kwargs
         if not given and contains(receiver, call.args[0]) is False:
             exceptions.throw(interp, exceptions.made("builtins.KeyError", (call.args[0],)))
-        value = _get(interp, receiver, call.args[0], call.get(1, "default") if given else MISSING)
+        value = _get(interp, receiver, call.args[0], call.given(1, "default") if given else MISSING)
         delete(interp, receiver, call.args[0])
         return UNKNOWN if value is MISSING else value
 
@@ -316,7 +316,7 @@ class DictMethods(Model):
         items = self.value.items
         if not items:
             return self.other(call)
-        key = next(iter(items)) if call.get(0, "last", True) is False else next(reversed(items))
+        key = next(iter(items)) if call.given(0, "last", True) is False else next(reversed(items))
         delete(self.interp, self.value, key)
         return (key, items[key])
 
@@ -338,7 +338,7 @@ class DictMethods(Model):
 
     @method
     def most_common(self, call: Arguments) -> Value:
-        return _most_common(self.interp, self.value, call.get(0, "n")) if self.value.is_counter else self.other(call)
+        return _most_common(self.interp, self.value, call.given(0, "n")) if self.value.is_counter else self.other(call)
 
     @method
     def total(self, call: Arguments) -> Value:

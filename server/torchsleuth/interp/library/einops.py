@@ -250,14 +250,14 @@ models("einops.*", pure=True)(lambda interp, call: UNKNOWN)
 
 @_function("rearrange", "repeat")
 def _rearrange(interp: Interpreter, call: Arguments) -> Value:
-    return _applied(interp, call.name, call.get(1, "pattern"), _given(call, "pattern"), call, call.name)
+    return _applied(interp, call.name, call.given(1, "pattern"), _given(call, "pattern"), call, call.name)
 
 
 @_function("reduce")
 def _reduce(interp: Interpreter, call: Arguments) -> Value:
-    if not _is_plain(call.get(2, "reduction")):
+    if not _is_plain(call.given(2, "reduction")):
         return UNKNOWN
-    return _applied(interp, "reduce", call.get(1, "pattern"), _given(call, "pattern", "reduction"), call, "reduce")
+    return _applied(interp, "reduce", call.given(1, "pattern"), _given(call, "pattern", "reduction"), call, "reduce")
 
 
 @_function("einsum")
@@ -279,7 +279,7 @@ def _parse(interp: Interpreter, call: Arguments) -> Value:
 @_function("pack")
 def _pack(interp: Interpreter, call: Arguments) -> Value:
     """The tensors as one, and the sizes that each has in the place of the star."""
-    around, tensors = _starred(call.get(1, "pattern")), elements_of(call.args[0]) if call.args else None
+    around, tensors = _starred(call.given(1, "pattern")), elements_of(call.args[0]) if call.args else None
     if around is None or not tensors or isinstance(tensors, Several) or not all_are(tensors, Tensor):
         return UNKNOWN, UNKNOWN
     specs = [interp.resolved_spec(tensor.spec) for tensor in tensors]
@@ -299,8 +299,8 @@ def _pack(interp: Interpreter, call: Arguments) -> Value:
 @_function("unpack")
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
     """The parts of a tensor in which the sizes of each stand in the place of the star."""
-    around, packed = _starred(call.get(2, "pattern")), as_kind(call.args[0], Tensor) if call.args else None
-    parts = elements_of(call.get(1, "packed_shapes"))
+    around, packed = _starred(call.given(2, "pattern")), as_kind(call.first, Tensor)
+    parts = elements_of(call.given(1, "packed_shapes"))
     if around is None or not parts or isinstance(parts, Several) or packed is None:
         return UNKNOWN
     spec = interp.resolved_spec(packed.spec)
@@ -371,9 +371,9 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
     operation = module.type_name.lower()
     arguments = replace(call, args=module.args, kwargs=module.kwargs)
     others = ("pattern", "reduction") if operation == "reduce" else ("pattern",)
-    if len(call.args) != 1 or call.kwargs or (operation == "reduce" and not _is_plain(arguments.get(1, "reduction"))):
+    if len(call.args) != 1 or call.kwargs or (operation == "reduce" and not _is_plain(arguments.given(1, "reduction"))):
         return UNKNOWN
-    return _applied(interp, operation, arguments.get(0, "pattern"), _given(arguments, *others), call, operation)
+    return _applied(interp, operation, arguments.given(0, "pattern"), _given(arguments, *others), call, operation)
 
 
 __all__ = ["LAYERS", "Misfit", "parsed", "result", "run"]

@@ -159,7 +159,7 @@ def _copied(interp: Interpreter, call: Arguments) -> Value:
 @models("logging.getLogger")
 def _logger(interp: Interpreter, call: Arguments) -> Value:
     made = LibraryObject("logging.Logger", call.args, call.kwargs, None)
-    made.slots["name"] = call.get(0, "name") or "root"
+    made.slots["name"] = call.given(0, "name") or "root"
     return made
 
 
@@ -275,7 +275,7 @@ class Plain(Model):
 @models("json.loads", "ast.literal_eval")
 def _parsed(interp: Interpreter, call: Arguments) -> Value:
     """The value that a constant text says."""
-    text = as_kind(call.args[0], str) if call.args else None
+    text = as_kind(call.first, str)
     if text is None or call.kwargs or len(text) > MAX_TEXT:
         return UNKNOWN
     try:
@@ -352,7 +352,7 @@ class Random(Model):
 
     @method
     def sample(self, call: Arguments) -> Value:
-        return self._several(call, call.get(1, "k", 1))
+        return self._several(call, call.given(1, "k", 1))
 
     @method
     def choices(self, call: Arguments) -> Value:
@@ -407,9 +407,9 @@ def _named_tuple(interp: Interpreter, call: Arguments) -> Value:
 
 @models("collections.deque")
 def _deque(interp: Interpreter, call: Arguments) -> Value:
-    first = call.get(0, "iterable", ())
+    first = call.given(0, "iterable", ())
     made = ListValue((), "deque")
-    limit = interp.resolved(call.get(1, "maxlen"))
+    limit = interp.resolved(call.given(1, "maxlen"))
     made.slots["maxlen"] = as_kind(limit, int)
     iteration = interp.iterate(first, call.node, call.frame)
     if iteration.exact and (limit is None or isinstance(limit, int)):
@@ -421,7 +421,10 @@ def _deque(interp: Interpreter, call: Arguments) -> Value:
 
 @models("itertools.count")
 def _count(interp: Interpreter, call: Arguments) -> Value:
-    start, step = interp.resolved(call.get(0, "start", 0)), as_kind(interp.resolved(call.get(1, "step", 1)), int, float)
+    start, step = (
+        interp.resolved(call.given(0, "start", 0)),
+        as_kind(interp.resolved(call.given(1, "step", 1)), int, float),
+    )
     examples = (start, interp.fresh_size("?", positive=False))
     if isinstance(start, int | float) and step is not None:
         return streams.made_of(itertools.count(start, step), examples)
@@ -432,7 +435,7 @@ def _count(interp: Interpreter, call: Arguments) -> Value:
 def _repeat(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
         return UNKNOWN
-    times = interp.resolved(call.get(1, "times"))
+    times = interp.resolved(call.given(1, "times"))
     if isinstance(times, int):
         if times > MAX_ITEMS:
             return ListValue(Several.counted(Several((call.args[0],)), times), "iterator")
@@ -443,7 +446,7 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
 @models("itertools.tee")
 def _tee(interp: Interpreter, call: Arguments) -> Value:
     sequence = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
-    count = as_kind(call.get(1, "n", 2), int)
+    count = as_kind(call.given(1, "n", 2), int)
     if sequence is None or count is None:
         return UNKNOWN
     made = (ListValue(sequence, "iterator") for _ in range(count))

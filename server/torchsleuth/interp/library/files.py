@@ -40,12 +40,12 @@ PICKLED = "torch.load.object"
 
 @models("torch.save")
 def save(interp: Interpreter, call: Arguments) -> None:
-    given = call.get(0, "obj")
+    given = call.given(0, "obj")
     held = (given.items or {}).values() if isinstance(given, DictValue) else ()
     for part in (given, *held):
         misuse.needs_result(interp, part, call.node, call.frame)
     written = _written(interp, given)
-    key = _key(interp, call.get(1, "f")) if call.exact else None
+    key = _key(interp, call.given(1, "f")) if call.exact else None
     if key is not None:
         interp.heap.set(interp.files.slots, key, written)
         return
@@ -56,7 +56,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
 
 @models("torch.load")
 def load(interp: Interpreter, call: Arguments) -> Value:
-    key = _key(interp, call.get(0, "f")) if call.exact else None
+    key = _key(interp, call.given(0, "f")) if call.exact else None
     held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN
     given = call.kwargs.get("weights_only")
     pickled = list(_pickled(held))

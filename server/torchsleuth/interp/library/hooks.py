@@ -38,7 +38,7 @@ def register(interp: Interpreter, module: AnyModule, kind: str, call: Arguments)
     if with_kwargs is not None:
         given = CALLED_WITH[kind]
         misuse.takes(interp, call, (*given[:2], "kwargs", *given[2:]) if with_kwargs else given)
-    entry = (kind, call.get(0, "hook", UNKNOWN), with_kwargs, handle)
+    entry = (kind, call.given(0, "hook", UNKNOWN), with_kwargs, handle)
     interp.hooked = True
     interp.heap.set(module.state, "hooks", (*_of(module), entry))
     return handle
@@ -50,7 +50,7 @@ class Handle(Result):
 
     @method
     def remove(self, call: Arguments) -> Value:
-        module = as_kind(self.value.argument(0, "module"), LibraryModule, Instance)
+        module = as_kind(self.value.given(0, "module"), LibraryModule, Instance)
         if module is not None:
             kept = tuple(entry for entry in _of(module) if entry[3] is not self.value)
             self.interp.heap.set(module.state, "hooks", kept)
@@ -115,7 +115,7 @@ def on_tensor(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -
     misuse.takes(interp, call, CALLED_WITH[name])
     given = Tensor(interp.resolved_spec(tensor.spec).with_(requires_grad=False, strides=None))
     subject = given if name == "register_hook" else tensor
-    later(interp, call.get(0, "hook", UNKNOWN), replace(call, args=(subject,), kwargs={}))
+    later(interp, call.given(0, "hook", UNKNOWN), replace(call, args=(subject,), kwargs={}))
     return LibraryObject(HANDLE, (tensor,), {}, interp.site(call.node, call.frame))
 
 

@@ -73,7 +73,7 @@ _FACTORIES: dict[str, Callable[[Interpreter, Arguments, list[Value]], Bounds | N
     "ones": lambda interp, call, given: Bounds(1, 1, True),
     "tensor": _of_tensor,
     "as_tensor": _of_tensor,
-    "full": lambda interp, call, given: _around([interp.resolved(call.get(1, "fill_value"))]),
+    "full": lambda interp, call, given: _around([interp.resolved(call.given(1, "fill_value"))]),
     "randperm": lambda interp, call, given: _between(0, given[0]) if given else None,
     "randint": _of_randint,
     "arange": _of_arange,
@@ -82,7 +82,7 @@ _FACTORIES: dict[str, Callable[[Interpreter, Arguments, list[Value]], Bounds | N
 
 def of_draw(interp: Interpreter, name: str, call: Arguments) -> Bounds | None:
     """The integers that ``numpy.random.randint`` draws."""
-    low, high = interp.resolved(call.get(0, "low")), interp.resolved(call.get(1, "high"))
+    low, high = interp.resolved(call.given(0, "low")), interp.resolved(call.given(1, "high"))
     if high is None:
         low, high = 0, low
     if "endpoint" in call.kwargs:
@@ -109,7 +109,7 @@ def of_reals(name: str, call: Arguments) -> Reals | Points | None:
         known = _reals(numbers)
         return Points(min(known), max(known)) if numbers and len(known) == len(numbers) else None
     if name == "linspace":
-        start, end = call.get(0, "start"), call.get(1, "end")
+        start, end = call.given(0, "start"), call.given(1, "end")
         known = _reals((start, end))
         return Points(min(known), max(known)) if len(known) == 2 else None
     return None

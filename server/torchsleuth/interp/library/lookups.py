@@ -18,7 +18,7 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 @models("importlib.import_module")
 def _imported(interp: Interpreter, call: Arguments) -> Value:
     """The module of a name, which may be relative to a package."""
-    name, package = call.get(0, "name"), as_kind(call.get(1, "package", None), str)
+    name, package = call.given(0, "name"), as_kind(call.given(1, "package", None), str)
     if not call.exact or not isinstance(name, str):
         return UNKNOWN
     relative = name.lstrip(".")
@@ -32,8 +32,8 @@ def _imported(interp: Interpreter, call: Arguments) -> Value:
 
 def imported(interp: Interpreter, call: Arguments) -> Value:
     """``__import__("package.module", fromlist=["name"])``"""
-    name, chosen = as_kind(call.get(0, "name"), str), call.get(3, "fromlist", ())
-    if not call.exact or name is None or is_unknown(chosen) or call.get(4, "level", 0) != 0:
+    name, chosen = as_kind(call.given(0, "name"), str), call.given(3, "fromlist", ())
+    if not call.exact or name is None or is_unknown(chosen) or call.given(4, "level", 0) != 0:
         return UNKNOWN
     whole = _module(interp, name, call)
     return whole if interp.truth(chosen) else _module(interp, name.partition(".")[0], call)
@@ -54,7 +54,7 @@ def loaded(interp: Interpreter, name: Value, frame: Frame) -> Value:
 
 def evaluated(interp: Interpreter, call: Arguments) -> Value:
     """``eval("module.Name")``: a path of names. What is more than that is not followed."""
-    text = as_kind(call.get(0, "source"), str)
+    text = as_kind(call.given(0, "source"), str)
     if text is None or len(call.args) != 1 or not _DOTTED.fullmatch(text.strip()):
         return UNKNOWN
     first, *others = text.strip().split(".")

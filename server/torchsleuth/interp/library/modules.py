@@ -325,7 +325,7 @@ class ModuleMethods(Model):
 
     @method("to", "type")
     def converted(self, call: Arguments) -> Value:
-        named = named_type(call.get(0, "dst_type")) if self.name == "type" else None
+        named = named_type(call.given(0, "dst_type")) if self.name == "type" else None
         dtype, device = (None, None) if named is None else named
         given = [*call.args, *(value for key, value in call.kwargs.items() if key not in _KEEPS_PLACE)]
         if not given and call.kwargs:
@@ -347,7 +347,7 @@ class ModuleMethods(Model):
 
     @method
     def train(self, call: Arguments) -> Value:
-        mode = self.interp.truth(call.get(0, "mode", True))
+        mode = self.interp.truth(call.given(0, "mode", True))
         set_training(self.interp, self.module, mode)
         self.interp.event("train" if mode is not False else "eval", self.module, call.node, call.frame)
         return self.module
@@ -375,8 +375,8 @@ class ModuleMethods(Model):
 
     @method
     def load_state_dict(self, call: Arguments) -> Value:
-        misuse.needs_result(self.interp, call.get(0, "state_dict"), call.node, call.frame)
-        kinds.state(self.interp, call.get(0, "state_dict"), call)
+        misuse.needs_result(self.interp, call.given(0, "state_dict"), call.node, call.frame)
+        kinds.state(self.interp, call.given(0, "state_dict"), call)
         states.check(self.interp, self.module, call)
         return NamedResult(misuse.KEYS, (ListValue(None), ListValue(None)))
 
@@ -389,20 +389,20 @@ class ModuleMethods(Model):
     @method
     def zero_grad(self, call: Arguments) -> Value:
         self.interp.event("zero_grad", self.module, call.node, call.frame)
-        if call.get(0, "set_to_none", True) is True:
+        if call.given(0, "set_to_none", True) is True:
             self.interp.cleared(parts_of(self.module))
         return None
 
     @method
     def requires_grad_(self, call: Arguments) -> Value:
-        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        decided = self.interp.truth(call.given(0, "requires_grad", True))
         set_requires_grad(self.interp, self.module, decided, self.interp.site(call.node, call.frame))
         return self.module
 
     @method("register_buffer", "register_parameter")
     def register_tensor(self, call: Arguments) -> Value:
         interp, module = self.interp, as_kind(self.module, Instance)
-        key, value = as_kind(call.get(0, "name"), str), call.get(1, "tensor", call.get(1, "param"))
+        key, value = as_kind(call.given(0, "name"), str), call.given(1, "tensor", call.given(1, "param"))
         if module is not None and key is not None:
             _refuses(interp, module, self.name, key, value, call)
             before = as_kind(module.state.get("registered", ()), tuple)
@@ -412,7 +412,7 @@ class ModuleMethods(Model):
             interp.trace.attributes.append(AttributeSet(module, key, value, site, ready))
             if isinstance(value, Tensor):
                 value.buffer = self.name == "register_buffer"
-                if interp.truth(call.get(2, "persistent", True)) is not True:
+                if interp.truth(call.given(2, "persistent", True)) is not True:
                     interp.heap.set(value.slots, "transient", True)
             interp.heap.set(module.slots, key, value)
         return None
@@ -430,19 +430,19 @@ class ModuleMethods(Model):
     @method(*states.HOOKS)
     def register_state_hook(self, call: Arguments) -> Value:
         self.interp.trace.changes_states = True
-        self.interp.escape((call.get(0, "hook", UNKNOWN),))
+        self.interp.escape((call.given(0, "hook", UNKNOWN),))
         return UNKNOWN
 
     @method
     def apply(self, call: Arguments) -> Value:
         """The function is called with each module below, and with this one."""
-        kinds.applied(self.interp, call.get(0, "fn", UNKNOWN), call)
+        kinds.applied(self.interp, call.given(0, "fn", UNKNOWN), call)
         parts = list(descendants(self.module))
         if len(parts) > MAX_APPLIED:
             self.interp.escape((self.module,))
             return self.module
         for part in reversed(parts):
-            self.interp.call(call.get(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
+            self.interp.call(call.given(0, "fn", UNKNOWN), replace(call, args=(part,), kwargs={}))
         return self.module
 
     # -- the modules below -------------------------------------------------------------------------
@@ -492,7 +492,7 @@ class ModuleMethods(Model):
     @method("add_module", "register_module")
     def add(self, call: Arguments) -> Value:
         interp, module = self.interp, self.module
-        key, value = as_kind(call.get(0, "name"), str), call.get(1, "module")
+        key, value = as_kind(call.given(0, "name"), str), call.given(1, "module")
         if key is not None:
             refuses_names(interp, "torch.nn.Module.add_module", [key], call.node, call.frame)
         match module:
@@ -524,7 +524,7 @@ class ParametersMethods(Model):
 
     @method
     def requires_grad_(self, call: Arguments) -> Value:
-        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        decided = self.interp.truth(call.given(0, "requires_grad", True))
         self.interp.set_parameters(self.value, decided, call.node, call.frame)
         return self.value
 

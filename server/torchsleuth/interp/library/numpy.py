@@ -95,14 +95,14 @@ def _called(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name.startswith("linalg."):
         return _linalg(interp, name.removeprefix("linalg."), call)
     if name == "dtype":
-        known = array_dtypes.dtype_of(call.get(0, "dtype"))
+        known = array_dtypes.dtype_of(call.given(0, "dtype"))
         return UNKNOWN if known is None else Native(f"numpy.{known}", "external")
     if name in array_dtypes.ALIASES or name in array_dtypes.NUMERIC:
         return _convert(interp, name, call)
     model = _FUNCTIONS.get(name)
     if model is not None:
         return model(interp, call)
-    first = arrays.as_array(interp, call.get(0, "a", call.get(0, "x", UNKNOWN)), call.frame)
+    first = arrays.as_array(interp, call.given(0, "a", call.given(0, "x", UNKNOWN)), call.frame)
     if first is None:
         return UNKNOWN
     if "out" in call.kwargs or "where" in call.kwargs:
@@ -114,7 +114,7 @@ def _called(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name in ("abs", "absolute", "real") and dtype is not None and dtype.startswith("complex"):
         return arrays.make(shape, {"complex64": "float32", "complex128": "float64"}[dtype])
     if name in _FLIPS:
-        axes = call.get(1, "axis") if name == "flip" else _FLIPS[name]
+        axes = call.given(1, "axis") if name == "flip" else _FLIPS[name]
         return arrays.flipped(interp, first, interp.resolved(axes))
     if name in _UNARY_SAME:
         return arrays.make(shape, array_dtypes.dtype_of(asked) if asked is not None else dtype)
@@ -140,12 +140,12 @@ def _convert(interp: Interpreter, name: str, call: Arguments) -> Value:
 
 
 def _asked(call: Arguments, position: int, default: str | None) -> str | None:
-    value = call.get(position, "dtype")
+    value = call.given(position, "dtype")
     return default if value is None else array_dtypes.dtype_of(value)
 
 
 def _array(interp: Interpreter, call: Arguments) -> Value:
-    value = call.get(0, "object", call.get(0, "a"))
+    value = call.given(0, "object", call.given(0, "a"))
     array = arrays.as_array(interp, value, call.frame)
     if array is None:
         dtype = _asked(call, 1, None)
@@ -154,18 +154,18 @@ def _array(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _filled(interp: Interpreter, call: Arguments) -> Value:
-    return arrays.make(arrays.given_shape(interp, call.get(0, "shape"), call), _asked(call, 1, "float64"))
+    return arrays.make(arrays.given_shape(interp, call.given(0, "shape"), call), _asked(call, 1, "float64"))
 
 
 def _full(interp: Interpreter, call: Arguments) -> Value:
-    value = arrays.as_array(interp, call.get(1, "fill_value"), call.frame)
+    value = arrays.as_array(interp, call.given(1, "fill_value"), call.frame)
     return arrays.make(
-        arrays.given_shape(interp, call.get(0, "shape"), call), _asked(call, 2, value.spec.dtype if value else None)
+        arrays.given_shape(interp, call.given(0, "shape"), call), _asked(call, 2, value.spec.dtype if value else None)
     )
 
 
 def _like(interp: Interpreter, call: Arguments) -> Value:
-    array = arrays.as_array(interp, call.get(0, "a", call.get(0, "prototype")), call.frame)
+    array = arrays.as_array(interp, call.given(0, "a", call.given(0, "prototype")), call.frame)
     dtype = call.kwargs.get("dtype")
     if array is None:
         return UNKNOWN
@@ -175,8 +175,8 @@ def _like(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _eye(interp: Interpreter, call: Arguments) -> Value:
-    rows = interp.resolved(call.get(0, "N", call.get(0, "n")))
-    columns = interp.resolved(call.get(1, "M"))
+    rows = interp.resolved(call.given(0, "N", call.given(0, "n")))
+    columns = interp.resolved(call.given(1, "M"))
     columns = rows if columns is None else columns
     dtype = call.kwargs.get("dtype")
     return arrays.make(sizes_of((rows, columns)), "float64" if dtype is None else array_dtypes.dtype_of(dtype))
@@ -202,8 +202,10 @@ def _arange(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _linspace(interp: Interpreter, call: Arguments) -> Value:
-    number = interp.resolved(call.get(2, "num", 50))
-    ends = [arrays.as_array(interp, call.get(index, name), call.frame) for index, name in enumerate(("start", "stop"))]
+    number = interp.resolved(call.given(2, "num", 50))
+    ends = [
+        arrays.as_array(interp, call.given(index, name), call.frame) for index, name in enumerate(("start", "stop"))
+    ]
     if any(end is None or end.spec.shape != () for end in ends) or "retstep" in call.kwargs:
         return UNKNOWN
     dtype = call.kwargs.get("dtype")
@@ -215,7 +217,7 @@ def _linspace(interp: Interpreter, call: Arguments) -> Value:
 
 def _arrays(interp: Interpreter, call: Arguments) -> tuple[list[Array], bool]:
     """The arrays of a sequence argument, none where they are not known, and whether those are all."""
-    value = call.get(0, "arrays", call.get(0, "tup", call.get(0, "seq")))
+    value = call.given(0, "arrays", call.given(0, "tup", call.given(0, "seq")))
     match value:
         case Array():
             iteration = arrays.iterate(interp, value)
@@ -241,7 +243,7 @@ def _common_dtype(parts: Sequence[Array]) -> str | None:
 
 
 def _stack(interp: Interpreter, call: Arguments) -> Value:
-    (parts, exact), axis = _arrays(interp, call), interp.resolved(call.get(1, "axis", 0))
+    (parts, exact), axis = _arrays(interp, call), interp.resolved(call.given(1, "axis", 0))
     if not parts or not isinstance(axis, int):
         return UNKNOWN
     shape = arrays.shape_of(interp, parts[0])
@@ -255,7 +257,7 @@ def _stack(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _concatenate(interp: Interpreter, call: Arguments) -> Value:
-    (parts, exact), axis = _arrays(interp, call), as_kind(interp.resolved(call.get(1, "axis", 0)), int)
+    (parts, exact), axis = _arrays(interp, call), as_kind(interp.resolved(call.given(1, "axis", 0)), int)
     return _catenated(interp, parts, exact, axis) if parts and axis is not None else UNKNOWN
 
 
@@ -296,7 +298,9 @@ def _stacked(target: str) -> Callable[[Interpreter, Arguments], Value]:
 
 
 def _first(interp: Interpreter, call: Arguments) -> Array | None:
-    value = call.get(0, "a", call.get(0, "x", call.get(0, "m", call.get(0, "arr", call.get(0, "A", UNKNOWN)))))
+    value = call.given(
+        0, "a", call.given(0, "x", call.given(0, "m", call.given(0, "arr", call.given(0, "A", UNKNOWN))))
+    )
     return arrays.as_array(interp, value, call.frame)
 
 
@@ -311,7 +315,7 @@ def _reshape(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
     if array is None:
         return UNKNOWN
-    sizes = call.args[1:] if len(call.args) > 2 else call.get(1, "newshape", call.get(1, "shape"))
+    sizes = call.args[1:] if len(call.args) > 2 else call.given(1, "newshape", call.given(1, "shape"))
     wanted = arrays.given_shape(interp, sizes, call)
     if wanted is None:
         return arrays.make(None, array.spec.dtype)
@@ -326,7 +330,7 @@ def _transpose(interp: Interpreter, call: Arguments) -> Value:
     if array is None:
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
-    axes = call.args[1:] if len(call.args) > 2 else call.get(1, "axes")
+    axes = call.args[1:] if len(call.args) > 2 else call.given(1, "axes")
     if shape is None:
         return arrays.make(None, array.spec.dtype)
     if axes is None:
@@ -340,7 +344,7 @@ def _axis_change(target: str, *names: str) -> Callable[[Interpreter, Arguments],
         array = _first(interp, call)
         if array is None:
             return UNKNOWN
-        values = [interp.resolved(call.get(index, name, UNKNOWN)) for index, name in enumerate(names, start=1)]
+        values = [interp.resolved(call.given(index, name, UNKNOWN)) for index, name in enumerate(names, start=1)]
         if not all_are(values, int):
             return arrays.make(None, array.spec.dtype)
         return _with_shape(interp, array, target, *values)
@@ -350,7 +354,7 @@ def _axis_change(target: str, *names: str) -> Callable[[Interpreter, Arguments],
 
 def _squeeze(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
-    axis = interp.resolved(call.get(1, "axis"))
+    axis = interp.resolved(call.given(1, "axis"))
     if array is None:
         return UNKNOWN
     if axis is None:
@@ -383,8 +387,8 @@ def _at_least(rank: int) -> Callable[[Interpreter, Arguments], Value]:
 def _repeat(interp: Interpreter, call: Arguments) -> Value:
     array, times, axis = (
         _first(interp, call),
-        interp.resolved(call.get(1, "repeats")),
-        interp.resolved(call.get(2, "axis")),
+        interp.resolved(call.given(1, "repeats")),
+        interp.resolved(call.given(2, "axis")),
     )
     if array is None:
         return UNKNOWN
@@ -402,7 +406,7 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _tile(interp: Interpreter, call: Arguments) -> Value:
-    array, times = _first(interp, call), arrays.given_shape(interp, call.get(1, "reps"), call)
+    array, times = _first(interp, call), arrays.given_shape(interp, call.given(1, "reps"), call)
     if array is None:
         return UNKNOWN
     return arrays.make(None, array.spec.dtype) if times is None else _with_shape(interp, array, "torch.tile", times)
@@ -432,7 +436,7 @@ def _where(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _pad(interp: Interpreter, call: Arguments) -> Value:
-    array, width = _first(interp, call), call.get(1, "pad_width")
+    array, width = _first(interp, call), call.given(1, "pad_width")
     if array is None:
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
@@ -484,7 +488,7 @@ def _indices(interp: Interpreter, call: Arguments) -> Value:
 
 def _running(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
-    axis = interp.resolved(call.get(1, "axis"))
+    axis = interp.resolved(call.given(1, "axis"))
     if array is None:
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
@@ -499,8 +503,8 @@ def _running(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _diff(interp: Interpreter, call: Arguments) -> Value:
-    array, axis = _first(interp, call), as_kind(interp.resolved(call.get(2, "axis", -1)), int)
-    if array is None or call.get(1, "n", 1) != 1 or len(call.kwargs) > ("axis" in call.kwargs):
+    array, axis = _first(interp, call), as_kind(interp.resolved(call.given(2, "axis", -1)), int)
+    if array is None or call.given(1, "n", 1) != 1 or len(call.kwargs) > ("axis" in call.kwargs):
         return UNKNOWN
     shape = arrays.shape_of(interp, array)
     if not shape or not is_index(axis, shape):
@@ -528,26 +532,26 @@ def _meshgrid(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _broadcast_to(interp: Interpreter, call: Arguments) -> Value:
-    array = arrays.as_array(interp, call.get(0, "array"), call.frame)
+    array = arrays.as_array(interp, call.given(0, "array"), call.frame)
     return (
         UNKNOWN
         if array is None
-        else arrays.make(arrays.given_shape(interp, call.get(1, "shape"), call), array.spec.dtype)
+        else arrays.make(arrays.given_shape(interp, call.given(1, "shape"), call), array.spec.dtype)
     )
 
 
 def _take(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
-    if array is None or call.get(2, "axis") != 0:
+    if array is None or call.given(2, "axis") != 0:
         return UNKNOWN
-    return arrays.get_item(interp, array, call.get(1, "indices"), call.frame)
+    return arrays.get_item(interp, array, call.given(1, "indices"), call.frame)
 
 
 def _split(interp: Interpreter, call: Arguments) -> Value:
-    array = arrays.as_array(interp, call.get(0, "ary"), call.frame)
+    array = arrays.as_array(interp, call.given(0, "ary"), call.frame)
     count, axis = (
-        as_kind(interp.resolved(call.get(1, "indices_or_sections")), int),
-        as_kind(interp.resolved(call.get(2, "axis", 0)), int),
+        as_kind(interp.resolved(call.given(1, "indices_or_sections")), int),
+        as_kind(interp.resolved(call.given(2, "axis", 0)), int),
     )
     if array is None or count is None or not 0 < count <= 64 or axis is None:
         return UNKNOWN
@@ -561,7 +565,7 @@ def _split(interp: Interpreter, call: Arguments) -> Value:
 
 def _append(interp: Interpreter, call: Arguments) -> Value:
     parts = _as_arrays(interp, call, call.args[:2])
-    axis = as_kind(interp.resolved(call.get(2, "axis")), int)
+    axis = as_kind(interp.resolved(call.given(2, "axis")), int)
     if len(parts) != 2:
         return UNKNOWN
     if axis is not None:
@@ -585,7 +589,7 @@ def _interpolated(interp: Interpreter, call: Arguments) -> Value:
 
 def _counted(interp: Interpreter, call: Arguments) -> Value:
     """``bincount``: as many as the greatest number, or more; as many as are asked for where no number is greater."""
-    first, least = as_kind(call.get(0, "x"), Array), as_kind(interp.resolved(call.get(2, "minlength", 0)), int)
+    first, least = as_kind(call.given(0, "x"), Array), as_kind(interp.resolved(call.given(2, "minlength", 0)), int)
     bounds = first.slots["bounds"] if first is not None else None
     enough = least is not None and bounds is not None and 0 <= bounds.low and bounds.high < least
     return arrays.make(
@@ -597,7 +601,7 @@ def _counted(interp: Interpreter, call: Arguments) -> Value:
 def _convolved(interp: Interpreter, call: Arguments) -> Value:
     parts = _as_arrays(interp, call, call.args[:2])
     shapes = [arrays.shape_of(interp, part) for part in parts]
-    mode = call.get(2, "mode", "full")
+    mode = call.given(2, "mode", "full")
     if len(shapes) != 2 or any(shape is None or len(shape) != 1 for shape in shapes):
         return UNKNOWN
     first, second = (shape[0] for shape in shapes if shape)
@@ -609,7 +613,7 @@ def _convolved(interp: Interpreter, call: Arguments) -> Value:
 
 def _einsum(interp: Interpreter, call: Arguments) -> Value:
     parts = _as_arrays(interp, call, call.args[1:])
-    equation = as_kind(call.args[0], str) if call.args else None
+    equation = as_kind(call.first, str)
     shapes = [arrays.shape_of(interp, part) for part in parts]
     if equation is None or not shapes or any(shape is None for shape in shapes) or call.kwargs:
         return UNKNOWN
@@ -715,7 +719,7 @@ _FUNCTIONS: dict[str, Callable[[Interpreter, Arguments], Value]] = {
 
 def _reduce(interp: Interpreter, name: str, array: Array, call: Arguments, first: int) -> Value:
     """A reduction; `first`: the position of ``axis`` among the arguments."""
-    axis = interp.resolved(call.get(first, "axis"))
+    axis = interp.resolved(call.given(first, "axis"))
     keep = call.kwargs.get("keepdims", False)
     dtype = array.spec.dtype
     if name in ("argmax", "argmin", "count_nonzero"):
@@ -752,7 +756,7 @@ def _linalg(interp: Interpreter, name: str, call: Arguments) -> Value:
     if array is None:
         return UNKNOWN
     if name == "norm":
-        axis = call.get(2, "axis")
+        axis = call.given(2, "axis")
         kept = array_dtypes.floating(array.spec.dtype)
         if axis is None and "keepdims" not in call.kwargs:
             return arrays.make((), kept)
@@ -783,9 +787,9 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name in ("rand", "randn"):
         return arrays.make(sizes_of(map(interp.resolved, call.args)), "float64")
     if name in ("randint", "integers", "random_integers"):
-        value = call.get(2, "size")
+        value = call.given(2, "size")
         dtype = _asked(call, 3, "int64")
-        ends = [call.get(index, key) for index, key in enumerate(("low", "high"))]
+        ends = [call.given(index, key) for index, key in enumerate(("low", "high"))]
         drawn = _drawn(interp, value, dtype, [end for end in ends if end is not None], call)
         bounds = integers.of_draw(interp, name, call)
         if isinstance(drawn, Array):
@@ -793,12 +797,12 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
         return draws.draw(interp, bounds.low, bounds.high) if is_int(drawn) and bounds is not None else drawn
     if name in _DRAWS:
         count = _PARAMETERS_BEFORE_SIZE[name]
-        value = call.get(count, "size")
+        value = call.given(count, "size")
         given = [*call.args[:count], *(item for key, item in call.kwargs.items() if key not in ("size", "dtype"))]
         dtype = "int64" if name in _INTEGER_DRAWS else _asked(call, count + 1, "float64")
         return _drawn(interp, value, dtype, given, call)
     if name == "permutation":
-        value = interp.resolved(call.get(0, "x"))
+        value = interp.resolved(call.given(0, "x"))
         if is_int(value):
             return arrays.make((value,), "int64")
         array = arrays.as_array(interp, value, call.frame)
@@ -806,8 +810,8 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name == "choice":
         return _choice(interp, call)
     if name == "multivariate_normal":
-        mean = arrays.as_array(interp, call.get(0, "mean"), call.frame)
-        size = call.get(2, "size")
+        mean = arrays.as_array(interp, call.given(0, "mean"), call.frame)
+        size = call.given(2, "size")
         before = () if size is None else arrays.given_shape(interp, size, call)
         shape = None if mean is None else arrays.shape_of(interp, mean)
         return arrays.make(None if shape is None or before is None else (*before, *shape), "float64")
@@ -830,7 +834,7 @@ def _drawn(interp: Interpreter, size: Value, dtype: str | None, given: list[Valu
 
 
 def _choice(interp: Interpreter, call: Arguments) -> Value:
-    source, size = interp.resolved(call.get(0, "a")), call.get(1, "size")
+    source, size = interp.resolved(call.given(0, "a")), call.given(1, "size")
     array = arrays.make((source,), "int64") if is_int(source) else arrays.as_array(interp, source, call.frame)
     if array is None:
         return UNKNOWN
@@ -841,7 +845,7 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
         return arrays.make(shape[1:], array.spec.dtype)
     asked = arrays.given_shape(interp, size, call)
     drawn = arrays.make(None if asked is None else (*asked, *shape[1:]), array.spec.dtype)
-    weights = interp.resolved(call.get(3, "p"))
+    weights = interp.resolved(call.given(3, "p"))
     weights = opened(weights)
     if isinstance(source, int) and (weights is None or (isinstance(weights, tuple) and 0 not in weights)):
         drawn.slots["bounds"] = Bounds(0, source - 1, anywhere=True)
@@ -908,7 +912,7 @@ class ArrayMethods(Model):
         if not call.args:
             return UNKNOWN
         same = self.name == "astype"
-        converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.get(0, "dtype")))
+        converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.given(0, "dtype")))
         for slot in ("bounds", "element"):
             converted.slots[slot] = self.value.slots.get(slot) if same else None
         scalars.converted(self.value if same else None, converted)

@@ -80,7 +80,7 @@ class Optimizer(Model):
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
         made = cls.object(interp, call)
-        given = made.argument(0, "params", UNKNOWN) if call.exact else UNKNOWN
+        given = made.given(0, "params", UNKNOWN) if call.exact else UNKNOWN
         kinds.trained(interp, given, call)
         _meets_twice(interp, given, call)
         if isinstance(given, ListValue) and given.items == () and given.type_name == "list":
@@ -95,10 +95,10 @@ class Optimizer(Model):
     def step(self, call: Arguments) -> Value:
         interp, optimizer, value = self.interp, self.value, None
         misuse.untold(interp, optimizer, call)
-        site, closure = interp.site(call.node, call.frame), call.get(0, "closure")
+        site, closure = interp.site(call.node, call.frame), call.given(0, "closure")
         if closure is not None:
             value = interp.call(closure, Arguments((), {}, call.node, call.frame))
-            if optimizer.type_name == "LBFGS" and optimizer.argument(2, "max_iter", 20) != 1:
+            if optimizer.type_name == "LBFGS" and optimizer.given(2, "max_iter", 20) != 1:
                 interp.stepped(optimizer, site)
                 interp.call(closure, Arguments((), {}, call.node, call.frame))
         interp.event("step", optimizer, call.node, call.frame)
@@ -108,13 +108,13 @@ class Optimizer(Model):
     @method
     def zero_grad(self, call: Arguments) -> Value:
         self.interp.event("zero_grad", self.value, call.node, call.frame)
-        if call.get(0, "set_to_none", True) is True:
+        if call.given(0, "set_to_none", True) is True:
             self.interp.cleared(trained_parts(self.value))
         return None
 
     @method
     def add_param_group(self, call: Arguments) -> Value:
-        _give(self.interp, self.value, call.get(0, "param_group", UNKNOWN), added=True)
+        _give(self.interp, self.value, call.given(0, "param_group", UNKNOWN), added=True)
         return None
 
     @method
@@ -134,7 +134,7 @@ class Optimizer(Model):
     def load_state_dict(self, call: Arguments) -> Value:
         """It raises for a state with other groups, or with groups of other sizes."""
         self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
-        own, given = _groups(self.value), _groups_of_state(call.get(0, "state_dict"))
+        own, given = _groups(self.value), _groups_of_state(call.given(0, "state_dict"))
         if own is not None and given is not None and call.exact and not self.interp.guarded:
             text = ""
             if len(own) != len(given):
@@ -157,11 +157,11 @@ class Optimizer(Model):
 
 def _resumes(interp: Interpreter, schedule: LibraryObject, call: Arguments) -> None:
     """A schedule that goes on in the middle wants the first rates of an optimizer that has had one. Any is given them."""
-    optimizer = as_kind(schedule.argument(0, "optimizer"), LibraryObject)
+    optimizer = as_kind(schedule.given(0, "optimizer"), LibraryObject)
     if optimizer is None or not is_optimizer(optimizer):
         return
     last = as_kind(interp.resolved(call.kwargs.get("last_epoch", -1)), int)
-    given = items_of(optimizer.argument(0, "params"))
+    given = items_of(optimizer.given(0, "params"))
     new = "scheduled" not in optimizer.slots and not of_kind(given or (), DictValue)
     if new and call.exact and last is not None and last >= 0 and optimizer.identity not in interp.trace.escaped:
         text = "param 'initial_lr' is not specified in param_groups[0] when resuming an optimizer"

@@ -105,15 +105,15 @@ def _data(interp: Interpreter, source: Tensor, shape: tuple[Size, ...]) -> Tenso
 @_or_operator
 def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     padded, lengths, first = (
-        as_kind(call.get(0, "input"), Tensor),
-        call.get(1, "lengths"),
-        as_kind(call.get(2, "batch_first", False), bool),
+        as_kind(call.given(0, "input"), Tensor),
+        call.given(1, "lengths"),
+        as_kind(call.given(2, "batch_first", False), bool),
     )
     spec = interp.resolved_spec(padded.spec) if padded is not None else None
     if padded is None or spec is None or spec.shape is None or len(spec.shape) < 2 or first is None:
         return None
     rank = interp.resolved_spec(lengths.spec).rank if isinstance(lengths, Tensor) else 1
-    if isinstance(lengths, Tensor) and rank is not None and rank > 1 and call.get(3, "enforce_sorted", True) is True:
+    if isinstance(lengths, Tensor) and rank is not None and rank > 1 and call.given(3, "enforce_sorted", True) is True:
         text = f"'lengths' argument should be a 1D CPU int64 tensor, but got {rank}D cpu Long tensor"
         made = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(made, Failure("RuntimeError", text, confirmed=True))
@@ -121,7 +121,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
     batch, whole = spec.shape[:2] if first else (spec.shape[1], spec.shape[0])
     given = items_of(lengths)
     rises = UNSORTED in lengths.tags if isinstance(lengths, Tensor) else integers.rises(interp, given or ())
-    if rises and batch != 1 and call.get(3, "enforce_sorted", True) is True:
+    if rises and batch != 1 and call.given(3, "enforce_sorted", True) is True:
         made = interp.operation(call.path, call.args, call.kwargs, call.node, call.frame, None)
         interp.report(made, Failure("RuntimeError", UNSORTED_LENGTHS, confirmed=True))
         return UNKNOWN
@@ -141,7 +141,7 @@ def _pack_padded(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.nn.utils.rnn.pack_sequence")
 @_or_operator
 def _pack(interp: Interpreter, call: Arguments) -> Value:
-    given = call.get(0, "sequences")
+    given = call.given(0, "sequences")
     elements = elements_of(given)
     if not elements:
         return None
@@ -170,11 +170,11 @@ def _parts(interp: Interpreter, sequence: Any) -> tuple[Tensor, Size, Size]:
 @models("torch.nn.utils.rnn.pad_packed_sequence")
 @_or_operator
 def _unpack(interp: Interpreter, call: Arguments) -> Value:
-    sequence, first = call.get(0, "sequence"), as_kind(call.get(1, "batch_first", False), bool)
+    sequence, first = call.given(0, "sequence"), as_kind(call.given(1, "batch_first", False), bool)
     if not is_packed(sequence):
         return None
     data, batch, longest = _parts(interp, sequence)
-    total = interp.resolved(call.get(3, "total_length"))
+    total = interp.resolved(call.given(3, "total_length"))
     longest = total if is_int(total) else longest if total is None else interp.fresh_size("?")
     if data.spec.shape is None or first is None:
         return None
@@ -190,7 +190,7 @@ def _unpack(interp: Interpreter, call: Arguments) -> Value:
 @_or_operator
 def _unpack_all(interp: Interpreter, call: Arguments) -> Value:
     """The sequences of a packed batch, one by one."""
-    sequence = call.get(0, "packed_sequences")
+    sequence = call.given(0, "packed_sequences")
     if not is_packed(sequence):
         return None
     data, batch, _ = _parts(interp, sequence)
@@ -201,9 +201,9 @@ def _unpack_all(interp: Interpreter, call: Arguments) -> Value:
 @_or_operator
 def _unpad(interp: Interpreter, call: Arguments) -> Value:
     """The sequences of a padded batch. Without `batch_first`, the operator transposes what it is given, in place."""
-    padded = as_kind(call.get(0, "padded_sequences"), Tensor)
+    padded = as_kind(call.given(0, "padded_sequences"), Tensor)
     shape = interp.resolved_spec(padded.spec).shape if padded is not None else None
-    if padded is None or shape is None or len(shape) < 2 or call.get(2, "batch_first", False) is not True:
+    if padded is None or shape is None or len(shape) < 2 or call.given(2, "batch_first", False) is not True:
         return None
     return _sequences(interp, padded, shape[0], shape[2:])
 
@@ -225,7 +225,7 @@ def run(interp: Interpreter, module: LibraryModule, call: Arguments) -> Value:
         interp.report(operation, Failure("TypeError", text, confirmed=True))
     if module.path not in _RECURRENT or data.spec.shape is None:
         return UNKNOWN
-    first = as_kind(module.argument(4, "batch_first", False), bool)
+    first = as_kind(module.given(4, "batch_first", False), bool)
     if first is None:
         return UNKNOWN
     shape = (batch, longest) if first else (longest, batch)

@@ -121,7 +121,7 @@ def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
 def _len(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.library import data
 
-    value = call.get(0, "obj")
+    value = call.given(0, "obj")
     if call.expression is not None and call.expression.args:
         kinds.uses(interp, value, "len", call.expression.args[0], call.frame)
     if isinstance(value, Instance):
@@ -163,8 +163,8 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("enumerate")
 def _enumerate(interp: Interpreter, call: Arguments) -> Value:
-    iteration = interp.iterate(call.get(0, "iterable"), call.node, call.frame)
-    start = call.get(1, "start", 0)
+    iteration = interp.iterate(call.given(0, "iterable"), call.node, call.frame)
+    start = call.given(1, "start", 0)
     if not isinstance(start, int):
         start = 0
     if iteration.exact:
@@ -228,7 +228,7 @@ def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame
 
 @_model("reversed")
 def _reversed(interp: Interpreter, call: Arguments) -> Value:
-    sequence = call.get(0, "sequence")
+    sequence = call.given(0, "sequence")
     if isinstance(sequence, ListValue) and isinstance(sequence.elements, Several) and "iteration" not in sequence.slots:
         # They stand for elements anywhere in it.
         return ListValue(sequence.elements)
@@ -238,7 +238,7 @@ def _reversed(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("sorted")
 def _sorted(interp: Interpreter, call: Arguments) -> Value:
-    iteration = interp.iterate(call.get(0, "iterable"), call.node, call.frame)
+    iteration = interp.iterate(call.given(0, "iterable"), call.node, call.frame)
     items = iteration.items
     if not iteration.exact:
         return ListValue(None if UNKNOWN in items else Several.counted(interp.heap.several(items), iteration.count))
@@ -330,8 +330,8 @@ def _map(interp: Interpreter, call: Arguments) -> Value:
 @_model("filter")
 def _filter(interp: Interpreter, call: Arguments) -> Value:
 
-    iteration = interp.iterate(call.get(1, "iterable"), call.node, call.frame)
-    test = call.get(0, "function")
+    iteration = interp.iterate(call.given(1, "iterable"), call.node, call.frame)
+    test = call.given(0, "function")
     if UNKNOWN in iteration.items:
         return ListValue(None)
     verdicts = [
@@ -432,7 +432,7 @@ def _abs(interp: Interpreter, call: Arguments) -> Value:
 @_model("round")
 def _round(interp: Interpreter, call: Arguments) -> Value:
     value = call.first
-    digits = call.get(1, "ndigits")
+    digits = call.given(1, "ndigits")
     if isinstance(digits, int) and abs(digits) > MAX_DIGITS:
         return UNKNOWN
     if isinstance(value, int | float) and isinstance(digits, int | type(None)):
@@ -519,7 +519,7 @@ def _sum(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
         return UNKNOWN
     iteration = interp.iterate(call.args[0], call.node, call.frame)
-    total = call.get(1, "start", 0)
+    total = call.given(1, "start", 0)
     for item in iteration.items:
         total = interp.binary(ast.Add, total, item, call.node, call.frame)
     # However many there are, the sum is of the same kind.
@@ -545,7 +545,7 @@ _BUILTINS["all"] = _quantifier("all")
 
 @_model("isinstance")
 def _isinstance(interp: Interpreter, call: Arguments) -> Value:
-    decided = is_instance(interp, call.get(0, "obj"), call.get(1, "class"))
+    decided = is_instance(interp, call.given(0, "obj"), call.given(1, "class"))
     return Scalar("bool") if decided is None else decided
 
 
@@ -681,7 +681,7 @@ def _example(value: Value) -> Any:
 def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     from torchsleuth.interp.library import data
 
-    if call.get(1, "name") == "__len__" and data.lacks_length(interp, call.args[0]):
+    if call.given(1, "name") == "__len__" and data.lacks_length(interp, call.args[0]):
         return False
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
     if isinstance(owner, Wrapped) and isinstance(name, str):
@@ -857,7 +857,9 @@ def _super(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("open")
 def _open(interp: Interpreter, call: Arguments) -> Value:
-    return configuration.opened(interp, call.get(0, "file"), call.get(1, "mode", "r"), call) if call.exact else UNKNOWN
+    return (
+        configuration.opened(interp, call.given(0, "file"), call.given(1, "mode", "r"), call) if call.exact else UNKNOWN
+    )
 
 
 for _name in ("id", "hash", "dir", "exec", "memoryview", "bytearray"):
@@ -874,7 +876,7 @@ def _vars(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("property")
 def _property(interp: Interpreter, call: Arguments) -> Value:
-    getter, setter = as_kind(call.get(0, "fget"), Function), call.get(1, "fset")
+    getter, setter = as_kind(call.given(0, "fget"), Function), call.given(1, "fset")
     if getter is None:
         return UNKNOWN
     return replace(getter, kind="property", setter=setter)
@@ -1028,7 +1030,7 @@ def grad_mode(interp: Interpreter, manager: Value) -> Value:
     if path in _GRAD_ON:
         return True
     if path == SET_GRAD or path in _GRAD_OFF:
-        decided = interp.truth(manager.argument(0, "mode", True))
+        decided = interp.truth(manager.given(0, "mode", True))
         known = Scalar("bool") if decided is None else decided
         if path == SET_GRAD:
             return known
@@ -1046,7 +1048,7 @@ def expects_error(node: ast.expr) -> bool:
 def entered(interp: Interpreter, manager: Value) -> Value:
     """The value that ``as`` binds."""
     if is_object(manager, "contextlib.nullcontext", "contextlib.closing"):
-        return manager.argument(0, "enter_result")
+        return manager.given(0, "enter_result")
     if is_object(manager, files.FOLDER):
         return manager.slots["name"]
     return as_kind(manager, LibraryObject) or UNKNOWN

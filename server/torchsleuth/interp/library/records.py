@@ -232,7 +232,7 @@ def make_named_tuple(interp: Interpreter, cls: ClassValue, args: tuple[Value, ..
 
 def named_tuple(interp: Interpreter, call: Arguments) -> Value:
     """``collections.namedtuple(name, fields)``, as a class with these fields."""
-    name, given = as_kind(call.get(0, "typename"), str), call.get(1, "field_names")
+    name, given = as_kind(call.given(0, "typename"), str), call.given(1, "field_names")
     names: tuple[Value, ...] | None = tuple(given.replace(",", " ").split()) if isinstance(given, str) else None
     if names is None:
         names = interp.sequence(given, call.node, call.frame)
@@ -288,7 +288,7 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
 
 
 def _made_of(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:
-    items = interp.sequence(call.get(0, "iterable"), call.node, call.frame)
+    items = interp.sequence(call.given(0, "iterable"), call.node, call.frame)
     return UNKNOWN if items is None else make_named_tuple(interp, cls, items, {})
 
 

@@ -86,8 +86,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     made = interp.gathered(path, spec, call)
     if path.endswith("rnn.pad_sequence"):
         # One sequence is one sample.
-        layout = frozenset({Batch(0 if call.get(1, "batch_first", False) else 1)})
-        value = interp.resolved(call.get(2, "padding_value"))
+        layout = frozenset({Batch(0 if call.given(1, "batch_first", False) else 1)})
+        value = interp.resolved(call.given(2, "padding_value"))
         # Who says what to pad with has sequences of different lengths.
         certain = _differ(interp, elements) or (value is not None and not _are_known(elements))
         held = integers.padded(plain(made.tags), 0 if value is None else value, certain)
@@ -110,14 +110,14 @@ def _differ(interp: Interpreter, elements: tuple[Value, ...]) -> bool:
 
 def _grown(interp: Interpreter, tensor: Tensor, call: Arguments) -> TensorSpec | None:
     """The result of padding a tensor, where the amounts are not all numbers: the oracle is not asked then."""
-    spec, given = interp.resolved_spec(tensor.spec), call.get(1, "pad")
+    spec, given = interp.resolved_spec(tensor.spec), call.given(1, "pad")
     items = items_of(given)
     if items is None or len(items) % 2 or spec.shape is None or len(items) > 2 * len(spec.shape):
         return None
     amounts = sizes_of(draws.plain_number(interp, interp.resolved(item)) for item in items)
     if amounts is None:
         return None
-    if all_are(amounts, int) or call.get(2, "mode", "constant") != "constant":
+    if all_are(amounts, int) or call.given(2, "mode", "constant") != "constant":
         return None
     shape = list(spec.shape)
     for place in range(len(amounts) // 2):
@@ -153,7 +153,7 @@ def _ragged(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
             interp.trace.data.append(fault)
         shape = specs[0].shape or ()
         sizes = tuple(interp.fresh_size("?") if dims is None or i in dims else size for i, size in enumerate(shape))
-        dim = call.get(1, "dim", 0)
+        dim = call.given(1, "dim", 0)
         known = dims is not None and dim == 0
         return TensorSpec((len(specs), *sizes) if known else None, _common(specs), specs[0].device, False)
     return None
@@ -173,7 +173,7 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
     elif len(lengths) == 1 and known:
         longest = known[0]
     count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
-    first = as_kind(call.get(1, "batch_first", False), bool)
+    first = as_kind(call.given(1, "batch_first", False), bool)
     if first is None:
         return None
     shape = (count, longest, *shapes[0][1:]) if first else (longest, count, *shapes[0][1:])
@@ -189,7 +189,7 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     if specs is None or len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
-    dim = as_kind(0 if path in ("torch.hstack", "torch.vstack") else call.get(1, "dim", 0), int)
+    dim = as_kind(0 if path in ("torch.hstack", "torch.vstack") else call.given(1, "dim", 0), int)
     if dim is None:
         return None
     if path not in ("torch.hstack", "torch.vstack"):

@@ -34,7 +34,7 @@ HOOKS = frozenset(
 
 def check(interp: Interpreter, module: Value, call: Arguments) -> None:
     """Record what load_state_dict() raises for, where both sides are known."""
-    given = call.get(0, "state_dict")
+    given = call.given(0, "state_dict")
     state = parameters.as_entries(interp, given)
     held = state.items if isinstance(state, DictValue) else None
     if held is None or not call.exact or interp.guarded or not all(isinstance(key, str) for key in held):
@@ -44,7 +44,7 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
     wanted = parameters.named(interp, module, buffers=True)
     if wanted is None or is_open(interp, module):
         return
-    strict, shapes = interp.truth(call.get(1, "strict", True)), dict(wanted)
+    strict, shapes = interp.truth(call.given(1, "strict", True)), dict(wanted)
     missing = tuple(key for key in shapes if key not in held) if strict else ()
     unexpected = tuple(key for key in held if key not in shapes) if strict else ()
     sizes = []

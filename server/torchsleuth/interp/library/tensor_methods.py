@@ -128,7 +128,7 @@ class TensorMethods(Model):
 
     @method
     def size(self, call: Arguments) -> Value:
-        interp, shape, index = self.interp, self.spec.shape, call.get(0, "dim")
+        interp, shape, index = self.interp, self.spec.shape, call.given(0, "dim")
         if shape is None:
             return Shape(self.tensor) if index is None else interp.fresh_size("?")
         if index is None:
@@ -196,7 +196,7 @@ class TensorMethods(Model):
     @method("numpy", "__array__")
     def array(self, call: Arguments) -> Value:
         interp, site = self.interp, self.interp.site(call.node, call.frame)
-        if self.name == "numpy" and self.spec.requires_grad and interp.grad and call.get(0, "force", False) is False:
+        if self.name == "numpy" and self.spec.requires_grad and interp.grad and call.given(0, "force", False) is False:
             interp.fault(AutogradFault("numpy", site, self.tensor))
         array = arrays.make(self.spec.shape, self.spec.dtype)
         array.slots["cut"] = interp.cut(self.tensor, "numpy", site)
@@ -217,16 +217,16 @@ class TensorMethods(Model):
         interp, tensor = self.interp, self.tensor
         interp.trace.consumed.update(tensor.history)
         interp.event("backward", tensor, call.node, call.frame, tensor=tensor)
-        create = interp.truth(call.get(2, "create_graph", False))
-        kept = call.get(1, "retain_graph")
+        create = interp.truth(call.given(2, "create_graph", False))
+        kept = call.given(1, "retain_graph")
         retain = create if kept is None else interp.truth(kept)
         if call.exact and "inputs" not in call.kwargs:
-            interp.backward(tensor, call.get(0, "gradient"), retain, call.node, call.frame)
+            interp.backward(tensor, call.given(0, "gradient"), retain, call.node, call.frame)
         return None
 
     @method
     def requires_grad_(self, call: Arguments) -> Value:
-        decided = self.interp.truth(call.get(0, "requires_grad", True))
+        decided = self.interp.truth(call.given(0, "requires_grad", True))
         self.interp.require_grad(self.tensor, decided, call.node, call.frame)
         return self.tensor
 
@@ -374,11 +374,11 @@ def to(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value
     if name == "cpu":
         device = CPU
     elif name in ("cuda", "xpu"):
-        index = call.get(0, "device")
+        index = call.given(0, "device")
         device = device_of(index) if index is not None else Device(name)
     elif name == "type" and not call.args and not call.kwargs:
         return Scalar("str")
-    elif name == "type" and (named := named_type(call.get(0, "dtype"))) is not None:
+    elif name == "type" and (named := named_type(call.given(0, "dtype"))) is not None:
         dtype, device = named
     else:
         for key, value in [*((None, value) for value in call.args), *call.kwargs.items()]:

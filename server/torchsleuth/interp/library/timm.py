@@ -20,7 +20,7 @@ _NORMAL = tuple(f"{place}.trunc_normal_" for place in _PLACES)
 
 @models(*_TUPLES)
 def _tuple(interp: Interpreter, call: Arguments) -> Value:
-    return as_many(call.get(0, "x"), _TUPLES[call.path])
+    return as_many(call.given(0, "x"), _TUPLES[call.path])
 
 
 @models(*_PATHS)

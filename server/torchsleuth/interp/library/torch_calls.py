@@ -108,14 +108,14 @@ def _averaged(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.nn.Embedding.from_pretrained", "torch.nn.EmbeddingBag.from_pretrained")
 def _of_table(interp: Interpreter, call: Arguments) -> Value:
     """A layer that looks up the rows of a tensor."""
-    table = call.get(0, "embeddings")
+    table = call.given(0, "embeddings")
     spec = interp.resolved_spec(table.spec) if isinstance(table, Tensor) else UNKNOWN_TENSOR
     if spec.shape is None or len(spec.shape) != 2 or len(call.args) > 3:
         return UNKNOWN
     owner = Native(call.path.rpartition(".")[0], "module-class")
     given = {name: value for name, value in call.kwargs.items() if name not in ("embeddings", "freeze")}
     made = construct_module(interp, replace(call, args=(*spec.shape, *call.args[2:]), kwargs=given, callee=owner))
-    freeze = call.get(1, "freeze", True)
+    freeze = call.given(1, "freeze", True)
     if isinstance(made, LibraryModule):
         made.slots["dtype"], made.slots["requires_grad"] = spec.dtype, not freeze if isinstance(freeze, bool) else None
     return made
@@ -183,7 +183,7 @@ _PAIRS = {
 
 @models(*_PAIRS)
 def _of_dimensions(interp: Interpreter, call: Arguments) -> Value:
-    return as_many(call.get(0, "x"), _PAIRS[call.path])
+    return as_many(call.given(0, "x"), _PAIRS[call.path])
 
 
 def as_many(given: Value, count: int) -> Value:
@@ -197,9 +197,9 @@ def as_many(given: Value, count: int) -> Value:
 @models("torch.nn.Transformer.generate_square_subsequent_mask")
 def _causal_mask(interp: Interpreter, call: Arguments) -> Value:
     """A square of -inf above the diagonal."""
-    size = call.get(0, "sz")
+    size = call.given(0, "sz")
     options = {
-        name: value for place, name in ((1, "device"), (2, "dtype")) if (value := call.get(place, name)) is not None
+        name: value for place, name in ((1, "device"), (2, "dtype")) if (value := call.given(place, name)) is not None
     }
     made = replace(call, args=((size, size), float("-inf")), kwargs=options)
     whole = interp.call(interp.oracle.resolve("torch.full"), made)
@@ -241,19 +241,19 @@ class Limits(Model):
     def limit(self, node: ast.AST, frame: Frame) -> Value:
         whole = self.value.type_name == "iinfo"
         if self.value.path.startswith("numpy."):
-            given = self.value.args[0] if self.value.args else self.value.kwargs.get("dtype")
+            given = self.value.given(0, "dtype")
             return arrays.make((), array_dtypes.dtype_of(given))  # a number of NumPy's, which has the methods of arrays
         return self.interp.fresh_size("?", positive=False) if whole else Scalar("float")
 
 
 @models("torch.nn.utils.clip_grad*")
 def _clip(interp: Interpreter, call: Arguments) -> Value:
-    interp.event("clip", call.get(0, "parameters"), call.node, call.frame)
-    misuse.needs_result(interp, call.get(0, "parameters"), call.node, call.frame)
+    interp.event("clip", call.given(0, "parameters"), call.node, call.frame)
+    misuse.needs_result(interp, call.given(0, "parameters"), call.node, call.frame)
     given = getattr(call.node, "args", [])
-    if not is_module(call.get(0, "parameters")):  # TS815 says that it takes the parameters of one
-        kinds.uses(interp, call.get(0, "parameters"), "iterate", given[0] if given else None, call.frame)
-    misuse.consume(interp, call.get(0, "parameters"), call.node, call.frame)
+    if not is_module(call.given(0, "parameters")):  # TS815 says that it takes the parameters of one
+        kinds.uses(interp, call.given(0, "parameters"), "iterate", given[0] if given else None, call.frame)
+    misuse.consume(interp, call.given(0, "parameters"), call.node, call.frame)
     return None if "value" in call.name else _total_norm(interp, call)
 
 
@@ -345,7 +345,7 @@ def _loss(interp: Interpreter, call: Arguments) -> Value:
 
 def _total_norm(interp: Interpreter, call: Arguments) -> Tensor:
     """The result of ``clip_grad_norm_``: the norm of all gradients, in the dtype that they have in common."""
-    given = call.get(0, "parameters")
+    given = call.given(0, "parameters")
     tensors = parameters.listed(interp, given) if not isinstance(given, Tensor) else (given,)
     if tensors is None:
         tensors = interp.sequence(given, call.node, call.frame) or ()
@@ -361,16 +361,16 @@ def _autograd(interp: Interpreter, call: Arguments) -> Value:
     """``torch.autograd.grad(outputs, inputs)`` and ``torch.autograd.backward(tensors)``."""
     interp.escape((*call.args, *call.kwargs.values()))
     is_grad = call.name == "grad"
-    outputs = call.get(0, "outputs" if is_grad else "tensors")
+    outputs = call.given(0, "outputs" if is_grad else "tensors")
     roots = (outputs,) if isinstance(outputs, Tensor) else interp.sequence(outputs, call.node, call.frame)
     # Several roots share one pass: what the first one frees is no fault of the next.
     if not call.exact or roots is None or len(roots) != 1 or not isinstance(roots[0], Tensor):
         return UNKNOWN
     root = roots[0]
-    create = interp.truth(call.get(4 if is_grad else 3, "create_graph", False))
-    kept = call.get(3 if is_grad else 2, "retain_graph")
+    create = interp.truth(call.given(4 if is_grad else 3, "create_graph", False))
+    kept = call.given(3 if is_grad else 2, "retain_graph")
     retain = create if kept is None else interp.truth(kept)
-    gradient = call.get(2, "grad_outputs") if is_grad else call.get(1, "grad_tensors")
+    gradient = call.given(2, "grad_outputs") if is_grad else call.given(1, "grad_tensors")
     if is_grad:
         return _gradients(interp, root, gradient, retain, create, call)
     interp.event("backward", root, call.node, call.frame, tensor=root)
@@ -382,10 +382,10 @@ def _autograd(interp: Interpreter, call: Arguments) -> Value:
 def _gradients(
     interp: Interpreter, root: Tensor, gradient: Value, retain: bool | None, create: bool | None, call: Arguments
 ) -> Value:
-    given = call.get(1, "inputs")
+    given = call.given(1, "inputs")
     single = isinstance(given, Tensor | Parameters)
     inputs = (given,) if single else interp.sequence(given, call.node, call.frame) or (UNKNOWN,)
-    strict = not call.get(5, "allow_unused") and call.get(7, "materialize_grads", False) is False
+    strict = not call.given(5, "allow_unused") and call.given(7, "materialize_grads", False) is False
     interp.gradients(root, list(inputs), gradient, retain, strict, call.node, call.frame)
     known = parameters.listed(interp, given)
     tensors = of_kind(inputs if known is None else known, Tensor)
@@ -440,22 +440,22 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
 
 @models("torch.device")
 def _device(interp: Interpreter, call: Arguments) -> Value:
-    value = call.get(0, "type", call.get(0, "device"))
+    value = call.given(0, "type", call.given(0, "device"))
     match value:
         case Device():
             return value
         case str():
             place = parse(value)
-            index = as_kind(call.get(1, "index"), int)
+            index = as_kind(call.given(1, "index"), int)
             return Device(place.kind, index) if index is not None else place
     return UNKNOWN
 
 
 @models("torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.nn.Buffer")
 def _parameter(interp: Interpreter, call: Arguments) -> Value:
-    source = call.get(0, "data")
+    source = call.given(0, "data")
     misuse.takes_list(interp, call.path, source, call)
-    grad = call.get(1, "requires_grad", call.name == "Parameter")
+    grad = call.given(1, "requires_grad", call.name == "Parameter")
     spec = source.spec if isinstance(source, Tensor) else UNKNOWN_TENSOR
     whole = not is_differentiable(spec.dtype)
     if whole and grad is True and isinstance(source, Tensor):

@@ -61,8 +61,8 @@ def _like(interp: Interpreter, value: Value) -> Value:
 
 
 def _vmap(interp: Interpreter, made: Arguments) -> Value:
-    function, out = made.get(0, "func"), made.get(2, "out_dims", 0)
-    dims = made.get(1, "in_dims", 0)
+    function, out = made.given(0, "func"), made.given(2, "out_dims", 0)
+    dims = made.given(1, "in_dims", 0)
 
     def run(call: Arguments) -> Value:
         given = dims if isinstance(dims, tuple | ListValue) else (dims,) * len(call.args)
@@ -140,9 +140,9 @@ def _applied(interp: Interpreter, function: Value, call: Arguments) -> Value:
 def _gradient(value_too: bool) -> FunctionModel:
     def model(interp: Interpreter, made: Arguments) -> Value:
         function, argnums, aux = (
-            made.get(0, "func"),
-            made.get(1, "argnums", 0),
-            as_kind(made.get(2, "has_aux", False), bool),
+            made.given(0, "func"),
+            made.given(1, "argnums", 0),
+            as_kind(made.given(2, "has_aux", False), bool),
         )
 
         def run(call: Arguments) -> Value:
@@ -164,7 +164,7 @@ def _gradient(value_too: bool) -> FunctionModel:
 
 def _jacobian(order: int) -> FunctionModel:
     def model(interp: Interpreter, made: Arguments) -> Value:
-        function, argnums, aux = made.get(0, "func"), made.get(1, "argnums", 0), made.kwargs.get("has_aux", False)
+        function, argnums, aux = made.given(0, "func"), made.given(1, "argnums", 0), made.kwargs.get("has_aux", False)
 
         def run(call: Arguments) -> Value:
             value = _applied(interp, function, call)
@@ -206,9 +206,9 @@ def _jacobian_now(order: int) -> FunctionModel:
     """``torch.autograd.functional.jacobian(func, inputs)``"""
 
     def model(interp: Interpreter, call: Arguments) -> Value:
-        inputs = call.get(1, "inputs")
+        inputs = call.given(1, "inputs")
         args = tuple_of(inputs)
-        value = _applied(interp, call.get(0, "func"), replace(call, args=args, kwargs={}))
+        value = _applied(interp, call.given(0, "func"), replace(call, args=args, kwargs={}))
         return _derivative(interp, value, inputs, order)
 
     return model
@@ -216,13 +216,13 @@ def _jacobian_now(order: int) -> FunctionModel:
 
 def _checked(interp: Interpreter, call: Arguments) -> Value:
     """``gradcheck(func, inputs)``"""
-    inputs = call.get(1, "inputs")
-    _applied(interp, call.get(0, "func"), replace(call, args=tuple_of(inputs), kwargs={}))
+    inputs = call.given(1, "inputs")
+    _applied(interp, call.given(0, "func"), replace(call, args=tuple_of(inputs), kwargs={}))
     return Scalar("bool")
 
 
 def _jvp(interp: Interpreter, call: Arguments) -> Value:
-    primals = as_kind(call.get(1, "primals"), tuple)
+    primals = as_kind(call.given(1, "primals"), tuple)
     if primals is None or call.kwargs:
         return UNKNOWN
     value = _applied(interp, call.args[0], replace(call, args=primals, kwargs={}))
@@ -242,14 +242,14 @@ def _vjp(interp: Interpreter, call: Arguments) -> Value:
 
 def _functional_call(interp: Interpreter, call: Arguments) -> Value:
     """``functional_call(module, parameters, args, kwargs)``: the module with these tensors in the place of its own."""
-    module, given = call.get(0, "module"), call.get(2, "args", ())
-    kwargs = call.get(3, "kwargs")
+    module, given = call.given(0, "module"), call.given(2, "args", ())
+    kwargs = call.given(3, "kwargs")
     named = kwargs.items if isinstance(kwargs, DictValue) else {} if kwargs is None else None
     if not is_module(module) or named is None:
         return UNKNOWN
     args = tuple_of(given)
     inner = replace(call, args=args, kwargs={str(key): value for key, value in named.items()})
-    taken = call.get(1, "parameter_and_buffer_dicts")
+    taken = call.given(1, "parameter_and_buffer_dicts")
     source = next(iter(hierarchy.tensors_in((taken, *args))), None)
     value = interp.call_module(module, inner)
     exchange = _Exchange.of(interp, module, taken, (*args, *named.values()))
@@ -334,7 +334,7 @@ class _Exchange:
 
 def _stacked(interp: Interpreter, call: Arguments) -> Value:
     """``stack_module_state(models)``: the parameters and the buffers of models of one kind, in batches."""
-    models = interp.sequence(call.get(0, "models"), call.node, call.frame)
+    models = interp.sequence(call.given(0, "models"), call.node, call.frame)
     named = parameters.named(interp, models[0]) if models else None
     if named is None or models is None:
         return UNKNOWN
@@ -350,7 +350,7 @@ def _checkpoint(interp: Interpreter, call: Arguments) -> Value:
     """``checkpoint(function, *args)``: what the function gives."""
     kwargs = {name: value for name, value in call.kwargs.items() if name not in _CHECKPOINT_ARGUMENTS}
     given = (*call.args[1:], *kwargs.values())
-    value = _again(interp, call, given, call.get(0, "function"), call.args[1:], kwargs)
+    value = _again(interp, call, given, call.given(0, "function"), call.args[1:], kwargs)
     grads = [one.spec.requires_grad for one in of_kind(given, Tensor)]
     known = not any(is_unknown(one) or isinstance(one, Choice) for one in given)
     reentrant = call.kwargs.get("use_reentrant") in (None, True)
@@ -384,7 +384,7 @@ def _again(
 
 
 def _checkpoint_sequential(interp: Interpreter, call: Arguments) -> Value:
-    function, value = call.get(0, "functions"), call.get(2, "input")
+    function, value = call.given(0, "functions"), call.given(2, "input")
     if is_module(function):
         return interp.call(function, replace(call, args=(value,), kwargs={}))
     for part in interp.sequence(function, call.node, call.frame) or (UNKNOWN,):

@@ -98,7 +98,7 @@ def option(dataset: LibraryObject, name: str, default: Value = None) -> Value:
     if name in dataset.slots:
         return dataset.slots[name]
     options = _KNOWN[dataset.type_name].options
-    return dataset.argument(options.index(name) if name in options else 99, name, default)
+    return dataset.given(options.index(name) if name in options else 99, name, default)
 
 
 def length(interp: Interpreter, value: LibraryObject) -> Size | None:
@@ -251,7 +251,7 @@ def is_v2(transform: LibraryObject) -> bool:
 
 def parts(transform: Value) -> tuple[Value, ...] | None:
     """The transforms of a Compose, in order."""
-    given = transform.argument(0, "transforms") if isinstance(transform, LibraryObject) else None
+    given = transform.given(0, "transforms") if isinstance(transform, LibraryObject) else None
     return items_of(given)
 
 
@@ -269,7 +269,7 @@ def apply(interp: Interpreter, transform: Value, value: Value, node: ast.AST, fr
     if name in ("RandomApply", "RandomOrder", "RandomChoice"):
         return _any_of(interp, transform, value, node, frame)
     if name == "Lambda":
-        return _called(interp, transform.argument(0, "lambd", UNKNOWN), value, node, frame)
+        return _called(interp, transform.given(0, "lambd", UNKNOWN), value, node, frame)
     if kind_of(value) is None or not isinstance(value, Image | Tensor | Array):
         return UNKNOWN
     if refuses(interp, transform, value):
@@ -330,7 +330,7 @@ def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
     """How many channels the statistics of a Normalize are for."""
     counts = []
     for position, name in enumerate(("mean", "std")):
-        value = transform.argument(position, name, UNKNOWN)
+        value = transform.given(position, name, UNKNOWN)
         items = opened(value)
         match items:
             case int() | float() if not isinstance(items, bool):
@@ -387,7 +387,7 @@ def _image_like(interp: Interpreter, value: Pictured) -> Image:
 
 
 def _converted(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    asked = as_kind(transform.argument(0, "dtype", DType("float32")), DType)
+    asked = as_kind(transform.given(0, "dtype", DType("float32")), DType)
     if isinstance(value, Image):
         return value
     return Tensor(value.spec.with_(dtype=asked.name if asked is not None else None), origin_of(value))
@@ -401,7 +401,7 @@ def _normalized(interp: Interpreter, transform: LibraryObject, value: Pictured) 
 
 
 def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    asked = interp.resolved(transform.argument(0, "size", UNKNOWN))
+    asked = interp.resolved(transform.given(0, "size", UNKNOWN))
     channels, height, width = _extent(interp, value)
     items = opened(asked)
     if isinstance(items, tuple) and len(items) == 2:
@@ -411,7 +411,7 @@ def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> 
     if not isinstance(side, int) or not isinstance(height, int) or not isinstance(width, int):
         square = is_int(side) and height is not None and height == width
         return _like(interp, value, (channels, side, side) if square else (channels, None, None))
-    if transform.argument(2, "max_size") is not None:
+    if transform.given(2, "max_size") is not None:
         return _like(interp, value, (channels, None, None))
     short, long = min(height, width), max(height, width)
     other = int(side * long / short)
@@ -419,13 +419,13 @@ def _resized(interp: Interpreter, transform: LibraryObject, value: Pictured) -> 
 
 
 def _cropped(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    pair = _pair(interp, transform.argument(0, "size", UNKNOWN))
+    pair = _pair(interp, transform.given(0, "size", UNKNOWN))
     channels = _extent(interp, value)[0]
     return _like(interp, value, (channels, *pair) if pair else (channels, None, None))
 
 
 def _gray(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    count = transform.argument(0, "num_output_channels", 1)
+    count = transform.given(0, "num_output_channels", 1)
     channels, height, width = _extent(interp, value)
     if isinstance(value, Tensor) and channels == 1 and not is_v2(transform):
         return value
@@ -433,7 +433,7 @@ def _gray(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Val
 
 
 def _padded(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    padding = interp.resolved(transform.argument(0, "padding", UNKNOWN))
+    padding = interp.resolved(transform.given(0, "padding", UNKNOWN))
     channels, height, width = _extent(interp, value)
     items = opened(padding)
     around: tuple[Any, ...] | None = None
@@ -450,7 +450,7 @@ def _padded(interp: Interpreter, transform: LibraryObject, value: Pictured) -> V
 
 
 def _same(interp: Interpreter, transform: LibraryObject, value: Pictured) -> Value:
-    if transform.argument(99, "expand", False) is not False:
+    if transform.given(99, "expand", False) is not False:
         channels = _extent(interp, value)[0]
         return _like(interp, value, (channels, None, None))
     return value
@@ -538,13 +538,13 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
 
 @models("PIL.Image.new")
 def _new(interp: Interpreter, call: Arguments) -> Value:
-    mode, size = as_kind(call.get(0, "mode"), str), _pair(interp, call.get(1, "size"))
+    mode, size = as_kind(call.given(0, "mode"), str), _pair(interp, call.given(1, "size"))
     return Image(_CHANNELS.get(mode) if mode is not None else None, *(size[::-1] if size else (None, None)))
 
 
 @models("PIL.Image.fromarray")
 def _from_array(interp: Interpreter, call: Arguments) -> Value:
-    array = as_kind(call.get(0, "obj"), Array)
+    array = as_kind(call.given(0, "obj"), Array)
     return _image_like(interp, array) if array is not None else Image()
 
 
@@ -595,13 +595,13 @@ class ImageMethods(Model):
 
     @method
     def convert(self, call: Arguments) -> Value:
-        mode = as_kind(call.get(0, "mode"), str)
+        mode = as_kind(call.given(0, "mode"), str)
         channels = _CHANNELS.get(mode) if mode is not None else None
         return Image(channels, self.value.height, self.value.width)
 
     @method
     def resize(self, call: Arguments) -> Value:
-        size = _pair(self.interp, call.get(0, "size"))
+        size = _pair(self.interp, call.given(0, "size"))
         return Image(self.value.channels, *((size[1], size[0]) if size else (None, None)))
 
     @method

@@ -132,7 +132,7 @@ def _dtype(source: SourceText, misuse: Misuse[object], node: ast.Call, text: str
 
 def _in_sequence(modules: LibraryModule) -> Iterator[Candidate]:
     """``nn.Sequential(*layers)`` instead of ``nn.ModuleList(layers)``."""
-    call = as_kind(modules.site.node, ast.Call) if modules.site is not None else None
+    call = modules.site.call if modules.site is not None else None
     if modules.site is None or modules.type_name != "ModuleList" or call is None or call.keywords:
         return
     edit, source = renamed(modules.site, "Sequential"), modules.site.source

@@ -64,7 +64,7 @@ def _repairs(analysis: Analysis, path: str, node: ast.AST) -> Iterator[Candidate
         return
     owner = parts[0]
     same = analysis.index(path).same(owner)
-    trail = edits.path_to(analysis.tree(path), same) if same is not None else []
+    trail = analysis.trail(path, same) if same is not None else []
     statement = first_of(reversed(trail), ast.stmt)
     if isinstance(statement, ast.Assign | ast.AugAssign):
         target = as_kind(statement.targets[0] if isinstance(statement, ast.Assign) else statement.target, ast.Subscript)

@@ -81,7 +81,7 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
             return
         name, imported = written(analysis, new, use)
         solution = f"{name}({text(analysis, left)}, {text(analysis, right)}){attribute}"
-        around = edits.path_to(analysis.tree(analysis.source.path), call)[-2]
+        around = analysis.trail(analysis.source.path, call)[-2]
         if isinstance(around, ast.Subscript) and literal(around.slice) == 0 or is_attribute(around, "solution"):
             yield replaced(analysis, around, solution, imported)
         elif is_assignment(around) and isinstance(around.targets[0], ast.Tuple):

@@ -40,7 +40,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         calls[call.site.span].append(call)
     told = {fault.cut.site.span for fault in analysis.trace.autograd if fault.cut is not None}
     for span, same in calls.items():
-        if span not in told and all_are([call.get(0, "data") for call in same], Tensor):
+        if span not in told and all_are([call.given(0, "data") for call in same], Tensor):
             yield from _finding(same[0])
 
 

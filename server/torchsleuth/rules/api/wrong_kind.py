@@ -36,7 +36,17 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_name, names_in, nodes_in, plain_name, stores
+from torchsleuth.syntax.forms import (
+    called,
+    is_binary,
+    is_method_call,
+    is_name,
+    names_in,
+    nodes_in,
+    plain_name,
+    stands_on,
+    stores,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.values import Instance, ListValue, Tensor
@@ -263,7 +273,7 @@ def _of_pair(place: _Place) -> Iterator[Finding]:
     loops = [
         part
         for part in analysis.index(source.path).of_type(ast.For)
-        if is_name(part.target, text) and part.lineno <= node.lineno <= (part.end_lineno or 0)
+        if is_name(part.target, text) and stands_on(part, node.lineno)
     ]
     fixes: list[Candidate] = []
     if loops and len(value) == 2:

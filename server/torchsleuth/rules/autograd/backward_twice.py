@@ -43,7 +43,7 @@ from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import every_parameter, is_method_call, is_name, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import every_parameter, is_method_call, is_name, names_in, nodes_in, stands_on, stores
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -89,7 +89,7 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
             yield from _summed(analysis, fault)
             yield from anew
         block = repeated_block(analysis, fault.at)
-        around = edits.path_to(analysis.tree(fault.at.span.path), block)[-2:-1]
+        around = analysis.trail(fault.at.span.path, block)[-2:-1]
         before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
         yield from stored_without_graph(fault, [part for part in before if part.lineno < first.span.start.line])
         if _has_own_path(fault):
@@ -104,7 +104,7 @@ def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:
         place = place_in(step.site, fault.at.scene.function)
         if place is None or not isinstance(step.subject, LibraryObject):
             continue
-        inside = isinstance(block, ast.Module) or block.lineno <= place.span.start.line <= (block.end_lineno or 0)
+        inside = isinstance(block, ast.Module) or stands_on(block, place.span.start.line)
         if inside and any(id(part) in reached for part in trained_parts(step.subject)):
             return True
     return False
@@ -125,7 +125,7 @@ def _has_own_path(fault: AutogradFault) -> bool:
 def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
     """The value that is computed in front of the loop, or passed to the function around it, detached there."""
     path, block = fault.at.span.path, repeated_block(analysis, fault.at)
-    source, trail = analysis.source_of(path), edits.path_to(analysis.tree(path), block)
+    source, trail = analysis.source_of(path), analysis.trail(path, block)
     around: list[ast.stmt] = getattr(trail[-2], "body", []) if len(trail) > 1 else []
     above = [part for part in around if part.lineno < block.lineno] if isinstance(block, ast.stmt) else []
     for name, listed in fault.carried:
@@ -178,7 +178,7 @@ def _computed_anew(analysis: Analysis, fault: AutogradFault) -> Iterator[Candida
     """Moves a computation into the loop or the function that calls backward(), in front of which it stands."""
     path = fault.at.span.path
     source, block = analysis.source_of(path), repeated_block(analysis, fault.at)
-    trail = edits.path_to(analysis.tree(path), block)
+    trail = analysis.trail(path, block)
     if fault.node is None or not isinstance(block, ast.For | ast.While | ast.FunctionDef) or len(trail) < 2:
         return
     around: list[ast.stmt] = getattr(trail[-2], "body", [])
@@ -225,7 +225,7 @@ def _summed(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
         return
     for event in (*analysis.events("step"), *analysis.events("zero_grad")):
         place = place_in(event.site, fault.at.scene.function)
-        if place is not None and loop.lineno <= place.span.start.line <= (loop.end_lineno or 0):
+        if place is not None and stands_on(loop, place.span.start.line):
             return
     name = free_name(analysis, path, "total_loss")
     added, sent = f"{name} = {name} + {source.segment(call.func.value)}", f"{name}.backward()"
@@ -317,7 +317,7 @@ def _detached(analysis: Analysis, name: str, first: Site, second: Site) -> Itera
 def _scope(tree: ast.Module, site: Site) -> ast.AST:
     """The function that a place is in."""
     line = site.span.start.line
-    around = [node for node in nodes_in(tree, ast.FunctionDef) if node.lineno <= line <= (node.end_lineno or 0)]
+    around = [node for node in nodes_in(tree, ast.FunctionDef) if stands_on(node, line)]
     return max(around, key=lambda node: node.lineno, default=tree)
 
 

@@ -335,7 +335,7 @@ def _soft(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     yield Candidate(message("fix.replace", old=whole, new=operand), (edits.replace(source, node, operand),), safe=False)
     title = message("fix.straight_through")
     statement = statement_of(analysis, site)
-    around = edits.path_to(analysis.tree(site.span.path), node)
+    around = analysis.trail(site.span.path, node)
     if statement is None or any_are(around[around.index(statement) :], *_LATER):
         return
     apart = contains(soft, ast.Call)

@@ -62,7 +62,7 @@ def _is_told(analysis: Analysis, point: LoopPoint) -> bool:
 def _shuffles(sampler: object) -> bool:
     if not is_object_named(sampler, "DistributedSampler"):
         return False
-    return sampler.argument(3, "shuffle", True) is True
+    return sampler.given(3, "shuffle", True) is True
 
 
 def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint, event: Event) -> Finding:

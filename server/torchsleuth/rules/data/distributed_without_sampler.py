@@ -51,11 +51,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     trained = {point.span for event in analysis.events("backward") for point in event.loops if point.over_loader}
     for call in analysis.calls.get(_LOADER, ()):
-        if call.site.span in reported or call.get(2, "shuffle", False) is not True or not trained:
+        if call.site.span in reported or call.given(2, "shuffle", False) is not True or not trained:
             continue
-        if any(call.get(position, name) is not None for position, name in ((3, "sampler"), (4, "batch_sampler"))):
+        if any(call.given(position, name) is not None for position, name in ((3, "sampler"), (4, "batch_sampler"))):
             continue
-        made = getattr(call.get(0, "dataset"), "site", None)
+        made = getattr(call.given(0, "dataset"), "site", None)
         if made is not None and "rank" in ast.unparse(made.node):
             continue
         reported.add(call.site.span)

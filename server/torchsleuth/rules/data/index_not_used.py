@@ -47,7 +47,7 @@ _HELD = (Tensor, Array, ListValue, str, int, float)
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[int] = set()
     for call in analysis.calls.get("torch.utils.data.DataLoader", ()):
-        dataset, _ = below_subsets(call.get(0, "dataset"))
+        dataset, _ = below_subsets(call.given(0, "dataset"))
         if not isinstance(dataset, Instance) or dataset.cls.opaque or id(dataset.cls.node) in seen:
             continue
         seen.add(id(dataset.cls.node))

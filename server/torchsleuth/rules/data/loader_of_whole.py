@@ -62,7 +62,7 @@ def _unused(analysis: Analysis) -> Iterator[Finding]:
     loaders = [call for call in analysis.calls.get(_LOADER, ()) if isinstance(_named(call), ast.Name)]
     for first, second in combinations(loaders, 2):
         one, other, path = _named(first), _named(second), first.site.span.path
-        same = first.get(0, "dataset") is second.get(0, "dataset") and path == second.site.span.path
+        same = first.given(0, "dataset") is second.given(0, "dataset") and path == second.site.span.path
         if not same or one is None or other is None or first.site.span == second.site.span:
             continue
         scope = _scope(analysis, path, other)
@@ -148,16 +148,18 @@ def _part(call: LibraryCall, written: ast.Attribute) -> LibraryObject | None:
         owner = scene.instance()
         value = owner.slots.get(written.value.attr) if owner is not None else None
     is_part = isinstance(value, LibraryObject) and value.path.endswith(".Subset")
-    return value if is_part and isinstance(value, LibraryObject) and _dataset(value) is call.get(0, "dataset") else None
+    return (
+        value if is_part and isinstance(value, LibraryObject) and _dataset(value) is call.given(0, "dataset") else None
+    )
 
 
 def _dataset(part: LibraryObject) -> Value:
-    return part.slots.get("dataset", part.argument(0, "dataset"))
+    return part.slots.get("dataset", part.given(0, "dataset"))
 
 
 def _is_of(loader: LibraryCall, part: LibraryObject, whole: Value) -> bool:
     """Whether a loader goes through another part of the same data set, or through the whole by way of another part."""
-    given = loader.get(0, "dataset")
+    given = loader.given(0, "dataset")
     if isinstance(given, LibraryObject) and given.path.endswith(".Subset"):
         return given is not part and _dataset(given) is whole
     written = _written(loader)
@@ -170,11 +172,11 @@ def _overlapping(analysis: Analysis) -> Iterator[Finding]:
     parts = [
         (call, part)
         for call in analysis.calls_at_places(_LOADER)
-        for part in of_kind([call.get(0, "dataset")], LibraryObject)
+        for part in of_kind([call.given(0, "dataset")], LibraryObject)
         if part.path.endswith(".Subset") and part.site is not None
     ]
     for (trained, one), (measured, other) in permutations(parts, 2):
-        shuffles = [call.get(2, "shuffle", False) is True for call in (trained, measured)]
+        shuffles = [call.given(2, "shuffle", False) is True for call in (trained, measured)]
         if (
             shuffles == [True, False]
             and _dataset(one) is _dataset(other)
@@ -189,7 +191,7 @@ def _overlapping(analysis: Analysis) -> Iterator[Finding]:
 
 def _indices(part: LibraryObject) -> frozenset[int]:
     """The samples of a part, none where they are not all known."""
-    items = as_kind(items_of(part.argument(1, "indices")), tuple)
+    items = as_kind(items_of(part.given(1, "indices")), tuple)
     return frozenset(items) if items is not None and all_are(items, int) else frozenset()
 
 

@@ -101,11 +101,11 @@ def _parts(call: ast.Call) -> list[ast.expr]:
 def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
     """Statistics of values from 0 to 255, behind ToTensor, which gives those from 0 to 1."""
     for call in analysis.calls_at_places("transforms.Compose"):
-        made = of_kind(items_of(call.get(0, "transforms")) or (), LibraryObject)
+        made = of_kind(items_of(call.given(0, "transforms")) or (), LibraryObject)
         kinds = [one.type_name for one in made]
         for one in made[kinds.index("ToTensor") + 1 :] if "ToTensor" in kinds else ():
-            means = items_of(one.argument(0, "mean")) if one.type_name == "Normalize" else None
-            node = as_kind(one.site.node, ast.Call) if one.site is not None else None
+            means = items_of(one.given(0, "mean")) if one.type_name == "Normalize" else None
+            node = one.site.call if one.site is not None else None
             large = means and all(isinstance(mean, int | float) and mean > 2 for mean in means)
             if one.site is not None and node is not None and means and large:
                 source = one.site.source
@@ -132,7 +132,7 @@ def _repairs(analysis: Analysis, fault: DataFault, transform: LibraryObject, cha
         return
     source = analysis.source_of(path)
     yield from _cut(source, node)
-    means = [_mean(transform.argument(position, name)) for position, name in enumerate(("mean", "std"))]
+    means = [_mean(transform.given(position, name)) for position, name in enumerate(("mean", "std"))]
     written = [_written(node, position, name) for position, name in enumerate(("mean", "std"))]
     changes = tuple(
         edits.replace(source, part, f"({value},)") for part, value in zip(written, means) if part is not None and value

@@ -62,7 +62,7 @@ def _draws_again(analysis: Analysis, loader: LibraryObject) -> bool:
     """Whether random numbers may be drawn once more as they were: then two passes may have one order."""
     seeded = sum(len(calls) for path, calls in analysis.calls.items() if path in _SEEDS or path.endswith(_SEEDING))
     restored = any(path.endswith(("set_rng_state", "fork_rng", "set_state")) for path in analysis.calls)
-    return restored or seeded > 1 or loader.argument(10, "generator") is not None
+    return restored or seeded > 1 or loader.given(10, "generator") is not None
 
 
 def _is_predicted(tensor: Tensor) -> bool:
@@ -91,7 +91,7 @@ def _apart(predicted: Tensor, labels: Tensor) -> tuple[str, Rows] | None:
 
 def _stored(loader: LibraryObject) -> Iterator[Value]:
     """The tensors or arrays that the data set of a loader has its samples of."""
-    dataset = loader.argument(0, "dataset")
+    dataset = loader.given(0, "dataset")
     match dataset:
         case LibraryObject() if dataset.type_name == "TensorDataset":
             yield from dataset.args

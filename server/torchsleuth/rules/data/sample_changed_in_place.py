@@ -54,10 +54,10 @@ _LOADER = "torch.utils.data.DataLoader"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     for call in analysis.calls.get(_LOADER, ()):
-        dataset = call.get(0, "dataset")
+        dataset = call.given(0, "dataset")
         while isinstance(dataset, LibraryObject) and dataset.path.endswith(".Subset"):
-            dataset = dataset.slots.get("dataset", dataset.argument(0, "dataset"))
-        if not isinstance(dataset, Instance) or call.get(5, "num_workers", 0) != 0:
+            dataset = dataset.slots.get("dataset", dataset.given(0, "dataset"))
+        if not isinstance(dataset, Instance) or call.given(5, "num_workers", 0) != 0:
             continue
         tree = analysis.index(dataset.cls.path)
         owner = tree.same(dataset.cls.node)

@@ -74,9 +74,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _none_for_errors(analysis: Analysis, seen: set[int]) -> Iterator[Finding]:
     """A ``__getitem__`` that returns None where something raises, for a loader that makes its batches by default."""
     for _, loader, _ in constructions(analysis):
-        dataset = as_kind(below_subsets(loader.argument(0, "dataset"))[0], Instance)
-        batched = loader.argument(1, "batch_size", 1) is not None and "batch_sampler" not in loader.kwargs
-        if dataset is None or not batched or loader.argument(6, "collate_fn", None) is not None:
+        dataset = as_kind(below_subsets(loader.given(0, "dataset"))[0], Instance)
+        batched = loader.given(1, "batch_size", 1) is not None and "batch_sampler" not in loader.kwargs
+        if dataset is None or not batched or loader.given(6, "collate_fn", None) is not None:
             continue
         method = as_kind(dataset.cls.slots.get("__getitem__"), Function)
         handlers = nodes_in(method.node, ast.ExceptHandler) if method is not None else ()
@@ -227,7 +227,7 @@ def _is_always_none(fault: DataFault, place: object) -> bool:
 
 def _is_unpacked(analysis: Analysis, fault: DataFault, count: int) -> bool:
     """Whether the loop over the loader gives as many names to a batch: ``for atoms, energy in loader``."""
-    trail = edits.path_to(analysis.tree(fault.at.span.path), fault.at.node) if fault.at.node is not None else []
+    trail = analysis.trail(fault.at.span.path, fault.at.node) if fault.at.node is not None else []
     loop = first_of(reversed(trail), ast.For)
     return loop is not None and any(
         len(part.elts) == count and not any_are(part.elts, ast.Tuple) for part in nodes_in(loop.target, ast.Tuple)

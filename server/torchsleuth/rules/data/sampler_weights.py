@@ -54,11 +54,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _each_once(analysis: Analysis) -> Iterator[Finding]:
     """Samplers that draw every sample: the weights decide in which order, and nothing else."""
     for call in analysis.calls_at_places(_SAMPLER):
-        weights, drawn = call.get(0, "weights"), call.get(1, "num_samples")
+        weights, drawn = call.given(0, "weights"), call.given(1, "num_samples")
         written = argument_of(call.site.call, 2, "replacement") if call.site.call is not None else None
         shape = shape_of(weights)
         count = shape[0] if shape else len(items_of(weights) or ())
-        if written is not None and call.get(2, "replacement") is False and is_int(drawn) and same(count, drawn):
+        if written is not None and call.given(2, "replacement") is False and is_int(drawn) and same(count, drawn):
             fix = replaced(call.site, written, "True")
             yield Finding(call.site.span, message("data.weights.once", count=drawn), (), (fix,))
 

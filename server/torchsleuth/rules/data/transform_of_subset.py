@@ -80,10 +80,10 @@ def _is_read(analysis: Analysis, one: SubsetSet) -> bool:
 def _is_shared(analysis: Analysis, one: SubsetSet) -> bool:
     """Whether another part of the same data set is handed to a loader."""
     loaders = analysis.calls.get("torch.utils.data.DataLoader", ())
-    given = [call.get(0, "dataset") for call in loaders]
+    given = [call.given(0, "dataset") for call in loaders]
     others = [part for part in of_kind(given, LibraryObject) if part is not one.subset]
     return any(
-        part.path.endswith(".Subset") and part.slots.get("dataset", part.argument(0, "dataset")) is one.dataset
+        part.path.endswith(".Subset") and part.slots.get("dataset", part.given(0, "dataset")) is one.dataset
         for part in others
     )
 

@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield _finding(analysis, conflict)
     seen: set[Span] = set()
     for call in analysis.trace.calls:
-        lengths = as_kind(call.get(1, "lengths"), Tensor) if call.path == _PACKS else None
+        lengths = as_kind(call.given(1, "lengths"), Tensor) if call.path == _PACKS else None
         if lengths is not None and call.site.span not in seen:
             device = lengths.spec.device
             if device is not None and device != CPU and device.kind != "meta":

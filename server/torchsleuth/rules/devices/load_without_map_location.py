@@ -52,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _loads(analysis: Analysis) -> Iterator[tuple[Span, ast.Call, Scene | None]]:
     """The calls that the analysis saw, and those of the document that it did not reach."""
     for call in analysis.calls.get("torch.load", ()):
-        if call.site.call is not None and call.get(1, "map_location") is None:
+        if call.site.call is not None and call.given(1, "map_location") is None:
             yield call.site.span, call.site.call, call.site.scene
     for _, node in calls(analysis, "torch.load"):
         yield analysis.source.span(node), node, None

@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _converted(call: LibraryCall) -> Iterator[tuple[Tensor, ast.expr | None]]:
     """The tensors that a call turns into arrays, with their expressions."""
     node = call.site.call
-    if call.path == "Tensor.numpy" and isinstance(call.receiver, Tensor) and call.get(0, "force", False) is False:
+    if call.path == "Tensor.numpy" and isinstance(call.receiver, Tensor) and call.given(0, "force", False) is False:
         function = as_kind(node.func, ast.Attribute) if node is not None else None
         yield call.receiver, function.value if function is not None else None
     elif call.path.startswith(_LIBRARIES) and node is not None:

@@ -31,7 +31,7 @@ def losses(analysis: Analysis, paths: tuple[str, ...]) -> Iterator[tuple[Operati
     for operation in analysis.trace.operations:
         if operation.target not in paths:
             continue
-        scores: Value = operation.args[0] if operation.args else operation.kwargs.get("input")
+        scores: Value = operation.given(0, "input")
         start = operation.site.span.start
         key = (operation.site.span.path, start.line, start.column)
         if isinstance(scores, Tensor) and key not in seen:

@@ -69,15 +69,8 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 
 def argument_node(module: LibraryModule, position: int, name: str) -> ast.expr | None:
     """The expression of a constructor argument as written."""
-    call = as_kind(module.site.node, ast.Call) if module.site is not None else None
+    call = module.site.call if module.site is not None else None
     return argument_of(call, position, name) if call is not None else None
-
-
-def given_argument(module: LibraryModule, position: int, name: str) -> object:
-    """The value of a constructor argument, None where it is not given."""
-    if name in module.kwargs:
-        return module.kwargs[name]
-    return module.args[position] if position < len(module.args) else None
 
 
 def change_argument(
@@ -88,9 +81,9 @@ def change_argument(
     node = argument_node(module, position, name)
     if node is None or module.site is None:
         return
-    if given_argument(module, position, name) == wanted:
+    if module.given(position, name) == wanted:
         return
-    given = given_argument(module, position, name)
+    given = module.given(position, name)
     for term in _terms(node):
         held = _constant(term, module.site.scene)
         if term is node:
@@ -105,12 +98,12 @@ def change_argument(
         old = source.segment(node)
         names = list(names_for(frame, wanted, node)) if not isinstance(node, ast.Constant) else []
         names += _entries(node, frame, wanted)
-        names += [source.segment(part) for part in _part_of(node, given_argument(module, position, name), wanted)]
+        names += [source.segment(part) for part in _part_of(node, module.given(position, name), wanted)]
         if step == 0:
             names += _of_predecessor(analysis, module, name)
             names += _sums(module, node, wanted)
-        names += _renumbered(given_argument(module, position, name), node, frame, wanted)
-        names += resized_texts(given_argument(module, position, name), node, frame, wanted)
+        names += _renumbered(module.given(position, name), node, frame, wanted)
+        names += resized_texts(module.given(position, name), node, frame, wanted)
         outer = passed_for(node, frame)
         yield from _carried(analysis, node, frame)
         yield from _reversed(analysis, node, frame)
@@ -128,7 +121,7 @@ def change_argument(
             yield from _growing(analysis, node, frame, wanted - given)
         if outer is None:
             yield from numbers
-            given = given_argument(module, position, name)
+            given = module.given(position, name)
             if isinstance(node, ast.Name) and isinstance(given, int):
                 yield from _widened(analysis, node, frame, wanted - given)
             return
@@ -137,7 +130,7 @@ def change_argument(
 
 def _is_of_loop(analysis: Analysis, node: ast.expr, frame: Scene) -> bool:
     """Whether a variable has another value in each round of a loop or comprehension around."""
-    around = edits.path_to(analysis.tree(frame.path), node)
+    around = analysis.trail(frame.path, node)
     loops = [
         *of_kind(around, ast.For, ast.AsyncFor),
         *(one for part in around for one in getattr(part, "generators", ())),
@@ -147,7 +140,7 @@ def _is_of_loop(analysis: Analysis, node: ast.expr, frame: Scene) -> bool:
 
 def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:
     """A layer that a loop builds, where no round tells the next one what it gives: ``channels = width`` at its end."""
-    around = edits.path_to(analysis.tree(frame.path), node)
+    around = analysis.trail(frame.path, node)
     loops = [part for part in around if isinstance(part, ast.For | ast.AsyncFor | ast.ListComp | ast.GeneratorExp)]
     call = next((part for part in of_kind(reversed(around), ast.Call) if node in given_to(part)), None)
     loop = as_kind(loops[-1], ast.For) if loops else None
@@ -165,7 +158,7 @@ def _carried(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candi
 def _reversed(analysis: Analysis, node: ast.expr, frame: Scene) -> Iterator[Candidate]:
     """A layer that a loop over a list of widths builds, such as those of a decoder, of the list from its end:
     ``build(widths[::-1])``."""
-    around = edits.path_to(analysis.tree(frame.path), node)
+    around = analysis.trail(frame.path, node)
     loops = [part for part in around if isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp)]
     over = [part.iter if isinstance(part, ast.For) else part.generators[0].iter for part in loops]
     indexed = [part.value for part in nodes_in(node, ast.Subscript)] if loops else []
@@ -219,7 +212,7 @@ def _entries(node: ast.expr, frame: Scene, wanted: int) -> Iterator[str]:
 def _growing(analysis: Analysis, node: ast.expr, frame: Scene, more: int) -> Iterator[Candidate]:
     """A size that grows from one round of a loop to the next, where what is joined to the input is forgotten:
     ``channels += growth`` behind the layer, or ``channels + i * growth`` for it."""
-    around = edits.path_to(analysis.tree(frame.path), node)
+    around = analysis.trail(frame.path, node)
     inside = max((place for place, part in enumerate(around) if isinstance(part, _SCOPES)), default=0)
     source, amounts = analysis.source_of(frame.path), [*names_for(frame, more, node), str(more)]
     text, title = source.segment(node), "fix.insert"
@@ -331,7 +324,7 @@ def _widened(analysis: Analysis, node: ast.Name, frame: Scene, missing: int) -> 
 def _sums(module: LibraryModule, node: ast.expr, wanted: int) -> Iterator[str]:
     """The wanted size out of what the constructor's other arguments are called: ``skip``, ``deep + skip``, ``2 * deep``.
     Their values are those at the time of the call, also in a loop."""
-    call = as_kind(module.site.node, ast.Call) if module.site is not None else None
+    call = module.site.call if module.site is not None else None
     if call is None or isinstance(node, ast.Constant):
         return
     named: dict[str, int] = {}
@@ -652,7 +645,7 @@ def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
         return _default(node.attr, frame)
     if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
         return None
-    call = as_kind(owner.site.node, ast.Call) if owner.site is not None else None
+    call = owner.site.call if owner.site is not None else None
     if call is not None and owner.site is not None and owner.site.scene.path == frame.path:
         for keyword in call.keywords:
             if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):

@@ -8,7 +8,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.rules.evidence.describe import argument_nodes
 from torchsleuth.rules.evidence.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_name, is_reference, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import is_name, is_reference, names_in, nodes_in, stands_on, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -125,9 +125,7 @@ def binding_loop(analysis: Analysis, source: SourceText, name: ast.Name) -> ast.
     """The loop around a use that binds the name and does not rebind it before the use."""
     tree = analysis.tree(source.path)
     loops = [
-        node
-        for node in nodes_in(tree, ast.For)
-        if node.lineno <= name.lineno <= (node.end_lineno or node.lineno) and name.id in names_in(node.target)
+        node for node in nodes_in(tree, ast.For) if stands_on(node, name.lineno) and name.id in names_in(node.target)
     ]
     if not loops:
         return None

@@ -30,6 +30,7 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     returned_by,
+    stands_on,
     stores,
 )
 from torchsleuth.syntax.text import SourceText
@@ -292,14 +293,14 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     source, call = site.source, analysis.index(site.span.path).same(site.node)
     if not is_method_call(call, "argmax"):
         return
-    operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    operations = analysis.operations_at(site.span)
     method = bool(operations) and operations[0].target.startswith("Tensor.")
     operand = call.func.value if method else call.args[0] if call.args else None
     arguments = ([*call.args] if method else call.args[1:]) + [
         word.value for word in call.keywords if word.arg == "dim"
     ]
     outer: ast.AST | None = None
-    for part in reversed(edits.path_to(analysis.tree(site.span.path), call)[:-1]):
+    for part in reversed(analysis.trail(site.span.path, call)[:-1]):
         function = callee(part)
         name = last_word(function)
         if name in ("one_hot", "float", "to", "type_as"):
@@ -314,7 +315,7 @@ def soft_one_hot(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 def soft_membership(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """The probability ``p[:, c]`` for ``(p == c).float()``, where `p` is an argmax that is only compared with classes."""
     source, call = site.source, analysis.index(site.span.path).same(site.node)
-    found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    found = analysis.operations_at(site.span)
     if not is_method_call(call, "argmax") or not found:
         return
     dim = (*found[0].args[1:], found[0].kwargs.get("dim"))[0]
@@ -350,7 +351,7 @@ def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[a
     method = parents.get(compared)
     whole = as_kind(parents.get(method), ast.Call) if is_attribute(method, "float") else None
     span = source.span(compared)
-    found = [operation for operation in analysis.trace.operations if operation.site.span == span]
+    found = analysis.operations_at(span)
     numbers = [part for operation in found for part in operation.args if not isinstance(part, Tensor)]
     plain = bool(found) and len(numbers) == len(found) and all_are(numbers, int)
     return (whole, number) if whole is not None and plain else None
@@ -358,7 +359,7 @@ def _membership(analysis: Analysis, source: SourceText, use: ast.AST) -> tuple[a
 
 def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``q = z + (q - z).detach()`` where the nearest entry `q` of a table is looked up for `z`, put in before the result."""
-    found = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    found = analysis.operations_at(site.span)
     chosen, given = site.call, found[0].args[:1] if found else ()
     # The result is bound after the look-up: what counts are the names at the return, where the frame has ended.
     source, frame = site.source, site.frame
@@ -383,7 +384,7 @@ def past_lookup(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 def _soft_argmax(analysis: Analysis, site: Site) -> Iterator[Candidate]:
     """``(x.softmax(dim=1) * torch.arange(10)).sum(dim=1)`` for ``x.argmax(dim=1)``."""
     call, source, torch = site.node, site.source, torch_name(site)
-    operations = [operation for operation in analysis.trace.operations if operation.site.span == site.span]
+    operations = analysis.operations_at(site.span)
     if not is_method_call(call) or not operations or torch is None:
         return
     operand = call.func.value if operations[0].target.startswith("Tensor.") else call.args[0]
@@ -415,7 +416,7 @@ def _unfrozen(analysis: Analysis, site: Site) -> Iterator[Candidate]:
 
 def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) -> Iterator[Candidate]:
     """The loop over ``model.parameters()`` in front of ``model.fc = …``, below what makes the model."""
-    trail = of_kind(edits.path_to(analysis.tree(source.path), statement), ast.stmt)
+    trail = of_kind(analysis.trail(source.path, statement), ast.stmt)
     whole = next((part for part in of_kind(reversed(trail), ast.For) if part.body == [statement]), statement)
     block = next((one for one in blocks_of(analysis.tree(source.path)) if whole in one), [whole])
     before = block[: block.index(whole)]
@@ -482,7 +483,7 @@ def _recorded(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
 def _switched_on(analysis: Analysis, mode: Site) -> Iterator[Candidate]:
     """``torch.set_grad_enabled(True)`` at the end of the function that ``torch.set_grad_enabled(False)`` stands in."""
     source, statement = mode.source, statement_of(analysis, mode)
-    trail = edits.path_to(analysis.tree(mode.span.path), statement) if statement is not None else []
+    trail = analysis.trail(mode.span.path, statement) if statement is not None else []
     block = as_kind(trail[-2], ast.FunctionDef) if len(trail) > 1 else None
     if block is None or mode.call is None:
         return
@@ -563,7 +564,7 @@ def _is_made_within(fault: AutogradFault, scope: ast.stmt | ast.Module) -> bool:
     place = place_in(fault.node.site, fault.at.scene.function) if fault.node is not None else None
     if place is None or place.span.path != fault.at.span.path or isinstance(scope, ast.Module):
         return place is not None
-    return scope.lineno <= place.span.start.line <= (scope.end_lineno or 0)
+    return stands_on(scope, place.span.start.line)
 
 
 def _targets(statement: ast.AugAssign, name: str) -> bool:
@@ -603,7 +604,7 @@ def last_assignment(analysis: Analysis, name: ast.expr, site: Site) -> ast.expr 
     statement = statement_of(analysis, site)
     if not isinstance(name, ast.Name) or statement is None:
         return None
-    trail = edits.path_to(analysis.tree(site.span.path), statement)
+    trail = analysis.trail(site.span.path, statement)
     found: ast.expr | None = None
     for block in trail:
         for part in of_kind(getattr(block, "body", []) if not isinstance(block, ast.Lambda) else (), ast.Assign):

@@ -33,7 +33,7 @@ def below_subsets(dataset: Value) -> tuple[Value, int]:
     """The dataset below any Subset, and how many there are above it."""
     above = 0
     while is_object_named(dataset, "Subset"):
-        dataset, above = dataset.argument(0, "dataset"), above + 1
+        dataset, above = dataset.given(0, "dataset"), above + 1
     return dataset, above
 
 

@@ -26,6 +26,7 @@ from torchsleuth.syntax.forms import (
     is_name,
     is_reference,
     names_in,
+    stands_on,
     stores,
 )
 from torchsleuth.syntax.trees import index
@@ -188,7 +189,7 @@ def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
     statement = statement_of(analysis, event.site)
     if statement is None:
         return None
-    trail = edits.path_to(analysis.tree(path), statement)
+    trail = analysis.trail(path, statement)
     busy = [
         e.site.span.start.line
         for e in analysis.trace.events
@@ -200,7 +201,7 @@ def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
             case ast.FunctionDef() | ast.ClassDef() | ast.Module():
                 break
             case ast.With() | ast.For() | ast.While() | ast.If():
-                if any(part.lineno <= line <= (part.end_lineno or 0) for line in busy):
+                if any(stands_on(part, line) for line in busy):
                     break
                 if isinstance(part, ast.With | ast.For):
                     best = part
@@ -281,7 +282,7 @@ def recurs(analysis: Analysis, event: Event) -> bool:
         statement = statement_of(analysis, site)
         if statement is None:
             return False
-        for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)):
+        for part in reversed(analysis.trail(site.span.path, statement)):
             if isinstance(part, ast.For | ast.While):
                 site = None
                 break

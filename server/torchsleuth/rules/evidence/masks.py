@@ -12,7 +12,6 @@ from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, first_of
-from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_assignment, is_name, is_unary, nodes_in, targets_of
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_number
@@ -122,7 +121,7 @@ class Masks:
         shape = ones.spec.shape
         if ones.identity in self._written or shape is None or len(shape) < 2:
             return None
-        diagonal = as_kind(operation.argument(1, "diagonal", 0), int)
+        diagonal = as_kind(operation.given(1, "diagonal", 0), int)
         if diagonal is None or diagonal not in (-1, 0, 1) or dims.equal(shape[-1], shape[-2]) is not True:
             return None
         return _order(origin, name == "triu", diagonal)
@@ -209,7 +208,7 @@ class Masks:
 
     def _statement(self, origin: Origin) -> tuple[ast.AST | None, ast.AST]:
         path = origin.site.span.path
-        trail = edits.path_to(self._analysis.tree(path), origin.site.node)
+        trail = self._analysis.trail(path, origin.site.node)
         function = first_of(reversed(trail), ast.FunctionDef) or self._analysis.tree(path)
         return first_of(reversed(trail), ast.stmt), function
 

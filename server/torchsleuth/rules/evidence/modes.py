@@ -84,7 +84,7 @@ def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]
     instances = {id(part): part for part in of_kind(parts, Instance)}
     dropouts = [path for path in analysis.calls if path.startswith(_FUNCTIONAL) and "dropout" in path]
     for call in (call for path in dropouts for call in analysis.calls[path]):
-        if call.get(1, "p", 0.5) != 0:
+        if call.given(1, "p", 0.5) != 0:
             owner = instances.get(id(call.site.scene.instance()))
             if owner is not None and _asks_for_mode(call.site.node):
                 yield ModeDependent(call.name, call.site, owner.state["training"])
@@ -107,7 +107,7 @@ def _switched(module: LibraryModule) -> bool:
         return False
     if "Norm" in name:
         return module.kwargs.get("track_running_stats") is not False
-    return module.kwargs.get("p", module.args[0] if module.args else None) != 0
+    return module.given(0, "p", None) != 0
 
 
 def _asks_for_mode(node: ast.AST) -> bool:

@@ -29,6 +29,7 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     parts_of_tuple,
+    stands_on,
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Shape, Way, fitting, same, same_shape
@@ -567,7 +568,7 @@ def _names_above(frame: Scene, before: ast.AST) -> list[str]:
         for statement in body:
             if statement.lineno > line:
                 break
-            around = statement.lineno <= line <= (statement.end_lineno or 0)
+            around = stands_on(statement, line)
             targets: list[ast.expr] = []
             match statement:
                 case ast.Assign() if not around:

@@ -100,7 +100,7 @@ def last_step(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     (source, before), site = found, failure.operation.module.site
     package = package_name(site, "torch.nn")
     first = any(part.arg == "batch_first" and ast.unparse(part.value) == "True" for part in before.keywords)
-    outer = edits.path_to(analysis.tree(source.path), before)
+    outer = analysis.trail(source.path, before)
     statement = first_of(outer, ast.stmt)
     if package is None or statement is None or getattr(statement, "decorator_list", []):
         return

@@ -69,7 +69,7 @@ def _chain(analysis: Analysis, at: Site) -> _Chain:
     statement = statement_of(analysis, at)
     if statement is None:
         return _Chain(())
-    trail = edits.path_to(analysis.tree(at.span.path), statement)
+    trail = analysis.trail(at.span.path, statement)
     before: list[ast.Assign] = []
     for block in trail:
         for part in of_kind(getattr(block, "body", []) if isinstance(block, ast.stmt | ast.Module) else (), ast.Assign):

@@ -26,6 +26,7 @@ from torchsleuth.syntax.forms import (
     last_word,
     names_in,
     nodes_in,
+    stands_on,
     stores,
 )
 from torchsleuth.tensors import dims
@@ -40,7 +41,7 @@ def every_kth(analysis: Analysis, step: Event) -> tuple[ast.expr, Site] | None:
     site: Site | None = step.site
     while site is not None:
         statement = statement_of(analysis, site)
-        around = edits.path_to(analysis.tree(site.span.path), statement)[:-1] if statement is not None else []
+        around = analysis.trail(site.span.path, statement)[:-1] if statement is not None else []
         found = _every_kth(analysis, site, statement) if statement is not None else None
         if found is not None:
             return found, site
@@ -50,7 +51,7 @@ def every_kth(analysis: Analysis, step: Event) -> tuple[ast.expr, Site] | None:
 
 def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr | None:
     inner: ast.AST = statement
-    for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)):
+    for part in reversed(analysis.trail(site.span.path, statement)):
         block = next((body for body in own_blocks(part) if inner in body), [])
         skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
         tests = [one.test for one in of_kind(skipping, ast.If)]
@@ -58,7 +59,7 @@ def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr 
             tests.append(part.test)
         found = [node.right for test in tests for node in ast.walk(test) if is_binary(node, ast.Mod)]
         if isinstance(part, ast.If) and inner in part.body:
-            found += _counted(part, edits.path_to(analysis.tree(site.span.path), statement))
+            found += _counted(part, analysis.trail(site.span.path, statement))
         if found:
             return found[0]
         if isinstance(part, ast.For | ast.While | ast.FunctionDef | ast.If):
@@ -103,7 +104,7 @@ def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -
         statement = statement_of(analysis, site)
         if statement is None:
             return False
-        for part in reversed(edits.path_to(analysis.tree(site.span.path), statement)[:-1]):
+        for part in reversed(analysis.trail(site.span.path, statement)[:-1]):
             match part:
                 case ast.If() | ast.While() | ast.Try() | ast.Match():
                     return False
@@ -236,7 +237,7 @@ def holds(scene: Scene, loop: LoopPoint) -> bool:
         return False
     if node is None:
         return scene.caller is None
-    return node.lineno <= loop.span.start.line <= (node.end_lineno or 0)
+    return stands_on(node, loop.span.start.line)
 
 
 def _bound(loop: LoopPoint) -> ast.expr | None:

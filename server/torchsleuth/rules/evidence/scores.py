@@ -22,8 +22,8 @@ _MAX_STEPS = 60
 def dim_of(operation: Operation) -> Value:
     """The `dim` of a softmax, or of another operator that works along one dimension; None where it is not given."""
     if operation.module is not None:
-        return operation.module.argument(0, "dim")
-    return operation.argument(1, "dim")
+        return operation.module.given(0, "dim")
+    return operation.given(1, "dim")
 
 
 def scoring(analysis: Analysis, index: Tensor) -> Operation | None:

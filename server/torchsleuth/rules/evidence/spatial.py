@@ -84,7 +84,7 @@ def _doubled(analysis: Analysis, used: Operand) -> Iterator[Candidate]:
     changes: dict[Edit, LibraryModule] = {}
     for layer in layers_behind(analysis, used.tensor, "ConvTranspose"):
         given = "output_padding" in layer.kwargs or len(layer.args) > 5
-        stride = layer.argument(3, "stride", 1)
+        stride = layer.given(3, "stride", 1)
         if layer.site is not None and layer.site.call is not None and stride == 2 and not given:
             source = layer.site.source
             changes.setdefault(edits.add_argument(source, layer.site.call, "output_padding=1"), layer)
@@ -143,7 +143,7 @@ def _output_padding(layer: LibraryModule, used: Operand, other: Operand) -> Iter
     short = {b - a for a, b in zip(used.shape[2:], other.shape[2:]) if is_number(a) and is_number(b)}
     site = layer.site
     given = "output_padding" in layer.kwargs or len(layer.args) > 5
-    stride = as_kind(layer.argument(3, "stride", 1), int)
+    stride = as_kind(layer.given(3, "stride", 1), int)
     if (
         len(short) == 1
         and stride is not None

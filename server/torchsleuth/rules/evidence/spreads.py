@@ -47,10 +47,10 @@ def not_positive(analysis: Analysis) -> Iterator[Finding]:
     seen: set[tuple[Span, str]] = set()
     for call in analysis.trace.calls:
         wanted = POSITIVE.get(call.name) if call.path.startswith(_DISTRIBUTIONS) else None
-        if wanted is None or call.guarded or call.get(len(call.args), "validate_args") is False:
+        if wanted is None or call.guarded or call.given(len(call.args), "validate_args") is False:
             continue
         for name, position in wanted.items():
-            value = as_kind(call.get(position, name), Tensor)
+            value = as_kind(call.given(position, name), Tensor)
             found = _finding(analysis, call, name, value) if value is not None else None
             if found is not None and (call.site.span, name) not in seen:
                 seen.add((call.site.span, name))
@@ -137,7 +137,7 @@ def _unclamped(analysis: Analysis, value: Tensor) -> Tensor | None:
 
 def _lets_negative(clamp: Operation) -> bool:
     """Whether a clamp is known to let negative numbers pass."""
-    least = clamp.argument(1, "min")
+    least = clamp.given(1, "min")
     return least is None or (isinstance(least, int | float) and least < 0)
 
 
@@ -165,7 +165,7 @@ def _has_bias(analysis: Analysis, layer: Operation | None) -> bool:
     for call in (call for calls in analysis.calls.values() for call in calls if _fills(call)):
         given = as_kind(call.args[0] if call.path.startswith("torch.nn.init.") and call.args else call.receiver, Tensor)
         mine = given is not None and given.owner is module and given.member == "bias"
-        if mine and not call.path.endswith("zero_") and not call.path.endswith("zeros_") and call.get(1, "val") != 0:
+        if mine and not call.path.endswith("zero_") and not call.path.endswith("zeros_") and call.given(1, "val") != 0:
             return True
     return False
 
@@ -263,7 +263,7 @@ def _may_write(call: LibraryCall, value: Tensor) -> bool:
     """Whether a call initialises a tensor; also one that is not known."""
     if not call.path.startswith("torch.nn.init."):
         return False
-    given = call.get(0, "tensor")
+    given = call.given(0, "tensor")
     return given is value or isinstance(given, Parameters) or is_unknown(given)
 
 

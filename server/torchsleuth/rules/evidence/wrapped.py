@@ -45,10 +45,10 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
     if not wraps or _renames(analysis):
         return
     for load in analysis.calls.get("torch.nn.Module.load_state_dict", ()):
-        state = _state(load.get(0, "state_dict"))
+        state = _state(load.given(0, "state_dict"))
         if state is None or state.site is None or load.site.span in seen or load.guarded or not load.certain:
             continue
-        plain = load.get(1, "strict", True) is True and id(load.receiver) not in inside
+        plain = load.given(1, "strict", True) is True and id(load.receiver) not in inside
         wrap = _wrapper(analysis, wraps, state) if plain and not _decides(load.receiver) else None
         if wrap is None:
             continue
@@ -205,7 +205,7 @@ def _is_seen(made: Site, used: Site, name: str | None) -> bool:
 
 
 def _function(analysis: Analysis, path: str, node: ast.AST) -> ast.AST | None:
-    trail = edits.path_to(analysis.tree(path), node)
+    trail = analysis.trail(path, node)
     return first_of(reversed(trail), ast.FunctionDef, ast.AsyncFunctionDef)
 
 

@@ -106,7 +106,7 @@ def _others(used: Operand, samples: int) -> list[dims.Size]:
 
 
 def _dim(choice: Operation) -> Value:
-    given = choice.args[1] if len(choice.args) > 1 else choice.kwargs.get("axis")
+    given = choice.given(1, "axis")
     return choice.kwargs.get("dim", given)
 
 

@@ -30,7 +30,7 @@ from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import losses
 from torchsleuth.rules.evidence.casts import METHODS, born_as, casts
-from torchsleuth.rules.evidence.constructors import argument_node, constructor_related, given_argument
+from torchsleuth.rules.evidence.constructors import argument_node, constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -106,9 +106,7 @@ def _odd_weight(operation: Operation, scores: Tensor) -> Tensor | None:
     """The weights of the classes that a loss of class indices was built with, if they have another floating dtype."""
     module, target = operation.module, operand(operation, 1, "target")
     weight = (
-        as_kind(given_argument(module, 0, "weight"), Tensor)
-        if module is not None and module.slots["dtype"] is None
-        else None
+        as_kind(module.given(0, "weight"), Tensor) if module is not None and module.slots["dtype"] is None else None
     )
     if target is None or target.spec.dtype != "int64" or weight is None:
         return None

@@ -31,7 +31,7 @@ from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_display, is_name, nodes_in, targets_of
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, items_of
+from torchsleuth.values import ClassValue, Instance, ListValue, Scalar, Site, SliceValue, Value, is_of, items_of
 from torchsleuth.values.frames import Scene
 
 CODE = "TS312"
@@ -130,7 +130,7 @@ def _floats(analysis: Analysis) -> Iterator[tuple[Site, str, Value, ast.expr | N
             ):
                 yield call.site, name, value, node
         if call.path == "torch.utils.data.random_split":
-            lengths = call.get(1, "lengths")
+            lengths = call.given(1, "lengths")
             items = as_kind(lengths.items or () if isinstance(lengths, ListValue) else lengths, tuple)
             if items is not None and any(item > 1 for item in of_kind(items, float)):
                 node = _argument(call, 1, "lengths")
@@ -166,7 +166,7 @@ def _integers(call: LibraryCall) -> Iterator[tuple[str, Value, ast.expr | None]]
         return
     for index, parameter in enumerate(parameters):
         if parameter:
-            yield from _elements(parameter, call.get(index, parameter), _argument(call, index, parameter))
+            yield from _elements(parameter, call.given(index, parameter), _argument(call, index, parameter))
 
 
 def _argument(call: LibraryCall, position: int | None, name: str) -> ast.expr | None:
@@ -184,7 +184,7 @@ def _elements(name: str, value: Value, node: ast.expr | None) -> Iterator[tuple[
 
 
 def _is_float(value: Value) -> bool:
-    return isinstance(value, float) or value == Scalar("float")
+    return is_of(value, float)
 
 
 def _supposed(value: Value, site: Site) -> bool:

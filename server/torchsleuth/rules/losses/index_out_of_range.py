@@ -30,7 +30,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.classes import DEFAULT_IGNORED, held, ignored_by, is_entropy
-from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related, given_argument
+from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -125,7 +125,7 @@ def _lookup(operation: Operation) -> Lookup | None:
     name = operation.name
     if name == "one_hot":
         used = operand(operation, 0, "tensor", "input")
-        count = as_kind(operation.argument(1, "num_classes", -1), int)
+        count = as_kind(operation.given(1, "num_classes", -1), int)
         return Lookup(used, count, "one_hot") if used is not None and count is not None and count > 0 else None
     if name in ("gather", "index_select", "take_along_dim"):
         return _picked(operation)
@@ -141,7 +141,7 @@ def _lookup(operation: Operation) -> Lookup | None:
 
 def _rows(operation: Operation) -> int | None:
     if operation.module is not None:
-        size = given_argument(operation.module, 0, "num_embeddings")
+        size = operation.module.given(0, "num_embeddings")
         return as_kind(size, int)
     weight = operand(operation, 1, "weight")
     rows = weight.spec.shape[0] if weight is not None and weight.spec.shape else None
@@ -150,7 +150,7 @@ def _rows(operation: Operation) -> int | None:
 
 def _picked(operation: Operation) -> Lookup | None:
     table, index = operand(operation, 0, "input"), operand(operation, 2, "index", "indices")
-    dim: Value = operation.argument(1, "dim")
+    dim: Value = operation.given(1, "dim")
     shape = table.spec.shape if table is not None else None
     if index is None or not shape or not is_number(dim) or not is_index(dim, shape):
         return None
@@ -342,7 +342,7 @@ def _not_beyond(analysis: Analysis, site: Site, node: ast.Subscript, excess: int
     """``x[t + 1]`` in a loop over all positions: nothing behind the last one, or a loop that ends before it."""
     source = site.source
     names = names_in(node.slice)
-    around = edits.path_to(analysis.tree(site.span.path), node)
+    around = analysis.trail(site.span.path, node)
     loops = of_kind(around, ast.For, ast.comprehension)
     loops += [part.generators[0] for part in of_kind(around, ast.ListComp, ast.GeneratorExp)]
     loop = next((one for one in reversed(loops) if plain_name(one.target) in names), None)

@@ -35,7 +35,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for name in _LOSSES:
         for call in analysis.calls.get(name, ()):
             place = _POSITION + 2 * name.endswith("cross_entropy")
-            value = call.get(place, "label_smoothing")
+            value = call.given(place, "label_smoothing")
             written = argument_of(call.site.call, place, "label_smoothing") if call.site.call is not None else None
             if written is None or not isinstance(value, int | float) or not _MOST <= value <= 1:
                 continue

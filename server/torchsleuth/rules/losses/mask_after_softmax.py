@@ -69,7 +69,7 @@ def _masked(analysis: Analysis, weights: Tensor) -> Operation | None:
     for _, operation in lineage(analysis, weights):
         name = operation.name
         if name.startswith("masked_fill"):
-            value = operation.args[2] if len(operation.args) > 2 else operation.kwargs.get("value")
+            value = operation.given(2, "value")
             return operation if value == 0 and not isinstance(value, bool) else None
         if name == "mul":
             return operation if len(operation.operands) == 2 else None
@@ -95,9 +95,9 @@ def _softmax(analysis: Analysis, masked: Operation) -> Operation | None:
 
 
 def _is_last(softmax: Operation) -> bool:
-    dim = softmax.argument(1, "dim")
+    dim = softmax.given(1, "dim")
     if softmax.module is not None:
-        dim = softmax.module.kwargs.get("dim", softmax.module.args[0] if softmax.module.args else None)
+        dim = softmax.module.given(0, "dim", None)
     rank = softmax.specs[0].rank if softmax.specs else None
     return is_number(dim) and rank is not None and dim in (-1, rank - 1)
 

@@ -28,7 +28,6 @@ from dataclasses import dataclass
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import given_argument
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.masks import Masks, Meaning
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, suffixed, written
@@ -122,7 +121,7 @@ def _uses(analysis: Analysis, operation: Operation) -> Iterator[_Use]:
             yield _Use(operation, mask, name, False)
     elif operation.target in _FILLS and (softmax := _softmax_of(analysis, operation)) is not None:
         mask = operand(operation, 1, "mask")
-        value = operation.argument(2, "value")
+        value = operation.given(2, "value")
         if mask is not None and _is_low(operation, value):
             yield _Use(operation, mask, "masked_fill", True, value == float("-inf"), _over_last(softmax))
 
@@ -155,7 +154,7 @@ def _softmax_of(analysis: Analysis, fill: Operation) -> Operation | None:
 def _over_last(softmax: Operation) -> bool:
     """Whether it is one over the last dimension of several, of which there is more than one element."""
     given = softmax.module
-    dim = given_argument(given, 0, "dim") if given is not None else softmax.kwargs.get("dim", softmax.args[1:2])
+    dim = given.given(0, "dim") if given is not None else softmax.kwargs.get("dim", softmax.args[1:2])
     dim = dim[0] if isinstance(dim, tuple) and dim else dim
     shape = softmax.specs[0].shape
     return shape is not None and len(shape) > 2 and dim in (-1, len(shape) - 1) and shape[-1] != 1

@@ -61,7 +61,7 @@ def _to_zero(analysis: Analysis, masked: Operation) -> bool:
     if scores is None:
         return False
     if masked.name.startswith("masked_fill"):
-        value = masked.args[2] if len(masked.args) > 2 else masked.kwargs.get("value")
+        value = masked.given(2, "value")
         number = as_kind(value, int, float)
         return number is not None and abs(number) < _SMALL and not isinstance(value, bool)
     mask = next((one for one in masked.operands if one is not scores), None)

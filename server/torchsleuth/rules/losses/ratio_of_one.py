@@ -69,7 +69,7 @@ def _kept(analysis: Analysis, difference: Operation, old: ast.Assign) -> Iterato
     if is_alone(old, analysis, path):
         source = analysis.source_of(path)
         text = f"{source.segment(old)}.detach()"
-        for loop in reversed(of_kind(edits.path_to(analysis.tree(path), old), ast.For, ast.While)):
+        for loop in reversed(of_kind(analysis.trail(path, old), ast.For, ast.While)):
             title = message("fix.move_before", text=text, line=loop.lineno)
             changes = (edits.insert_line_before(source, loop, text), edits.remove_line(source, old.lineno))
             yield Candidate(title, changes)

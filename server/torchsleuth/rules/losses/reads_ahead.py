@@ -78,7 +78,7 @@ def _is_open(operation: Operation) -> bool:
     """Whether a layer of a transformer is called without a causal mask."""
     name, place = _MASKS.get(_type(operation), ("", 0))
     causal = any(word.endswith("is_causal") and value is not False for word, value in operation.kwargs.items())
-    given = operation.kwargs.get(name, operation.args[place] if len(operation.args) > place else None)
+    given = operation.given(place, name, None)
     return bool(name) and given is None and not causal
 
 
@@ -134,11 +134,11 @@ def _length_axis(module: LibraryModule | None) -> int | None:
     """The dimension of the places, by the ``batch_first`` of the layer or of the layers in a stack."""
     if module is None:
         return None
-    layer = module.argument(0, "decoder_layer") if module.type_name == "TransformerDecoder" else module
-    layer = module.argument(0, "encoder_layer") if module.type_name == "TransformerEncoder" else layer
+    layer = module.given(0, "decoder_layer") if module.type_name == "TransformerDecoder" else module
+    layer = module.given(0, "encoder_layer") if module.type_name == "TransformerEncoder" else layer
     place = _BATCH_FIRST.get(layer.type_name) if isinstance(layer, LibraryModule) else None
     first = (
-        as_kind(layer.argument(place, "batch_first", False), bool)
+        as_kind(layer.given(place, "batch_first", False), bool)
         if place is not None and isinstance(layer, LibraryModule)
         else None
     )

@@ -119,7 +119,7 @@ def _sums_over_last(product: Operation) -> bool:
     """Whether the last dimension of the first operand is what a product sums over."""
     if product.name != "einsum":
         return True
-    equation = as_kind(product.args[0], str) if product.args else None
+    equation = as_kind(product.first, str)
     terms, arrow, result = equation.replace(" ", "").partition("->") if equation is not None else ("", "", "")
     first, *others = terms.split(",")
     return bool(arrow and first) and first[-1] not in result and all(first[-1] in other for other in others)

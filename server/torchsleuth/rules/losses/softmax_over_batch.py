@@ -103,7 +103,7 @@ def _uses(analysis: Analysis) -> Iterator[tuple[Site, Operation]]:
         elif name == "einsum" and len(operation.operands) == 2 and _is_batch_of_product(operation):
             given = operation.operands[0]
         elif (chosen := _chosen(operation)) is not None:
-            probabilities = chosen.argument(0, "probs")
+            probabilities = chosen.given(0, "probs")
             given = as_kind(probabilities, Tensor)
         else:
             continue
@@ -119,7 +119,7 @@ _RESHAPES = ("view", "reshape", "unflatten", "flatten")
 
 def _is_batch_of_product(product: Operation) -> bool:
     """Whether the first dimension of the first operand of an einsum is in the other operand and in the result, too."""
-    equation = as_kind(product.args[0], str) if product.args else None
+    equation = as_kind(product.first, str)
     terms, _, result = equation.replace(" ", "").partition("->") if equation is not None else ("", "", "")
     first, *others = terms.split(",")
     return bool(first) and first[0] in result and all(first[0] in other for other in others)
@@ -218,13 +218,13 @@ def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> 
 
 def _chosen(use: Operation) -> LibraryObject | None:
     """The distribution over classes that an operation samples from."""
-    chosen = as_kind(use.args[0], LibraryObject) if use.args else None
+    chosen = as_kind(use.first, LibraryObject)
     return chosen if chosen is not None and chosen.type_name in _CHOICES else None
 
 
 def _picked(use: Operation, name: str) -> Value:
     position = 2 if name == "topk" else 1
-    return use.kwargs.get("dim", use.args[position] if len(use.args) > position else None)
+    return use.given(position, "dim", None)
 
 
 def _is_prediction(use: Operation, used: Operand) -> bool:

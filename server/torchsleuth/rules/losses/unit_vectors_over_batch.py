@@ -57,7 +57,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _dim(operation: Operation) -> object:
-    return operation.argument(2, "dim")
+    return operation.given(2, "dim")
 
 
 def _multiplies_rows(product: Operation, normalize: Operation) -> bool:

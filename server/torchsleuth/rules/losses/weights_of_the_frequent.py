@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for call in analysis.calls_at_places(f".{name}"):
             word = "weights" if name.endswith("Sampler") else "weight" if name in _WEIGHTED else "pos_weight"
             written = argument_of(call.site.call, _WEIGHTED.get(name), word) if call.site.call is not None else None
-            given = call.get(_WEIGHTED.get(name, 99), word)
+            given = call.given(_WEIGHTED.get(name, 99), word)
             if written is None or not isinstance(given, Tensor):
                 continue
             made = (

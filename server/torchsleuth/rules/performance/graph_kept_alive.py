@@ -118,10 +118,10 @@ class _Pass:
 
 
 def _passes(call: LibraryCall) -> Iterator[_Pass]:
-    roots: object = call.receiver if call.path == "Tensor.backward" else call.get(0, _BACKWARD[call.path])
+    roots: object = call.receiver if call.path == "Tensor.backward" else call.given(0, _BACKWARD[call.path])
     elements = roots.elements if isinstance(roots, ListValue) else tuple_of(roots)
-    kept = call.get(_KEPT[call.path], "retain_graph")
-    created = call.get(_KEPT[call.path] + 1, "create_graph", False)
+    kept = call.given(_KEPT[call.path], "retain_graph")
+    created = call.given(_KEPT[call.path] + 1, "create_graph", False)
     for root in elements or ():
         node = node_of(root)
         if node is not None:

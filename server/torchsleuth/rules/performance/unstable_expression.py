@@ -163,7 +163,7 @@ def _of_variables(analysis: Analysis, reported: set[Span], applied: dict[ast.Cal
     for operation in analysis.trace.operations:
         if operation.target not in ("torch.log", "Tensor.log") or operation.site.span in reported:
             continue
-        value = as_kind(operation.args[0] if operation.args else operation.kwargs.get("input"), Tensor)
+        value = as_kind(operation.given(0, "input"), Tensor)
         if value is None:
             continue
         kinds = sorted(value.tags & _LOGARITHMS.keys())

@@ -26,7 +26,7 @@ from itertools import chain, islice
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument
+from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import layer_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -102,7 +102,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _heads(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
     """A width that the number of heads does not divide."""
     names = _NAMES.get(module.type_name, _WIDTH)
-    width, heads = (given_argument(module, position, name) for position, name in enumerate(names))
+    width, heads = (module.given(position, name) for position, name in enumerate(names))
     if not is_number(width) or not is_number(heads) or width < 1 or heads < 1:
         return plain
     text = message("attention.heads", layer=layer_text(module), width=names[0], size=width, heads=names[1], count=heads)
@@ -132,7 +132,7 @@ def _batches(module: LibraryModule, given: list[Operand]) -> tuple[Operand, Oper
 
 def _inner_batch_first(module: LibraryModule) -> object:
     """`batch_first` of the layer that a stack of them was built with."""
-    layer = as_kind(module.args[0], LibraryModule) if module.args else None
+    layer = as_kind(module.first, LibraryModule)
     return layer.kwargs.get("batch_first") if layer is not None else None
 
 
@@ -165,7 +165,7 @@ def _width(
 ) -> Finding:
     """Embeddings of another width than the layer was built for, or batches of two sizes."""
     name = _NAMES.get(module.type_name, _WIDTH)[0]
-    built = as_kind(given_argument(module, 0, name), int)
+    built = as_kind(module.given(0, name), int)
     odd = next(
         (used for used in given if used.shape and not same(used.shape[-1], built if built is not None else -1)),
         None,
@@ -212,7 +212,7 @@ def _as_wide(analysis: Analysis, module: LibraryModule, odd: Operand, name: str,
 def _heads_text(module: LibraryModule, call: ast.AST, count: int) -> str:
     """The number of heads, as the layer that is called keeps it."""
     written = is_plain_call(call)
-    kept = module.type_name == "MultiheadAttention" and given_argument(module, 1, "num_heads") == count
+    kept = module.type_name == "MultiheadAttention" and module.given(1, "num_heads") == count
     return f"{ast.unparse(call.func)}.num_heads" if isinstance(call, ast.Call) and written and kept else str(count)
 
 

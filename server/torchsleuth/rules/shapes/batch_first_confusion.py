@@ -149,7 +149,7 @@ def _packed(analysis: Analysis) -> Iterator[Finding]:
     """Sequences that are packed along the wrong dimension."""
     seen: set[object] = set()
     for call in analysis.calls.get(_PACKING, ()):
-        padded, first = as_kind(call.get(0, "input"), Tensor), as_kind(call.get(2, "batch_first", False), bool)
+        padded, first = as_kind(call.given(0, "input"), Tensor), as_kind(call.given(2, "batch_first", False), bool)
         if padded is None:
             continue
         shape, axis = padded.spec.shape, batch_of(padded)
@@ -189,7 +189,7 @@ def _is_batch_first(module: LibraryModule) -> bool | None:
     if module.type_name in ("TransformerEncoder", "TransformerDecoder"):
         return None
     position = 3 if module.type_name in _RECURRENT else 99
-    value = module.kwargs.get("batch_first", module.args[position + 1] if len(module.args) > position + 1 else False)
+    value = module.given((position + 1), "batch_first", False)
     return as_kind(value, bool)
 
 

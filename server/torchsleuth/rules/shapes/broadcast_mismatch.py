@@ -56,7 +56,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.rules.shapes.reshape_size_mismatch import batch_kept
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in
+from torchsleuth.syntax.forms import is_method_call, is_reference, nodes_in, stands_on
 from torchsleuth.synthesis.shapes import Shape, broadcast, rotated, same, same_shape, squeezed, transposed, widened
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_number
@@ -295,7 +295,7 @@ def _condition(analysis: Analysis, site: Site, names: list[str]) -> Iterator[Can
         test: ast.expr | None = None
         negated = False
         match node:
-            case ast.IfExp() if node.lineno <= line <= (node.end_lineno or 0):
+            case ast.IfExp() if stands_on(node, line):
                 test, negated = node.test, _holds(node.body, site)
             case ast.If() if _assigns_like(node, tree, site):
                 test, negated = node.test, any(_holds(part, site) for part in node.body)

@@ -75,7 +75,7 @@ def _dim(operation: Operation) -> int:
     if name in _DIMENSION:
         return _DIMENSION[name]
     value = as_kind(
-        operation.kwargs.get("dim", operation.argument(1, "axis", 0)),
+        operation.kwargs.get("dim", operation.given(1, "axis", 0)),
         int,
     )
     return value if value is not None else 0

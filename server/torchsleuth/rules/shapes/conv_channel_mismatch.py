@@ -27,7 +27,7 @@ from itertools import islice
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument
+from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operand_node, shape_text
 from torchsleuth.rules.evidence.operands import layers_behind
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -59,7 +59,7 @@ def _conv(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule) ->
     shape = spec.shape or ()
     batched = len(shape) == spatial + 2
     got = shape[1] if batched else shape[0] if shape else "?"
-    wanted = layer.kwargs.get("in_channels", layer.args[0] if layer.args else "?")
+    wanted = layer.given(0, "in_channels", "?")
     node = operand_node(operation, 0)
     name = expression_text(node, "the input")
     text = message(
@@ -114,7 +114,7 @@ def _candidates(
 
 def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Iterator[Candidate]:
     """Another number of channels for a convolution that has a group, and an output, for each."""
-    sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
+    sizes = [layer.given(position, name) for position, name in _CHANNELS]
     if not is_number(sizes[0]) or sizes.count(sizes[0]) != len(sizes):
         return
     made = [change_argument(analysis, layer, position, name, channels) for position, name in _CHANNELS]
@@ -124,7 +124,7 @@ def _depthwise(analysis: Analysis, layer: LibraryModule, channels: int) -> Itera
 
 def _undivided(analysis: Analysis, layer: LibraryModule, plain: Finding) -> Finding:
     """Groups that do not divide the channels: the nearest number that does, or the nearest multiple."""
-    sizes = [given_argument(layer, position, name) for position, name in _CHANNELS]
+    sizes = [layer.given(position, name) for position, name in _CHANNELS]
     inner, outer, groups = (size if is_number(size) and size > 0 else 0 for size in sizes)
     if not inner or not outer or not groups or inner % groups == outer % groups == 0:
         return plain

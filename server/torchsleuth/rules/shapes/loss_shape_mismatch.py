@@ -235,7 +235,7 @@ def _several_labels(
     """Several labels of 0 or 1 for each sample, flattened for a loss that takes one class: a loss of each for itself."""
     flattening = _flattening(analysis, target)
     before = operand(flattening, 0, "input") if flattening is not None else None
-    module, call = operation.module, as_kind(flattening.site.node, ast.Call) if flattening is not None else None
+    module, call = operation.module, flattening.site.call if flattening is not None else None
     fits = before is not None and len(before.shape) > 1 and same_shape(before.shape, prediction.shape)
     if not fits or before is None or before.node is None or module is None or module.type_name != "CrossEntropyLoss":
         return
@@ -343,9 +343,7 @@ def _weight(analysis: Analysis, failure: OperatorFailure, prediction: Operand, p
     operation = failure.operation
     module = operation.module
     given = as_kind(
-        module.kwargs.get("weight", module.args[0] if module.args else None)
-        if module is not None
-        else operation.kwargs.get("weight"),
+        module.given(0, "weight", None) if module is not None else operation.kwargs.get("weight"),
         Tensor,
     )
     if given is None or not given.spec.shape or len(prediction.shape) < 2:

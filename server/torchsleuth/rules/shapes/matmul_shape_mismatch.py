@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument, names_for
+from torchsleuth.rules.evidence.constructors import change_argument, names_for
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -93,7 +93,7 @@ def _linear(analysis: Analysis, failure: OperatorFailure, layer: LibraryModule, 
     replacement = as_kind(layer.slots["attributes"].get("weight"), Tensor)
     if replacement is not None:
         return _other_weight(analysis, failure, layer, used, replacement)
-    got, wanted = used.shape[-1], given_argument(layer, 0, "in_features")
+    got, wanted = used.shape[-1], layer.given(0, "in_features")
     text = message(
         "matmul.linear",
         tensor=expression_text(used.node, "the input"),
@@ -251,7 +251,7 @@ def _previous_layer(analysis: Analysis, tensor: Tensor, wanted: int) -> Iterator
 
 def _key_widths(layer: LibraryModule, given: list[Operand]) -> Iterator[Candidate]:
     """Attention to what has another width than the queries: ``kdim`` and ``vdim``."""
-    site, built = layer.site, as_kind(given_argument(layer, 0, "embed_dim"), int)
+    site, built = layer.site, as_kind(layer.given(0, "embed_dim"), int)
     widths = [used.shape[-1] for used in given[1:3]]
     if site is None or site.call is None or len(widths) != 2 or {"kdim", "vdim"} & set(layer.kwargs):
         return
@@ -320,7 +320,7 @@ def _for_product(analysis: Analysis, left: Operand, right: Operand) -> Iterator[
 
 def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
     """The message about an equation that names more or fewer dimensions than an operand has."""
-    equation = as_kind(operation.args[0], str) if operation.args else None
+    equation = as_kind(operation.first, str)
     terms = equation.replace(" ", "").partition("->")[0].split(",") if equation is not None else []
     for term, used in zip(terms, given):
         if len(terms) == len(given) and term.isalpha() and len(term) != len(used.shape):
@@ -332,7 +332,7 @@ def _of_letters(operation: Operation, given: list[Operand]) -> str | None:
 def _equations(operation: Operation, given: list[Operand]) -> Iterator[Candidate]:
     """The equation of einsum with the letters of one operand in another order, so that all sizes agree."""
     node = operation.site.call
-    equation = as_kind(operation.args[0], str) if operation.args else None
+    equation = as_kind(operation.first, str)
     if equation is None or node is None or not isinstance(node.args[0], ast.Constant):
         return
     inputs, arrow, output = equation.replace(" ", "").partition("->")

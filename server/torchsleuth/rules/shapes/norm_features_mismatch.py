@@ -28,7 +28,6 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import (
     argument_node,
     change_argument,
-    given_argument,
     names_for,
     resized_texts,
 )
@@ -90,7 +89,7 @@ def _finding(
     name, position, axis = argument
     shape = used.shape
     features = shape[axis] if axis < len(shape) else "?"
-    built = given_argument(module, position, name)
+    built = module.given(position, name)
     text = message(
         "norm.features",
         tensor=expression_text(used.node, "the input"),
@@ -118,7 +117,7 @@ def _candidates(
 ) -> Iterator[Candidate]:
     name, position, axis = argument
     features = as_kind(used.shape[axis], int) if axis < len(used.shape) else None
-    built = as_kind(given_argument(module, position, name), int)
+    built = as_kind(module.given(position, name), int)
     if len(used.shape) == 3 and built is not None and same(used.shape[1 if axis == -1 else 2], built):
         yield from permuted_before(analysis, used, (0, 2, 1))
         if axis == -1:
@@ -150,7 +149,7 @@ def _candidates(
 
 def _each_size(module: LibraryModule, node: ast.List | ast.Tuple, shape: Shape) -> Iterator[Candidate]:
     """The sizes of a normalized shape by which it differs, each out of what is written there: ``side // stride``."""
-    built = given_argument(module, 0, "normalized_shape")
+    built = module.given(0, "normalized_shape")
     items = items_of(built)
     if items is None or len(items) != len(node.elts) or len(items) > len(shape) or module.site is None:
         return
@@ -186,8 +185,8 @@ def _turned(
 def _groups(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, plain: Finding) -> Finding:
     """num_groups that does not divide num_channels."""
     groups, channels = (
-        as_kind(given_argument(module, 0, "num_groups"), int),
-        as_kind(given_argument(module, 1, "num_channels"), int),
+        as_kind(module.given(0, "num_groups"), int),
+        as_kind(module.given(1, "num_channels"), int),
     )
     if groups is None or channels is None or channels < 1:
         return plain

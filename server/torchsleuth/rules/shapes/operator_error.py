@@ -149,7 +149,7 @@ def _gathered(failure: OperatorFailure) -> Iterator[Candidate]:
     """gather for an index_select with positions of their own for each sample."""
     operation, call = failure.operation, failure.operation.site.call
     given = operands(operation)
-    dim = operation.argument(1, "dim")
+    dim = operation.given(1, "dim")
     if operation.target != "Tensor.index_select" or len(given) != 2 or dim != 1 or call is None:
         return
     table, index = given
@@ -167,7 +167,7 @@ def _gathered(failure: OperatorFailure) -> Iterator[Candidate]:
 def _wide_as_added(failure: OperatorFailure) -> Iterator[Candidate]:
     """Makes the target of an addition of rows, such as a sum for each graph, as wide as the rows."""
     operation, given = failure.operation, operands(failure.operation)
-    dim = operation.argument(1, "dim")
+    dim = operation.given(1, "dim")
     if "source tensor shape must match" in failure.failure.message and len(given) == 3:
         for axis, (size, wanted) in enumerate(zip(given[0].shape, given[2].shape)):
             if axis != dim and not same(size, wanted):
@@ -210,7 +210,7 @@ def _called(failure: OperatorFailure) -> Iterator[Candidate]:
 
 def _made_of_tensors(failure: OperatorFailure) -> LibraryModule | None:
     """``nn.ReLU(x)`` where its result is wanted: a module that was given a tensor for an option."""
-    given = as_kind(failure.operation.args[0], LibraryModule) if failure.operation.args else None
+    given = as_kind(failure.operation.first, LibraryModule)
     fits = given is not None and any_are(given.args, Tensor)
     return given if fits and given is not None else None
 
@@ -229,7 +229,7 @@ def _folded_alike(analysis: Analysis, failure: OperatorFailure) -> Iterator[Cand
         return
     made = (before for _, before in lineage(analysis, given[0].tensor) if before.target == "torch.nn.functional.unfold")
     unfold = next(made, None)
-    call = as_kind(unfold.site.node, ast.Call) if unfold is not None else None
+    call = unfold.site.call if unfold is not None else None
     if call is None or unfold is None or unfold.site.scene != fold.site.scene:
         return
     source = fold.site.source

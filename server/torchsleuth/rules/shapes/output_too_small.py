@@ -24,7 +24,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import without_layer, written_call
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument, written_for
+from torchsleuth.rules.evidence.constructors import change_argument, written_for
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operator_text, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -47,7 +47,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         module = failure.operation.module
         kernel = (
-            as_kind(given_argument(module, 2 if module.type_name.startswith("Conv") else 0, "kernel_size"), int, tuple)
+            as_kind(module.given(2 if module.type_name.startswith("Conv") else 0, "kernel_size"), int, tuple)
             if module
             else None
         )
@@ -81,7 +81,7 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, used: Operand) -> 
 def _stage_less(analysis: Analysis, layer: LibraryModule) -> Iterator[Candidate]:
     """A layer that is built in a loop: one round less, where what the loop goes over is written down."""
     site = layer.site
-    around = edits.path_to(analysis.tree(site.span.path), site.node) if site is not None else ()
+    around = analysis.trail(site.span.path, site.node) if site is not None else ()
     loops = [part for part in around if isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp)]
     if site is None or not loops:
         return

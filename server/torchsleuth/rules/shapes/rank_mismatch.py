@@ -27,7 +27,6 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import given_argument
 from torchsleuth.rules.evidence.describe import layer_text, operator_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
@@ -239,7 +238,7 @@ def _layer(failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
         if old.endswith(layer.type_name) and not old.startswith(layer.type_name):
             yield replaced(site, site.call.func, old.removesuffix(layer.type_name) + wanted, safe=True)
     missing = int(found[0][0]) + 2 - len(used.shape)
-    channels = as_kind(given_argument(layer, 0, "in_channels"), int)
+    channels = as_kind(layer.given(0, "in_channels"), int)
     if missing > 1 and len(used.shape) == 2 and channels is not None and same(used.shape[1], channels):
         # Vectors as maps of one point, such as the noise of a generator.
         yield from made_wider(used, missing)
@@ -249,7 +248,7 @@ def _layer(failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
 def _maps(failure: OperatorFailure, used: Operand) -> Iterator[Candidate]:
     """Rows of 784 numbers for a Conv2d of one channel: pictures of 28 x 28."""
     operation, layer = failure.operation, failure.operation.module
-    channels = as_kind(given_argument(layer, 0, "in_channels"), int) if layer is not None else None
+    channels = as_kind(layer.given(0, "in_channels"), int) if layer is not None else None
     if layer is None or layer.type_name != "Conv2d" or channels is None or channels < 1:
         return
     size = used.shape[1] if len(used.shape) == 2 else None

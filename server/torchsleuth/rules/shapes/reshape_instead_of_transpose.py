@@ -193,7 +193,7 @@ def _finding(call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tu
         axis=axis[0],
         place=axis[1],
     )
-    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input"), Tensor)
+    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.given(0, "input"), Tensor)
     places = origin_trail(tensor, name) if tensor is not None else []
     places += call_trail(call.site.scene, limit=1)
     return Finding(call.site.span, text, tuple(places), _candidates(call, node, old, new, axis))
@@ -202,7 +202,7 @@ def _finding(call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tu
 def _merged(analysis: Analysis, call: LibraryCall) -> Shape | None:
     """The two dimensions that a view, or flatten, has merged into the first one of the tensor that is cut here; None where
     something in between may have put it in another order."""
-    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.get(0, "input"), Tensor)
+    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.given(0, "input"), Tensor)
     if tensor is None:
         return None
     for made, operation in lineage(analysis, tensor):

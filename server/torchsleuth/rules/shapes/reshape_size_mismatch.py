@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import parts_of
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument, passed_for
+from torchsleuth.rules.evidence.constructors import change_argument, passed_for
 from torchsleuth.rules.evidence.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -225,7 +225,7 @@ def _wide_enough(analysis: Analysis, operation: Operation, values: list[object])
         return
     wanted = math.prod(of_kind(values[1:], int))
     for layer in layers_behind(analysis, operation.tensors[0], "Linear"):
-        made = as_kind(given_argument(layer, 1, "out_features"), int)
+        made = as_kind(layer.given(1, "out_features"), int)
         if wanted > 0 and made is not None and same(shape[1], made):
             yield from change_argument(analysis, layer, 1, "out_features", wanted)
         return
@@ -254,7 +254,7 @@ def _layers_for(operation: Operation, width: object) -> Iterator[LibraryModule]:
     for held in owner.slots.values() if owner is not None and is_number(width) else ():
         for part in of_kind(parts_of(held), LibraryModule):
             if part.type_name == "Linear":
-                if given_argument(part, 0, "in_features") == width:
+                if part.given(0, "in_features") == width:
                     yield part
 
 

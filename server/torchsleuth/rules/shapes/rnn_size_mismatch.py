@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import OperatorFailure
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import change_argument, given_argument
+from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.evidence.operands import Operand, fitted, layers_behind, operands, resized, suffixed
 from torchsleuth.rules.evidence.operators import failures, generic, trail
@@ -50,7 +50,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, used: Operand) -> Finding:
-    built, got = as_kind(given_argument(module, 0, "input_size"), int), used.shape[-1]
+    built, got = as_kind(module.given(0, "input_size"), int), used.shape[-1]
     text = message(
         "rnn.input",
         tensor=expression_text(used.node, "the input"),
@@ -66,7 +66,7 @@ def _input(analysis: Analysis, failure: OperatorFailure, module: LibraryModule, 
 
 
 def _for_input(analysis: Analysis, module: LibraryModule, used: Operand) -> Iterator[Candidate]:
-    built, got = as_kind(given_argument(module, 0, "input_size"), int), used.shape[-1]
+    built, got = as_kind(module.given(0, "input_size"), int), used.shape[-1]
     if len(used.shape) > 3:
         yield from fitted(analysis, used, lambda shape: same(shape[-1], got), squeezed)
         yield from suffixed(used, ".flatten(2)", safe=False)
@@ -129,11 +129,11 @@ def _wanted(failure: OperatorFailure, module: LibraryModule, used: Operand) -> S
     found = _HIDDEN.search(failure.failure.message)
     if found is not None and all(part.strip().isdigit() for part in found[2].split(",")):
         return tuple(int(part) for part in found[2].split(","))
-    hidden = as_kind(given_argument(module, 1, "hidden_size"), int)
+    hidden = as_kind(module.given(1, "hidden_size"), int)
     width = hidden if hidden is not None else 1
     if module.type_name.endswith("Cell"):
         return (used.shape[0], width)
-    layers = as_kind(given_argument(module, 2, "num_layers"), int)
+    layers = as_kind(module.given(2, "num_layers"), int)
     count = (layers if layers is not None else 1) * (2 if module.kwargs.get("bidirectional") is True else 1)
     batch = used.shape[0 if module.kwargs.get("batch_first") is True else 1] if len(used.shape) == 3 else 1
     return (count, batch, width)

@@ -165,7 +165,7 @@ def _accumulated(analysis: Analysis, backward: LibraryCall) -> Iterator[Candidat
     model = next((name for name, value in names if any(value is one for one in models) and isinstance(name, str)), None)
     accelerator, path = _name(backward), backward.site.span.path
     statement = statement_of(analysis, backward.site)
-    around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
+    around = analysis.trail(path, statement) if statement is not None else []
     loops = of_kind(around, ast.For)
     if model is not None and accelerator is not None and loops and len(models) == 1:
         header = f"with {accelerator}.accumulate({model}):"

@@ -37,9 +37,9 @@ _OTHERWISE = frozenset({"update_bn", "buffers", "named_buffers", "load_state_dic
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.calls.get(_AVERAGE, ()):
         source = call.site.source
-        norm = next(batch_norms(call.get(0, "model")), None)
+        norm = next(batch_norms(call.given(0, "model")), None)
         names = {called(one) for one in analysis.index(source.path).of_type(ast.Call)}
-        brought = call.get(4, "use_buffers", False) is not False or names & _OTHERWISE
+        brought = call.given(4, "use_buffers", False) is not False or names & _OTHERWISE
         if norm is None or call.site.call is None or "update_parameters" not in names or brought:
             continue
         where = norm.site.span.related(message("average.norm.here")) if norm.site is not None else None

@@ -64,7 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _loop_without(analysis: Analysis, step: Event) -> ast.For | None:
     """The loop above a step() in the same block of which every iteration clears the gradients and goes backward, and none steps."""
     statement = statement_of(analysis, step.site)
-    around = edits.path_to(analysis.tree(step.site.span.path), statement) if statement is not None else []
+    around = analysis.trail(step.site.span.path, statement) if statement is not None else []
     block = getattr(around[-2], "body", []) if len(around) > 1 else []
     for part in reversed(block[: block.index(statement)] if statement in block else []):
         if isinstance(part, ast.For):
@@ -99,7 +99,7 @@ def _receiver(backward: Event) -> str | None:
 def _loop_above(analysis: Analysis, backward: Event) -> ast.For | None:
     """The loop in the same block, above the backward(), that sets the loss anew in every iteration."""
     name, statement = _receiver(backward), statement_of(analysis, backward.site)
-    around = edits.path_to(analysis.tree(backward.site.span.path), statement) if statement is not None else []
+    around = analysis.trail(backward.site.span.path, statement) if statement is not None else []
     if name is None or statement is None or len(around) < 2:
         return None
     found: ast.For | None = None
@@ -194,7 +194,7 @@ def _moved(analysis: Analysis, backward: Event, loop: ast.For) -> Iterator[Candi
     """The lines from the backward() to the step, at the end of the loop's body."""
     path = backward.site.span.path
     source, statement = analysis.source_of(path), statement_of(analysis, backward.site)
-    around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
+    around = analysis.trail(path, statement) if statement is not None else []
     block: list[ast.stmt] = getattr(around[-2], "body", []) if len(around) > 1 else []
     here = {
         id(one)

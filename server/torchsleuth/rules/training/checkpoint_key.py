@@ -64,7 +64,7 @@ def _of_modules(analysis: Analysis) -> Iterator[Finding]:
         if not path.startswith("torch.optim.") or not path.endswith(".load_state_dict") or "lr_scheduler" in path:
             continue
         for call in calls:
-            given, node = call.get(0, "state_dict"), call.site.call
+            given, node = call.given(0, "state_dict"), call.site.call
             state = given.slots.get("state") if isinstance(given, DictValue) else given
             of_module = is_object(state, STATE)
             if not of_module or node is None or not node.args or call.site.span in seen:

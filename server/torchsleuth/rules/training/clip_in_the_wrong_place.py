@@ -70,7 +70,7 @@ def _around(events: list[Event], clip: Event) -> list[Event]:
 
 def _limit(analysis: Analysis, clip: Event) -> Value:
     calls = (call for call in analysis.trace.calls if call.site.span == clip.site.span and "clip_grad" in call.path)
-    return next((call.get(1, "max_norm") for call in calls), None)
+    return next((call.given(1, "max_norm") for call in calls), None)
 
 
 def _is_joined(event: Event) -> bool:

@@ -55,7 +55,7 @@ def _enclosed(analysis: Analysis, step: Site, call: ast.Call) -> Iterator[Candid
     """The lines above the step, from what clears the gradients to the backward(), as a closure."""
     path = step.span.path
     source, statement = analysis.source_of(path), statement_of(analysis, step)
-    around = edits.path_to(analysis.tree(path), statement) if statement is not None else []
+    around = analysis.trail(path, statement) if statement is not None else []
     block: list[ast.stmt] = getattr(around[-2], "body", []) if len(around) > 1 else []
     if statement not in block or not isinstance(statement, ast.Expr) or statement.value is not call:
         return

@@ -226,7 +226,7 @@ def _pass(analysis: Analysis, point: LoopPoint) -> _Pass | None:
 
 def _makes_batches(loader: LibraryObject | None) -> bool:
     """Whether a loader makes batches of several samples. Without automatic batches, a sample may be one."""
-    size = as_kind(loader.argument(1, "batch_size", 1), int) if loader is not None else None
+    size = as_kind(loader.given(1, "batch_size", 1), int) if loader is not None else None
     return size is not None and size > 1
 
 

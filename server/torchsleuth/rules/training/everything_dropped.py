@@ -33,7 +33,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for name in _LAYERS:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
             written = argument_of(call.site.call, 0, "p") if call.site.call is not None else None
-            value, named = call.get(0, "p"), isinstance(written, ast.Name)
+            value, named = call.given(0, "p"), isinstance(written, ast.Name)
             known = isinstance(written, ast.Constant) or named and call.certain and not call.loops
             if written is not None and known and type(value) in (int, float) and value == 1:
                 source = call.site.source

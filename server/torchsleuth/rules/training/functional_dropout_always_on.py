@@ -110,7 +110,7 @@ def _always_on(call: LibraryCall, node: ast.Call, receiver: str | None) -> tuple
     """Repairs of a dropout that evaluation does not switch off, None where it is no such."""
     source = call.site.source
     if call.path in _DROPOUTS:
-        if "training" in call.kwargs or len(node.args) > 2 or call.get(1, "p", 0.5) == 0:
+        if "training" in call.kwargs or len(node.args) > 2 or call.given(1, "p", 0.5) == 0:
             return None
         if receiver is None:
             return ()

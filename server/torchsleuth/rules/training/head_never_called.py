@@ -90,7 +90,7 @@ def _parts(module: Value, but: Value, prefix: str = "") -> Iterator[tuple[str, L
 
 
 def _outputs(layer: LibraryModule) -> Value:
-    return layer.argument(1, "out_features", "?")
+    return layer.given(1, "out_features", "?")
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)

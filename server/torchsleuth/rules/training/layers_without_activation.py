@@ -74,7 +74,7 @@ def _is_wasted(later: Operation, earlier: Operation) -> bool:
     module, following = earlier.module, later.module
     if module is None or following is None:
         return False
-    sizes = [module.argument(0, ""), module.argument(1, ""), following.argument(1, "")]
+    sizes = [module.given(0, ""), module.given(1, ""), following.given(1, "")]
     numbers = [size for size in sizes if is_number(size)]
     return len(numbers) == 3 and numbers[1] >= min(numbers[0], numbers[2]) and earlier.name == later.name == "Linear"
 

@@ -107,7 +107,7 @@ def _initialised(
     for call in calls:
         if any(event.kind == "forward" for event in analysis.trace.events[load.after : call.after]):
             break
-        given = as_kind(call.args[0], Tensor) if call.args else None
+        given = as_kind(call.first, Tensor)
         if (
             call.path == _LOAD
             and isinstance(call.receiver, LibraryModule | Instance)

@@ -143,7 +143,7 @@ def _clearing(analysis: Analysis, backward: Event, name: str) -> ast.stmt | None
     statement = statement_of(analysis, backward.site)
     if statement is None:
         return None
-    around = edits.path_to(analysis.tree(backward.site.span.path), statement)
+    around = analysis.trail(backward.site.span.path, statement)
     loop = first_of(reversed(around), ast.For, ast.While)
     for node in nodes_in(loop, ast.Expr) if loop is not None else ():
         if isinstance(node.value, ast.Call) and node.lineno > statement.lineno:

@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_function_call, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_function_call, is_remark, nodes_in, stands_on
 from torchsleuth.values import ClassValue, Instance, Tensor, is_module
 
 CODE = "TS518"
@@ -57,9 +57,9 @@ def _inserted(analysis: Analysis, item: AttributeSet) -> Iterator[Candidate]:
     for node in analysis.index(path).of_type(ast.FunctionDef):
         if node.name != "__init__":
             continue
-        if not node.lineno <= item.site.span.start.line <= (node.end_lineno or 0):
+        if not stands_on(node, item.site.span.start.line):
             continue
-        documented = isinstance(node.body[0], ast.Expr) and isinstance(node.body[0].value, ast.Constant)
+        documented = is_remark(node.body[0])
         first = node.body[1] if documented and len(node.body) > 1 else node.body[0]
         bare = next((part for part in of_kind(node.body, ast.Expr) if is_function_call(part.value, "super")), None)
         if bare is not None and bare.lineno < item.site.span.start.line:

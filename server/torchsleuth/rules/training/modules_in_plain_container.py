@@ -39,7 +39,7 @@ CODE = "TS511"
 def find(analysis: Analysis) -> Iterator[Finding]:
     used = {event.identity for event in analysis.events("forward") if is_module(event.subject)}
     given = {id(part) for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)}
-    params = of_kind((optimizer.argument(0, "params") for optimizer in analysis.trace.optimizers), Parameters)
+    params = of_kind((optimizer.given(0, "params") for optimizer in analysis.trace.optimizers), Parameters)
     trained = [module for value in params for module in value.modules]
     reported: set[object] = set()
     for item in analysis.trace.attributes:

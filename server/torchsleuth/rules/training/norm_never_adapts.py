@@ -34,10 +34,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         return
     for name in BATCH_NORMS:
         for call in analysis.calls.get(f"torch.nn.{name}", ()):
-            node, value = call.site.call, call.get(_POSITION, "momentum")
+            node, value = call.site.call, call.given(_POSITION, "momentum")
             written = argument_of(node, _POSITION, "momentum") if node is not None else None
             adapts = value is None or isinstance(value, bool) or not isinstance(value, int | float) or value != 0
-            if written is None or adapts or call.get(4, "track_running_stats", True) is not True:
+            if written is None or adapts or call.given(4, "track_running_stats", True) is not True:
                 continue
             source = call.site.source
             fixes = (replacement(source, written, "0.1", safe=False),) if is_constant(written, int, float) else ()

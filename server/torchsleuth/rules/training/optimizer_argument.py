@@ -100,7 +100,7 @@ def _of_call(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
         yield Finding(source.span(part), text, places, tuple(_exchanged(call, written, parameter)))
         return
     counted = _COUNTS.get(name)
-    value = call.get(1, counted) if counted is not None else None
+    value = call.given(1, counted) if counted is not None else None
     if counted in written and type(value) is float and not value.is_integer():
         part = written[counted]
         text = message("argument.fraction", parameter=counted, callee=name, value=f"{value:g}")
@@ -110,7 +110,7 @@ def _of_call(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
 def _of_decay(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
     """Momentum and weight decay in each other's place, by their numbers."""
     one, other = argument_of(node, 2, "momentum"), argument_of(node, 4, "weight_decay")
-    momentum, decay = as_kind(call.get(2, "momentum"), float), as_kind(call.get(4, "weight_decay"), float)
+    momentum, decay = as_kind(call.given(2, "momentum"), float), as_kind(call.given(4, "weight_decay"), float)
     if one is None or other is None or momentum is None or decay is None:
         return
     if 0 < momentum <= 0.01 and 0.5 <= decay < 1:
@@ -125,7 +125,7 @@ def _of_decay(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
 def _of_gamma(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]:
     """A factor of zero, which is no way to leave the learning rate what it is."""
     written = argument_of(node, _FALLING[name], "gamma")
-    gamma = call.get(_FALLING[name], "gamma")
+    gamma = call.given(_FALLING[name], "gamma")
     if written is not None and isinstance(gamma, int | float) and gamma > 2 and name != "ExponentialLR":
         fix = replaced(call.site, written, f"{1 / gamma:g}", safe=False)
         yield Finding(call.site.span, message("argument.rising", callee=name, gamma=f"{gamma:g}"), (), (fix,))
@@ -136,7 +136,7 @@ def _of_gamma(call: LibraryCall, node: ast.Call, name: str) -> Iterator[Finding]
 
 def _of_milestones(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
     """Schedules in a row, of which each but the first one begins at a milestone."""
-    schedules, milestones = items_of(call.get(1, "schedulers")), items_of(call.get(2, "milestones"))
+    schedules, milestones = items_of(call.given(1, "schedulers")), items_of(call.given(2, "milestones"))
     written = argument_of(node, 2, "milestones")
     if schedules and milestones is not None and written is not None and len(milestones) != len(schedules) - 1:
         text = message(
@@ -151,7 +151,7 @@ def _of_milestones(call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
 
 def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
     """The function of a LambdaLR, which gives the factor of the learning rate."""
-    given = as_kind(call.get(1, "lr_lambda"), Function)
+    given = as_kind(call.given(1, "lr_lambda"), Function)
     if given is None or len(given.node.args.args) != 1:
         return
     step, source = given.node.args.args[0].arg, analysis.source_of(given.path)
@@ -177,7 +177,7 @@ def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> l
 
 def _rate(call: LibraryCall) -> ast.expr | None:
     """How the learning rate of a schedule's optimizer is written, unless it is one."""
-    optimizer = as_kind(call.get(0, "optimizer"), LibraryObject)
+    optimizer = as_kind(call.given(0, "optimizer"), LibraryObject)
     if optimizer is None or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
         return None
     made = optimizer.site.call
@@ -250,7 +250,7 @@ def _exchanged(call: LibraryCall, written: dict[str, ast.expr], parameter: str) 
 def _counting(call: LibraryCall, written: dict[str, ast.expr], parameter: str) -> Iterator[Candidate]:
     """Two whole numbers that are exchanged, or one step."""
     mine, gamma = written[parameter], written.get("gamma")
-    factor = as_kind(call.get(2, "gamma"), int, float)
+    factor = as_kind(call.given(2, "gamma"), int, float)
     source = call.site.source
     if gamma is not None and factor is not None and factor > 1:
         one, two = source.segment(mine), source.segment(gamma)

@@ -61,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _is_stateful(optimizer: LibraryObject) -> bool:
-    momentum = as_kind(optimizer.argument(2, "momentum", 0), int, float)
+    momentum = as_kind(optimizer.given(2, "momentum", 0), int, float)
     moving = optimizer.type_name == "SGD" and momentum is not None and momentum > 0
     return optimizer.type_name in _STATEFUL or moving
 
@@ -110,7 +110,7 @@ def _repairs(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
         return
     source = analysis.source_of(path)
     text = source.segment(statement)
-    around = edits.path_to(analysis.tree(path), statement)
+    around = analysis.trail(path, statement)
     for loop in of_kind(around, ast.For, ast.While):
         title = message("fix.move_before", text=text, line=loop.lineno)
         yield Candidate(

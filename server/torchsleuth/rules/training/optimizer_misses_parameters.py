@@ -456,7 +456,7 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor, trained: Iterabl
         return False
     given = {id(one) for one in trained}
     for call in analysis.calls.get("Tensor.copy_", ()):
-        copied = as_kind(call.args[0], Tensor) if call.args else None
+        copied = as_kind(call.first, Tensor)
         replaces = copied is not None and id(copied.owner or copied) in given
         if isinstance(call.receiver, Tensor) and call.receiver.owner is part and not replaces:
             return False
@@ -558,7 +558,7 @@ def _given_node(analysis: Analysis, optimizer: LibraryObject) -> ast.expr | None
 
 def _extended(optimizer: LibraryObject, what: Value, given: ast.expr, name: str) -> Edit:
     assert optimizer.site is not None
-    source, value = optimizer.site.source, as_kind(optimizer.argument(0, "params"), ListValue)
+    source, value = optimizer.site.source, as_kind(optimizer.given(0, "params"), ListValue)
     elements = value.elements or () if value is not None else ()
     lone, grouped = isinstance(what, Tensor), any_are(elements, DictValue)
     if isinstance(given, ast.List) and given.elts:

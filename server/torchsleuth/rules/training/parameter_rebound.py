@@ -134,7 +134,7 @@ def _is_new(assignment: ast.Assign, name: str) -> bool:
 def _is_read(analysis: Analysis, path: str, statement: ast.stmt, name: str) -> bool:
     """Whether a statement that runs after this one may read the name, in its block or below one of the blocks around it,
     up to the end of the function."""
-    trail = edits.path_to(analysis.tree(path), statement)
+    trail = analysis.trail(path, statement)
     for around, part in zip(reversed(trail[:-1]), reversed(trail)):
         last = around.orelse if isinstance(around, ast.For | ast.While) else []
         for block in own_blocks(around):

@@ -60,7 +60,7 @@ def _is_plain(value: Parameters | ListValue) -> bool:
 
 def _refuses(analysis: Analysis, misuse: Misuse[object]) -> bool:
     """Whether it is all that is given to an optimizer, which raises for no parameters at all."""
-    return any(optimizer.argument(0, "params") is misuse.value for optimizer in analysis.trace.optimizers)
+    return any(optimizer.given(0, "params") is misuse.value for optimizer in analysis.trace.optimizers)
 
 
 def _kept(misuse: Misuse[Parameters | ListValue]) -> Iterator[Candidate]:

@@ -88,7 +88,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         scheduler = as_kind(event.subject, LibraryObject)
         if event.site.span in seen or not event.certain or scheduler is None:
             continue
-        call = as_kind(scheduler.site.node, ast.Call) if scheduler.site is not None else None
+        call = scheduler.site.call if scheduler.site is not None else None
         points = loops_since(event, scheduler) if scheduler.site is not None else []
         if scheduler.site is None or call is None or not points:
             continue
@@ -138,7 +138,7 @@ def _of_lightning(analysis: Analysis) -> Iterator[Finding]:
 def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint) -> Finding | None:
     """A schedule made for each batch of each epoch, and stepped once an epoch."""
     place = {"OneCycleLR": (2, "total_steps"), "CosineAnnealingLR": (1, "T_max")}.get(scheduler.type_name)
-    optimizer, taken = scheduler.argument(0, "optimizer"), as_kind(iterations(epochs), int)
+    optimizer, taken = scheduler.given(0, "optimizer"), as_kind(iterations(epochs), int)
     steps = [one for one in analysis.events("step") if one.subject is optimizer and one.certain]
     inner = {
         one.loops[1].span: one for one in steps if len(one.loops) == 2 and one.loops[0].execution == epochs.execution
@@ -146,9 +146,9 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
     if place is None or taken is None or taken < 2 or len(inner) != 1 or scheduler.site is None:
         return None
     step = next(iter(inner.values()))
-    batches, made = as_kind(iterations(step.loops[1]), int), scheduler.argument(*place)
+    batches, made = as_kind(iterations(step.loops[1]), int), scheduler.given(*place)
     if made is None and scheduler.type_name == "OneCycleLR":
-        made = product([scheduler.argument(3, "epochs"), scheduler.argument(4, "steps_per_epoch")])
+        made = product([scheduler.given(3, "epochs"), scheduler.given(4, "steps_per_epoch")])
     if batches is None or batches < 2 or made != taken * batches:
         return None
     if not _counts_batches(analysis, scheduler.site, place[1]):
@@ -189,7 +189,7 @@ def _each_batch(
             guarded = around is not None and around.body == [early] and not around.orelse
             moved = around if guarded and around is not None else early
             yield Candidate(title, edits.relocate(source, [moved], behind))
-    call = as_kind(scheduler.site.node, ast.Call) if scheduler.site is not None else None
+    call = scheduler.site.call if scheduler.site is not None else None
     given = {word.arg: word.value for word in call.keywords} if call is not None else {}
     source = scheduler.site.source if scheduler.site is not None else analysis.source
     if "steps_per_epoch" in given:
@@ -214,14 +214,14 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
         return None
     name, taken = scheduler.type_name, epochs * batches
     if name == "CosineAnnealingLR":
-        length = scheduler.argument(1, "T_max")
+        length = scheduler.given(1, "T_max")
         all_epochs = epochs + _left_out(points[0])
         if length == all_epochs and not {epochs, all_epochs} & {1, batches}:
             return message("scheduler.epochs.cosine", epochs=length, taken=taken)
     if name in ("PolynomialLR", "LinearLR"):
         place, default = (1, 5) if name == "PolynomialLR" else (3, 5)
-        length = scheduler.argument(place, "total_iters", default)
-        ends = name == "PolynomialLR" or scheduler.argument(2, "end_factor", 1.0) == 0
+        length = scheduler.given(place, "total_iters", default)
+        ends = name == "PolynomialLR" or scheduler.given(2, "end_factor", 1.0) == 0
         if ends and length == epochs and epochs not in (1, batches):
             return message("scheduler.epochs.zero", made=length, taken=taken)
     left = _left(scheduler, taken)
@@ -234,7 +234,7 @@ def _milestones(scheduler: LibraryObject, epochs: int, batches: object) -> str |
     """The message about milestones that are numbers of epochs: the last one belongs into the second half of these."""
     if scheduler.type_name != "MultiStepLR" or epochs < _MANY_EPOCHS or (is_int(batches) and batches in (0, 1, 2, 3)):
         return None
-    given = scheduler.argument(1, "milestones")
+    given = scheduler.given(1, "milestones")
     marks = items_of(given)
     if not marks or not all(type(mark) is int for mark in marks):
         return None
@@ -280,13 +280,13 @@ def _left_out(epochs: LoopPoint) -> int:
 def _left(scheduler: LibraryObject, steps: int) -> float | None:
     """The factor that a multiplying schedule leaves of the learning rate after so many steps."""
     name = scheduler.type_name
-    gamma = as_kind(scheduler.argument(1 if name == "ExponentialLR" else 2, "gamma", 0.1), float)
+    gamma = as_kind(scheduler.given(1 if name == "ExponentialLR" else 2, "gamma", 0.1), float)
     if gamma is None or not 0 < gamma < 1:
         return None
     if name == "ExponentialLR":
         return float(gamma**steps)
     if name == "StepLR":
-        size = as_kind(scheduler.argument(1, "step_size"), int)
+        size = as_kind(scheduler.given(1, "step_size"), int)
         return float(gamma ** (steps // size)) if size is not None and size > 0 else None
     return None
 

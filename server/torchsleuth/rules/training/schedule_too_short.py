@@ -70,9 +70,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _length(scheduler: LibraryObject) -> Size | None:
     """How many steps a OneCycleLR was made for."""
-    total = scheduler.argument(2, "total_steps")
+    total = scheduler.given(2, "total_steps")
     if total is None:
-        return product([scheduler.argument(3, "epochs"), scheduler.argument(4, "steps_per_epoch")])
+        return product([scheduler.given(3, "epochs"), scheduler.given(4, "steps_per_epoch")])
     return total if is_int(total) else None
 
 

@@ -48,7 +48,7 @@ CODE = "TS508"
 def find(analysis: Analysis) -> Iterator[Finding]:
     events = analysis.trace.events
     for first in _first_of_each(events):
-        optimizer = first.subject.argument(0, "optimizer") if isinstance(first.subject, LibraryObject) else None
+        optimizer = first.subject.given(0, "optimizer") if isinstance(first.subject, LibraryObject) else None
         steps = [event for event in events if event.kind == "step" and event.subject is optimizer]
         if steps and first.loops and first.index < steps[0].index and _together(analysis, first, steps[0]):
             later = [step for step in steps if same_iteration(first, step)]

@@ -49,9 +49,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if schedule.identity in analysis.trace.escaped or any(one is schedule for one in stepped):
             continue
-        steps = [
-            one for one in analysis.events("step") if one.subject is schedule.argument(0, "optimizer") and one.loops
-        ]
+        steps = [one for one in analysis.events("step") if one.subject is schedule.given(0, "optimizer") and one.loops]
         if steps:
             yield _finding(analysis, call, schedule, steps[0])
 

@@ -31,7 +31,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Position, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import contains, is_binding, is_function, nodes_in
+from torchsleuth.syntax.forms import contains, is_binding, is_function, is_remark, nodes_in
 
 CODE = "TS572"
 _BASE = "LightningModule"
@@ -52,9 +52,7 @@ def _gives_nothing(step: ast.FunctionDef) -> bool:
     """Whether a method computes something and returns none of it: one that only raises, or is empty, is meant for others."""
     returns = any(part.value is not None for part in nodes_in(step, ast.Return))
     ends = step.body[-1]
-    empty = isinstance(ends, ast.Raise | ast.Pass) or (
-        isinstance(ends, ast.Expr) and isinstance(ends.value, ast.Constant)
-    )
+    empty = isinstance(ends, ast.Raise | ast.Pass) or (is_remark(ends))
     return not returns and not empty and not contains(step, ast.Yield)
 
 

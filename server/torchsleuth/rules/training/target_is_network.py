@@ -32,7 +32,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import is_method_call, stands_on
 from torchsleuth.values import Instance, LibraryModule, Value, is_module, is_object
 
 CODE = "TS540"
@@ -80,7 +80,7 @@ def _shallow(analysis: Analysis, copies: list[tuple[LibraryCall, Value, Value]])
 
 def _copied(call: LibraryCall) -> tuple[LibraryCall, Value, Value] | None:
     """A call that copies the weights of one module into another, and these: target and source."""
-    given = call.args[0] if call.args else call.kwargs.get("state_dict")
+    given = call.given(0, "state_dict")
     if not is_object(given, STATE) or not is_module(call.receiver):
         return None
     return call, call.receiver, given.args[0]
@@ -116,9 +116,9 @@ def _has_alias_in(analysis: Analysis, call: LibraryCall, span: Span) -> bool:
     here = statement_of(analysis, call.site)
     if here is None or span.path != call.site.span.path:
         return False
-    trail = edits.path_to(analysis.tree(span.path), here)
+    trail = analysis.trail(span.path, here)
     around = first_of(reversed(trail), ast.FunctionDef)
-    return around is not None and around.lineno <= span.start.line <= (around.end_lineno or 0)
+    return around is not None and stands_on(around, span.start.line)
 
 
 def _source_text(call: LibraryCall) -> str | None:

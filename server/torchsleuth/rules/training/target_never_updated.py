@@ -117,7 +117,7 @@ def _updated(analysis: Analysis, loss: Operation, copy: str, network: str) -> It
         path = step.site.span.path
         if statement is None or path != loss.site.span.path or not is_simple(statement, analysis, path):
             continue
-        around = edits.path_to(analysis.tree(path), statement)
+        around = analysis.trail(path, statement)
         loop = next(iter(of_kind(around, ast.For)[-1:]), None)
         count = plain_name(loop.target) if loop is not None and is_function_call(loop.iter, "range") else None
         if count is not None:

@@ -49,6 +49,7 @@ from torchsleuth.rules.evidence.modes import mode_dependent
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import stands_on
 from torchsleuth.values import Value
 
 CODE = "TS507"
@@ -151,7 +152,7 @@ def _inserted(analysis: Analysis, event: Event, name: str | None) -> Iterator[Ca
     statement = statement_of(analysis, event.site)
     for point in reversed(event.loops):
         loop = loop_statement(analysis, point) if point.span.path == path else None
-        if loop is not None and loop.lineno <= event.site.span.start.line <= (loop.end_lineno or 0):
+        if loop is not None and stands_on(loop, event.site.span.start.line):
             here.append(loop)
     places = [*here[:1], *([here[-1].body[0]] if here and isinstance(here[-1], ast.For | ast.While) else [])]
     if event.training is True and here and isinstance(here[0], ast.For | ast.While):

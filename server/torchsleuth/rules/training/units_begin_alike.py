@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.constructors import given_argument, held
+from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.operands import lineage
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -92,7 +92,7 @@ def _layer_before(analysis: Analysis, given: Tensor) -> Operation | None:
 
 
 def _units(operation: Operation) -> int:
-    made = given_argument(operation.module, 1, "out_features") if operation.module is not None else None
+    made = operation.module.given(1, "out_features") if operation.module is not None else None
     return made if isinstance(made, int) else 2
 
 
