@@ -27,7 +27,7 @@ for step in range(60):
         x, y = task()
         fast = adapt(dict(net.named_parameters()), x[:10], y[:10])
         outer = outer + nn.functional.mse_loss(functional_call(net, fast, (x[10:],)), y[10:])
-    outer.backward()
+    outer.backward()  # fault: TS401
     meta.step()
     if step % 20 == 0:
         print(step, outer.item())

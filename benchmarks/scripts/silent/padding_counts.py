@@ -29,11 +29,11 @@ class Tagger(nn.Module):
 
 
 model = Tagger()
-loss_fn = nn.CrossEntropyLoss()  # fault: TS344 | fixed: loss_fn = nn.CrossEntropyLoss(ignore_index=0)
+loss_fn = nn.CrossEntropyLoss()  # fixed: loss_fn = nn.CrossEntropyLoss(ignore_index=0)
 opt = torch.optim.Adam(model.parameters(), lr=1e-2)
 for epoch in range(4):
     for w, t in DataLoader(sentences, batch_size=30, shuffle=True, collate_fn=collate):
-        loss = loss_fn(model(w).transpose(1, 2), t)
+        loss = loss_fn(model(w).transpose(1, 2), t)  # fault: TS344
         opt.zero_grad()
         loss.backward()
         opt.step()
