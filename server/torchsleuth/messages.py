@@ -353,6 +353,7 @@ ENGLISH: dict[str, str] = {
     "page.bad_gradients": "gradients of {count} tensors were not finite at times: {names}",
     "page.all_finite": "all {count} losses are finite",
     "page.eval_training": "{calls} calls without gradients were in training mode, with {modes} in the model",
+    "page.evaluated_batches": "{batches} batches of {dataset} were taken without a step",
     "page.evaluated": "{name} was called {calls} times without gradients, in evaluation mode or with no part that minds",
     "page.memory": "{first} at first, {last} at last, {high} at most",
     "page.kept": "{alive} tensors of {steps} earlier steps are still alive with their graph",

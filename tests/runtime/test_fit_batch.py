@@ -34,11 +34,11 @@ def test_the_largest_batch_that_fits(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], samples: int, most: int, status: int, said: str
 ) -> None:
     script = write(tmp_path / "train.py", SCRIPT.format(samples=samples, most=most))
-    assert fit_batch(str(script), [], Options(None, "text", None)) == status
+    assert fit_batch(str(script), [], Options((), "text", None)) == status
     assert said in capsys.readouterr().err
 
 
 def test_a_script_that_cannot_be_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = write(tmp_path / "train.py", "import torch\ntorch.ones(2, 3) @ torch.ones(2, 3)\n")
-    assert fit_batch(str(script), [], Options(None, "text", None)) == 2
+    assert fit_batch(str(script), [], Options((), "text", None)) == 2
     assert "could not be tried: TS101" in capsys.readouterr().err

@@ -326,6 +326,18 @@ def test_a_fault_is_named_alone_at_its_line(code: str) -> None:
     assert found[0].layer == "run" and found[0].name == FAULTS[code].name and found[0].severity in ("warning", "error")
 
 
+def test_a_loader_that_a_library_makes_again_is_told_where_the_script_made_it() -> None:
+    text = (
+        TEXT
+        + "train_loader = DataLoader(data)\nmodel, train_loader, val_loader = prepare(model, train_loader, val_loader)\n"
+    )
+    call = "prepare(model, train_loader, val_loader)"
+    start = text.splitlines()[18].index(call)
+    waiting = FAULTY["TS935"][0]
+    loader = replace(waiting.loaders[0], place=Place("train.py", 19, (19, start, 19, start + len(call))))
+    assert [(one.code, one.start.line) for one in said(replace(waiting, loaders=(loader,)), text)] == [("TS935", 18)]
+
+
 FREEZING = TEXT.replace("        return F", "        self.first.requires_grad_(False)\n        return F")
 
 

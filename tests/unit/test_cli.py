@@ -170,8 +170,9 @@ def test_run_leaves_the_streams_to_the_script_and_passes_its_status_on(tmp_path:
 
 
 def test_run_maps_a_crash_and_writes_the_report(tmp_path: Path) -> None:
-    report = tmp_path / "report.json"
-    done = torchsleuth("run", "--report", report, "linear_after_conv.py", cwd=EXAMPLES)
+    report, page = tmp_path / "report.json", tmp_path / "report.html"
+    done = torchsleuth("run", "--report", report, "--report", page, "linear_after_conv.py", cwd=EXAMPLES)
+    assert page.read_text().startswith("<!doctype html>")
     assert done.returncode == 1
     assert "  --> linear_after_conv.py:17:16\n" in done.stderr
     assert "+         self.fc = nn.Linear(16384, 10)\n" in done.stderr

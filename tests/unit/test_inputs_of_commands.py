@@ -119,7 +119,7 @@ def test_commands_for_one_file_say_what_it_is(
         path = Path(name)
         for status in (
             hints(path, "text", None),
-            run(str(path), [], RunOptions(None, "text", None)),
+            run(str(path), [], RunOptions((), "text", None)),
             fix(path, [], Path("copy"), None),
         ):
             assert status == 2
@@ -289,7 +289,7 @@ def test_an_interpreter_that_cannot_be_started_is_told_in_a_line(
     for python in (closed, str(tmp_path / "text"), str(tmp_path), str(tmp_path / "absent"), "no such command"):
         assert check([tmp_path / "a.py"], Options(python=python)) == 2
         assert hints(tmp_path / "a.py", "text", python) == 2
-        assert run(str(tmp_path / "a.py"), [], RunOptions(None, "text", python)) == 2
+        assert run(str(tmp_path / "a.py"), [], RunOptions((), "text", python)) == 2
         assert fix(tmp_path / "a.py", [], tmp_path / "copy", python) == 2
         assert env("text", python) == 2
         lines = capsys.readouterr().err.splitlines()

@@ -182,7 +182,10 @@ def run(
     ],
     module: Annotated[bool, typer.Option("-m", help="SCRIPT is the name of a module, as for python -m.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Write the run's report here: a page (.html), TensorBoard (.tb), else JSON.")
+        list[Path] | None,
+        typer.Option(
+            help="Write the run's report here: a page (.html), TensorBoard (.tb), else JSON; may be repeated."
+        ),
     ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
@@ -224,7 +227,9 @@ def run(
     flags += [item for value in implementation or () for item in ("-X", value)]
     flags += [item for value in warnings or () for item in ("-W", value)]
     limits = (max_steps, smoke, device, every, tuple(item.value for item in no_record or ()))
-    options = Options(report, output_format.value, python, module, tuple(flags), timeout, stall, limits, full_traceback)
+    options = Options(
+        tuple(report or ()), output_format.value, python, module, tuple(flags), timeout, stall, limits, full_traceback
+    )
     if fit_batch:
         from torchsleuth.cli.fit_batch import fit_batch as fit
 
@@ -268,7 +273,8 @@ def probe(
 def collect(
     folder: Annotated[Path, typer.Argument(help="The folder that TORCHSLEUTH_RUN named.")],
     report: Annotated[
-        Path | None, typer.Option(help="Write the report here: a page (.html), TensorBoard (.tb), else JSON.")
+        list[Path] | None,
+        typer.Option(help="Write the report here: a page (.html), TensorBoard (.tb), else JSON; may be repeated."),
     ] = None,
     output_format: Format = OutputFormat.text,
     python: Python = None,
@@ -276,7 +282,7 @@ def collect(
     """Report what processes have left in a folder that TORCHSLEUTH_RUN named. Exit status: 1 if something was found."""
     from torchsleuth.cli.run import collect as show
 
-    raise typer.Exit(show(folder, report, output_format.value, python))
+    raise typer.Exit(show(folder, report or (), output_format.value, python))
 
 
 @app.command()

@@ -29,7 +29,7 @@ from torchsleuth.syntax.notebooks import in_cells, is_notebook
 class Options:
     """The command line's; see `cli.main`."""
 
-    report: Path | None
+    reports: tuple[Path, ...]
     output_format: str
     python: str | None
     module: bool = False
@@ -42,8 +42,8 @@ class Options:
 
 def run(script: str, arguments: list[str], options: Options) -> int:
     """The script's exit status; 2 where it could not be started or the report could not be written."""
-    report = options.report
-    if not options.module and not can_run(Path(script)) or report is not None and not _can_write(report):
+    reports = options.reports
+    if not options.module and not can_run(Path(script)) or not all(map(_can_write, reports)):
         return 2
     interpreter = options.python or sys.executable
     limits = Limits(*options.limits) if options.limits is not None else Limits()
@@ -66,20 +66,20 @@ def run(script: str, arguments: list[str], options: Options) -> int:
     if result.ended in ("timeout", "stall", "max-steps", "smoke"):
         seconds = options.stall if result.ended == "stall" else options.timeout
         complain(message(f"cli.run.{result.ended}", seconds=seconds or 0, steps=limits.steps))
-    before = earlier(result.script) if report is not None else ()
+    before = earlier(result.script) if reports else ()
     remember(result, source_reader({}))
-    if report is not None and not _written(result, report, before):
+    if not all([_written(result, report, before) for report in reports]):
         return 2
     code = result.exit_code
     return 128 - code if code < 0 else code
 
 
-def collect(folder: Path, report: Path | None, output_format: str, python: str | None) -> int:
+def collect(folder: Path, reports: Sequence[Path], output_format: str, python: str | None) -> int:
     """0: nothing was found in what processes have left in a folder; 1: something was; 2: there is no such folder."""
     if not folder.is_dir():
         complain(message("cli.no_run", path=folder))
         return 2
-    if report is not None and not _can_write(report):
+    if not all(map(_can_write, reports)):
         return 2
 
     def damaged(process: str) -> None:
@@ -89,7 +89,7 @@ def collect(folder: Path, report: Path | None, output_format: str, python: str |
     with Explainer(python or sys.executable) as explainer:
         result = explainer.explain(result)
     _show(str(folder), result, output_format)
-    if report is not None and not _written(result, report):
+    if not all([_written(result, report) for report in reports]):
         return 2
     return 1 if result.diagnostics else 0
 

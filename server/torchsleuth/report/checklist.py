@@ -347,6 +347,11 @@ def _evaluation(training: Training) -> _Seen:
                 modes = ", ".join(module.modes)
                 return AMBER, (message("page.eval_training", calls=amount(site.training), modes=modes),), site.place
             return GREEN, (message("page.evaluated", calls=amount(without), name=module.type),), site.place
+    trains = any(loader.training for loader in training.loaders)
+    for loader in training.loaders if trains else ():  # of a library, which calls the model itself
+        if loader.rounds and not loader.training:
+            said = message("page.evaluated_batches", batches=amount(loader.batches), dataset=loader.dataset)
+            return GREEN, (said,), loader.place
     return _NOTHING
 
 

@@ -9,7 +9,16 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import HELD_OUT, calls, filled, first_taken, function_around, name_of, statements
+from torchsleuth.verdicts.text import (
+    HELD_OUT,
+    calls,
+    filled,
+    first_taken,
+    function_around,
+    loader_made,
+    name_of,
+    statements,
+)
 
 LARGE = 30.0
 """Mean or standard deviation of what enters the first layer."""
@@ -100,7 +109,7 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
         own = [max(one.labels.values()) / sum(one.labels.values()) for one in samples if one.labels]
         if len(samples) >= 4 and len(shares) >= 2 and max(shares.values()) <= 0.8 and min(own) >= 0.9:
             loader = next((one for one in evidence.training.loaders if one.training and one.shuffled is False), None)
-            place = loader.place if loader is not None else batches.place
+            place = loader_made(evidence, loader.place) if loader is not None else batches.place
             text = message("run.sorted_labels", classes=len(shares), share=sum(own) / len(own))
             yield Finding("TS604", place, text, 13)
             return
@@ -236,5 +245,5 @@ def _waiting(evidence: Evidence) -> Iterator[Finding]:
             values = {
                 "share": share, "each": each, "step": step, "rest": max(step - each, 0.0), "workers": loader.workers,
             }  # fmt: skip
-            yield Finding("TS935", loader.place, message("run.waiting", **values), mild=True)
+            yield Finding("TS935", loader_made(evidence, loader.place), message("run.waiting", **values), mild=True)
             return

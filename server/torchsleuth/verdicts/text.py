@@ -70,6 +70,21 @@ def constructed(evidence: Evidence, name: str, near: Place | None) -> Place | No
     return place_of(near.path, found[0]) if len(found) == 1 else None
 
 
+def loader_made(evidence: Evidence, place: Place | None) -> Place | None:
+    """Where the script itself makes a loader that a library makes again, as ``accelerator.prepare(model, loader)`` does."""
+    if place is None or "DataLoader" in evidence.text(place):
+        return place
+    given = set(re.findall(r"\w+", evidence.text(place)))
+    made = [
+        node.value
+        for node in nodes_in(evidence.tree(place.path), ast.Assign)
+        if name_of(node.value) == "DataLoader"
+        for name in names_in(*node.targets) & given
+        if not HELD_OUT.search(name)
+    ]
+    return place_of(place.path, made[0]) if len(made) == 1 else place
+
+
 def is_held_out(evidence: Evidence, place: Place) -> bool:
     """Whether the function or the line of a call is named as one of data that are kept from training."""
     function = function_around(evidence.tree(place.path), place.line)

@@ -34,7 +34,7 @@ from torchsleuth.rules.evidence.loops import is_simple, loop_statement, name_in,
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_reference
+from torchsleuth.syntax.forms import is_attribute, is_reference, keyword_of
 from torchsleuth.values import is_object_named
 from torchsleuth.values.frames import Scene
 
@@ -75,10 +75,10 @@ def _finding(analysis: Analysis, outer: LoopPoint, point: LoopPoint, event: Even
         span = analysis.source_of(point.span.path).span(point.node.iter)
     candidates: list[Candidate] = []
     if statement is not None and above is not None and isinstance(above.target, ast.Name):
-        name = _loader_name(statement.iter)
+        name = _sampler_text(analysis, point, statement.iter)
         if name is not None and point.span.path == outer.span.path and statement in ast.walk(above):
             source = analysis.source_of(point.span.path)
-            text = f"{source.segment(name)}.sampler.set_epoch({above.target.id})"
+            text = f"{name}.set_epoch({above.target.id})"
             edit = edits.insert_line_before(source, statement, text)
             candidates.append(Candidate(message("fix.insert", text=text), (edit,)))
     if above is not None and isinstance(above.target, ast.Name) and not candidates:
@@ -104,11 +104,18 @@ def _told_outside(
         frame = frame.caller
 
 
-def _loader_name(node: ast.expr) -> ast.expr | None:
-    """The loader in ``enumerate(loader)`` or ``tqdm(loader)``."""
-    while isinstance(node, ast.Call) and node.args:
+def _sampler_text(analysis: Analysis, point: LoopPoint, node: ast.expr) -> str | None:
+    """The sampler of the loader in ``enumerate(loader)`` or ``tqdm(loader)``; that of a loader which is made for the loop, by its
+    name."""
+    source = analysis.source_of(point.span.path)
+    while isinstance(node, ast.Call):
+        given = keyword_of(node, "sampler")
+        if given is not None:
+            return source.segment(given.value) if is_reference(given.value) else None
+        if not node.args:
+            return None
         node = node.args[0]
-    return node if is_reference(node) else None
+    return f"{source.segment(node)}.sampler" if is_reference(node) else None
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)
