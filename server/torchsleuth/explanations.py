@@ -56,7 +56,7 @@ WANTS_FLOATS = (
     r"(?:[Bb]ool(?:ean)?|[Ii]ntegral) inputs?(?: are)? not|not support bool|received a bool input|FFT doesn't support tensors|"
     r"\b[Hh]alf,? [Ff]loat|types: Half, BFloat16|of float, double|Integer division with addc"
 )
-"""What operators say that take floating point numbers, or only some of their widths (PyTorch's own lists of refused inputs)."""
+"""The words of operators that take floating point numbers, or only some of their widths (PyTorch's own lists of refused inputs)."""
 
 BY_INDEX = ("gather", "scatter", "index_", "take")
 """How the names of operators begin that pick or fill elements by an index."""

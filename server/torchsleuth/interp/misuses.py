@@ -58,7 +58,7 @@ EXHAUSTED: Way[Parameters | ListValue] = Way("exhausted")
 """An iterator that something, at `first`, has gone through."""
 
 RESULT: Way[NamedResult] = Way("result")
-"""What load_state_dict() gives, taken for the module."""
+"""The result of load_state_dict(), taken for the module."""
 
 PICKLED: Way[LibraryObject] = Way("pickled")
 """A file with an object of a class, read with weights_only."""
@@ -67,7 +67,7 @@ UNTOLD: Way[LibraryObject] = Way("untold")
 """An optimizer or a schedule whose step() lacks its argument."""
 
 PAIR: Way[NamedResult] = Way("pair")
-"""What ``torch.max(x, dim)`` gives, taken for a tensor."""
+"""The pair that ``torch.max(x, dim)`` gives, taken for a tensor."""
 
 KEY: Way[tuple[DictValue, str]] = Way("key")
 """An entry that a dictionary has not."""
@@ -133,4 +133,4 @@ UNTENSOR: Way[tuple[str, Value]] = Way("untensor")
 """A module, an array or another object for a tensor: what it is given to, and the object."""
 
 KIND: Way[tuple[str, object]] = Way("kind")
-"""What Python or PyTorch refuses to do with a value of this kind: how it is used, and what that says of it."""
+"""A use that Python or PyTorch refuses for a value of this kind: how it is used, and what that says of it."""

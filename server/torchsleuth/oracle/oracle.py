@@ -119,7 +119,7 @@ _SHAPE_WORDS = (
     "must be of size batch_size", "shape of the mask",
 )  # fmt: skip
 _CAST = "can't be cast to the desired output type"
-"""What is said of dtypes, whatever the sizes are."""
+"""An error about dtypes that comes whatever the sizes are."""
 
 MAX_REMEMBERED = 10_000
 """Answers that are kept in memory between two requests."""

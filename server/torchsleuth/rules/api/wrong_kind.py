@@ -57,7 +57,7 @@ _METHODS = frozenset(
 )
 """Methods of nn.Module that a name for an option may hide."""
 _CHANGING = frozenset({"append", "extend", "insert", "sort", "reverse", "update", "add", "clear", "remove", "shuffle"})
-"""What changes a list, a dict or a set, and gives nothing."""
+"""The methods that change a list, a dict or a set, and give nothing."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -433,6 +433,6 @@ _SAID_BY: dict[str, tuple[type[ast.AST], Callable[[_Place], Iterator[Finding]]]]
     "number": (ast.expr, _of_number),
     "state": (ast.expr, _of_state),
 }
-"""What tells of a misuse, and the kind of node that it is about; of all others, `_refused` does."""
+"""The functions that tell of a misuse, each with the kind of node that it is about; `_refused` tells of all others."""
 
 RULE = Rule(FAULTS[CODE], find)

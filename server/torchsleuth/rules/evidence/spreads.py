@@ -29,7 +29,7 @@ _BOTH_SIGNS = ACTIVATIONS - frozenset("relu ReLU relu6 ReLU6 softplus Softplus".
 _CLAMPS = frozenset("clamp clip clamp_ clip_".split())
 _MAX_STEPS = 12
 _SMALL = 0.01
-"""What is added so that nothing is zero; more than that may be meant to make it positive."""
+"""The most that is added so that nothing is zero; more than that may be meant to make it positive."""
 _FILLED = {"zeros": 0.0, "zeros_like": 0.0, "new_zeros": 0.0, "ones": 1.0, "ones_like": 1.0, "new_ones": 1.0}
 _MONOTONE: dict[str, Callable[..., float]] = {
     **{name: getattr(math, name) for name in ("exp", "log", "log2", "log10", "log1p", "sqrt", "tanh")},
