@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binding, is_place, keyword_of, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_binding, is_place, keyword_of, names_in, nodes_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -117,7 +117,7 @@ def typeless_options(case: Case) -> Iterator[tuple[SourceText, ast.Call, str]]:
         for frame in files_of(case) if isinstance(place, ast.Attribute) else ():
             for node in nodes_in(frame.tree, ast.Call):
                 names = [str(getattr(item, "value", "")).lstrip("-").replace("-", "_") for item in node.args]
-                if called(node) == "add_argument" and getattr(place, "attr", "") in names:
+                if called(node) == "add_argument" and is_attribute(place, *names):
                     if keyword_of(node, "type") is None:
                         yield frame.source, node, kind
 

@@ -19,6 +19,7 @@ from torchsleuth.syntax.forms import (
     is_attribute,
     is_function_call,
     is_method_call,
+    is_name,
     names_in,
     nodes_in,
     returned_by,
@@ -41,7 +42,7 @@ def _assignments(case: Case, name: str) -> list[ast.Assign | ast.AugAssign]:
     found = [
         node
         for node in nodes_in(case.frame.enclosing, ast.Assign, ast.AugAssign)
-        if node.lineno <= case.frame.line and any(getattr(target, "id", None) == name for target in targets_of(node))
+        if node.lineno <= case.frame.line and any(is_name(target, name) for target in targets_of(node))
     ]
     return sorted(found, key=lambda node: -node.lineno)
 
@@ -79,7 +80,7 @@ def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
             assigned = [
                 node.value
                 for node in nodes_in(function, ast.Assign, ast.AugAssign)
-                if any(getattr(target, "id", None) in names for target in targets_of(node))
+                if any(is_name(target, *names) for target in targets_of(node))
             ]
             return [*returns, *assigned]
     return []
@@ -95,10 +96,10 @@ def _cut(node: ast.AST) -> ast.expr | None:
         function = node.func
         if function.attr in ("item", "detach", "tolist") and not node.args:
             return function.value
-        if function.attr in ("tensor", "as_tensor") and getattr(function.value, "id", None) == "torch" and node.args:
+        if function.attr in ("tensor", "as_tensor") and is_name(function.value, "torch") and node.args:
             inner = as_kind(node.args[0], ast.Name, ast.Call, ast.BinOp)
             return _cut(inner) or inner if inner is not None else None
-    if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "float" and len(node.args) == 1:
+    if isinstance(node, ast.Call) and is_name(node.func, "float") and len(node.args) == 1:
         return node.args[0]
     if is_attribute(node, "data"):
         return node.value

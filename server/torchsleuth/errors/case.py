@@ -52,7 +52,7 @@ class CrashFrame:
                     return node
             return None
         value = getattr(self.statement, "value", None)
-        return value if isinstance(value, ast.expr) else None
+        return as_kind(value, ast.expr)
 
     @cached_property
     def statement(self) -> ast.stmt | None:

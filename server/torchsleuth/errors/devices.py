@@ -12,7 +12,7 @@ from torchsleuth.errors.origin import made_at
 from torchsleuth.messages import message
 from torchsleuth.numbers import size
 from torchsleuth.schema import Fix, Json, Related
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_text, last_word, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_text, last_word, nodes_in
 
 _AVAILABLE = '"cuda" if torch.cuda.is_available() else "cpu"'
 
@@ -26,10 +26,10 @@ def device_expression(frame: CrashFrame) -> str | None:
     for node in ast.walk(frame.enclosing):
         if isinstance(node, ast.arg) and node.arg == "device":
             return "device"
-        if is_attribute(node, "device") and getattr(node.value, "id", None) == "self":
+        if is_attribute(node, "device") and is_name(node.value, "self"):
             return "self.device"
     for statement in nodes_in(frame.tree, ast.Assign):
-        if any(getattr(target, "id", None) == "device" for target in statement.targets):
+        if any(is_name(target, "device") for target in statement.targets):
             return "device"
     return None
 

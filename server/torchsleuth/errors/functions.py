@@ -76,7 +76,7 @@ def saved_values(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, ast.Call]]:
     for frame in files_of(case):
         for kind in nodes_in(frame.tree, ast.ClassDef):
             for part in nodes_in(kind, ast.Call):
-                if getattr(part.func, "attr", "") == "save_for_backward":
+                if is_attribute(part.func, "save_for_backward"):
                     found.append((frame, kind, part))
     return [item for item in found if item[1].name == wanted] or found[:1]
 

@@ -16,7 +16,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, nodes_in, stores
+from torchsleuth.syntax.forms import is_method_call, is_name, nodes_in, stores
 from torchsleuth.synthesis.names import renamed, renaming
 
 
@@ -200,9 +200,7 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
     if wrong in ("device", "dtype") and (case.frame.value(node.value) or {}).get("kind") == "module":
         yield replace(case.frame, node, f"next({case.frame.text(node.value)}.parameters()).{wrong}")
     known = {
-        part.attr
-        for part in nodes_in(case.frame.tree, ast.Attribute)
-        if stores(part) and getattr(part.value, "id", None) == "self"
+        part.attr for part in nodes_in(case.frame.tree, ast.Attribute) if stores(part) and is_name(part.value, "self")
     }
     for name in difflib.get_close_matches(wrong, sorted(known - {wrong}), n=2, cutoff=0.7):
         yield replace(case.frame, node, f"{case.frame.text(node.value)}.{name}")

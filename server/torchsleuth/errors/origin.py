@@ -216,7 +216,7 @@ class _Followed:
                         yield from _collected(frame, node.attr)
                         yield from self._given(part.value, frame)
                         return
-            if isinstance(part, ast.Call) and getattr(part.func, "attr", None) == "register_buffer" and part.args:
+            if isinstance(part, ast.Call) and is_attribute(part.func, "register_buffer") and part.args:
                 if getattr(part.args[0], "value", None) == node.attr:
                     yield frame.source, part
                     return
@@ -271,7 +271,7 @@ def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, 
         ]
         if appends and isinstance(method, _Function):
             calls = list(nodes_in(frame.tree, ast.Call))
-            yield from ((frame.source, node) for node in calls if getattr(node.func, "attr", None) == method.name)
+            yield from ((frame.source, node) for node in calls if is_attribute(node.func, method.name))
             yield frame.source, appends[0]
             return
 

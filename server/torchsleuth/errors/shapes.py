@@ -15,7 +15,7 @@ from torchsleuth.explanations import BY_FAMILY
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import argument_of, is_binary, is_display, is_method_call, last_sizes, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_binary, is_display, is_method_call, is_name, last_sizes, nodes_in
 from torchsleuth.synthesis.shapes import transposed, widened
 
 _CREATORS = ("randn", "rand", "zeros", "ones", "empty", "Tensor", "FloatTensor")
@@ -63,7 +63,7 @@ def _flatten_keeping_batch(case: Case) -> Iterator[Fix]:
     calls = [node for node in nodes_in(frame.enclosing, ast.Call) if node.lineno <= frame.line]
     for call in sorted(calls, key=lambda node: -node.lineno):
         name = call.func.attr if isinstance(call.func, ast.Attribute) else None
-        plain_function = isinstance(call.func, ast.Attribute) and getattr(call.func.value, "id", None) == "torch"
+        plain_function = isinstance(call.func, ast.Attribute) and is_name(call.func.value, "torch")
         given = len(call.args) + len(call.keywords) - (1 if plain_function else 0)
         if name == "flatten" and (given == 0 or _starts_at_zero(call)):
             if given:
@@ -115,7 +115,7 @@ def _created_with(case: Case, node: ast.expr, dim: int, size: int) -> ast.expr |
     if not isinstance(node, ast.Name):
         return None
     for assignment in nodes_in(case.frame.enclosing, ast.Assign):
-        if any(getattr(target, "id", None) == node.id for target in assignment.targets):
+        if any(is_name(target, node.id) for target in assignment.targets):
             for call in ast.walk(assignment.value):
                 if is_method_call(call, *_CREATORS):
                     first = call.args[0] if call.args else None

@@ -20,7 +20,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_binary, is_constant, is_display, last_word, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_binary, is_constant, is_display, last_word, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
@@ -108,7 +108,7 @@ def conflicting(case: Case) -> list[Change]:
             return [change for change in dict.fromkeys(sizes.read(found)) if change[0] > 1 or sizes.ones]
     unpacked = re.search(r"not enough values to unpack \(expected (\d+), got (\d+)\)", case.crash["message"])
     value = as_kind(getattr(case.frame.statement, "value", None), ast.Call)
-    if unpacked is not None and value is not None and getattr(value.func, "attr", "") in _PARTS:
+    if unpacked is not None and value is not None and is_attribute(value.func, *_PARTS):
         return [(int(unpacked[2]), int(unpacked[1]))]
     rows = (case.module or {}).get("attributes", {}).get("num_embeddings")
     found_indices = case.input or {}
@@ -159,7 +159,7 @@ def made_for_another_batch(case: Case) -> Iterator[Fix]:
             for call in ast.walk(place) if inside and shape[:1] == [old] else ():
                 first = call.args[0] if isinstance(call, ast.Call) and call.args else None
                 first = first.elts[0] if is_display(first) and first.elts else first
-                if getattr(getattr(call, "func", None), "attr", "") in _CREATING and size and isinstance(first, _NAMED):
+                if is_attribute(getattr(call, "func", None), *_CREATING) and size and isinstance(first, _NAMED):
                     changes[node_span(first)] = edits.replace(source, first, size)
         if changes and size:
             yield Fix(message("fix.size_of_batch", size=size), tuple(changes.values()), safe=False)

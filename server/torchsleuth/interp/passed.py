@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.tensors.spec import Native, Parameter
 from torchsleuth.values import ClassValue, Function, Tensor, Value, items_of
 
@@ -48,7 +48,7 @@ def numbers(owner: ClassValue, made: Function, signature: Signature, depth: int 
 def _kept(function: ast.AST, names: set[str]) -> Iterator[tuple[str, str]]:
     """The attributes that parameters are kept in."""
     for node in nodes_in(function, ast.Assign):
-        if isinstance(node.value, ast.Name) and node.value.id in names:
+        if is_name(node.value, *names):
             for target in of_kind(node.targets, ast.Attribute):
                 yield ast.unparse(target), node.value.id
 

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Container, Sequence
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import by_position, contains, is_function_call, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import by_position, contains, is_function_call, is_name, names_in, nodes_in, stores
 
 Called = tuple[ast.Call, ast.FunctionDef | None]
 """A call, and the function that it is in."""
@@ -50,7 +50,7 @@ def settled(given: ast.expr, around: ast.FunctionDef | None, names: Container[st
         defaults = dict(zip([one.arg for one in reversed(parameters)], reversed(spec.defaults)))
         inside = list(ast.walk(around))
         stored = {node.id for node in of_kind(inside, ast.Name) if stores(node)}
-        if isinstance(given, ast.Name) and given.id in defaults.keys() - stored:
+        if is_name(given, *(defaults.keys() - stored)):
             return settled(defaults[given.id], None, names)
         local = stored | {node.arg for node in of_kind(inside, ast.arg)}
         if any(node.id in local for node in nodes_in(given, ast.Name)):

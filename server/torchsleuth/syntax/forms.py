@@ -251,6 +251,11 @@ def names_in(*trees: ast.AST) -> set[str]:
     return {node.id for tree in trees for node in nodes_in(tree, ast.Name)}
 
 
+def bindings_of(name: str, tree: ast.AST) -> list[ast.Name]:
+    """Where a tree gives a plain name a value."""
+    return [node for node in nodes_in(tree, ast.Name) if node.id == name and stores(node)]
+
+
 def stored_in(*trees: ast.AST) -> set[str]:
     """The plain names that these trees bind, by an assignment or its like."""
     return {node.id for tree in trees for node in nodes_in(tree, ast.Name) if isinstance(node.ctx, ast.Store)}

@@ -87,7 +87,7 @@ def referred(source: SourceText, position: Position) -> Referred | None:
                 found = names.held(node.id, scope, cls) or names.held(node.id, tree, None)
             return found
         case ast.Attribute() if position >= source.end_of(node.value):
-            if isinstance(node.value, ast.Name) and node.value.id in names.modules:
+            if is_name(node.value, *names.modules):
                 return Referred(node.attr, names.modules[node.value.id])
             if called and cls is not None and is_name(node.value, "self"):
                 return names.of_attribute(node.attr, cls)

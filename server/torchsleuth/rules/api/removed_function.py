@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.uses import is_exact, text, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_assignment, is_attribute, is_literal, literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, is_assignment, is_attribute, is_literal, literal, loads, nodes_in
 from torchsleuth.syntax.names import Use
 
 CODE = "TS801"
@@ -95,9 +95,8 @@ def _solved(new: str, attribute: str = "") -> Rewrite:
 
 
 def _is_read(analysis: Analysis, name: str) -> bool:
-    tree = analysis.tree(analysis.source.path)
-    loads = (part for part in nodes_in(tree, ast.Name) if isinstance(part.ctx, ast.Load))
-    return any(part.id == name for part in loads)
+    names = nodes_in(analysis.tree(analysis.source.path), ast.Name)
+    return any(part.id == name and loads(part) for part in names)
 
 
 _INSTEAD = {

@@ -34,7 +34,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_name, is_place, is_primary, nodes_in
+from torchsleuth.syntax.forms import is_attribute, is_name, is_place, is_primary, nodes_in, stores
 from torchsleuth.values import Function, Instance
 from torchsleuth.values.graph import AutogradFault
 
@@ -123,9 +123,7 @@ def _is_own(target: ast.expr, attribute: str) -> bool:
 
 
 def _sets(statement: ast.stmt, name: str) -> bool:
-    return any(
-        is_place(part) and isinstance(part.ctx, ast.Store) and ast.unparse(part) == name for part in ast.walk(statement)
-    )
+    return any(is_place(part) and stores(part) and ast.unparse(part) == name for part in ast.walk(statement))
 
 
 def _detached(name: str, several: bool) -> str:

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.transforms import composed, is_given
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_reference, names_in, nodes_in
 
 CODE = "TS627"
 _MOVING = frozenset(
@@ -64,7 +64,7 @@ def _pairs(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.Call]]:
     """Two calls of one transform, of an image and of a mask."""
     alone = [node for node in nodes_in(method, ast.Call) if len(node.args) == 1 and not node.keywords]
     for mask in alone:
-        if _words(mask.args[0]) & _MASKS and isinstance(mask.func, ast.Attribute | ast.Name):
+        if _words(mask.args[0]) & _MASKS and is_reference(mask.func):
             same = [other for other in alone if ast.unparse(other.func) == ast.unparse(mask.func)]
             images = [other for other in same if not _words(other.args[0]) & _MASKS]
             if images:

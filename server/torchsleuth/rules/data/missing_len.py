@@ -167,7 +167,7 @@ def _terms(node: ast.expr, named: Mapping[str, ast.expr], depth: int = 6) -> lis
     """The terms of a sum, through the names that were given to parts of it."""
     if is_binary(node, ast.Add) and depth:
         return [*_terms(node.left, named, depth - 1), *_terms(node.right, named, depth - 1)]
-    if isinstance(node, ast.Name) and node.id in named and depth:
+    if is_name(node, *named) and depth:
         return _terms(named[node.id], named, depth - 1)
     return [node]
 

@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.labels import is_of_labels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_reference, names_in, nodes_in
 from torchsleuth.syntax.names import Names
 
 CODE = "TS628"
@@ -65,7 +65,7 @@ def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
     """``random.shuffle(x)``, ``x = x[torch.randperm(len(x))]``"""
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if isinstance(statement, ast.Expr) and isinstance(value, ast.Call) and drawn.get(id(value)) in _SHUFFLES:
-        plain = len(value.args) == 1 and isinstance(value.args[0], ast.Name | ast.Attribute)
+        plain = len(value.args) == 1 and is_reference(value.args[0])
         return _Shuffled(statement, value, drawn[id(value)], value.args[0]) if plain else None
     if isinstance(statement, ast.Assign) and isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Call):
         same = [ast.unparse(target) for target in statement.targets] == [ast.unparse(value.value)]

@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_assignment, nodes_in, plain_name, stored_in, written_index
+from torchsleuth.syntax.forms import called, is_assignment, loads, nodes_in, plain_name, stored_in, written_index
 
 CODE = "TS629"
 _SPLITS = {
@@ -93,7 +93,7 @@ def _drawn_again(block: list[ast.stmt], first: _Split, second: _Split) -> bool:
 
 def _apart(analysis: Analysis, scope: ast.Module | ast.FunctionDef, first: _Split, second: _Split) -> Iterator[Finding]:
     source = analysis.source
-    read = {node.id for node in nodes_in(scope, ast.Name) if isinstance(node.ctx, ast.Load)} - {_UNUSED}
+    read = {node.id for node in nodes_in(scope, ast.Name) if loads(node)} - {_UNUSED}
     used = [{place for place, name in enumerate(split.parts) if name in read} for split in (first, second)]
     names = {"one": source.segment(first.data), "other": source.segment(second.data)}
     place = (source.span(first.call).related(message("split.first")),)

@@ -43,7 +43,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Related, Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import given_to, is_method_call, is_name, names_in, nodes_in, stores
+from torchsleuth.syntax.forms import bindings_of, given_to, is_method_call, is_name, names_in, nodes_in
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.values import Instance, LibraryModule, Site, Tensor, Value
 from torchsleuth.values.frames import Scene
@@ -235,7 +235,7 @@ def _after_binding(analysis: Analysis, frame: Scene, name: ast.Name, device: str
         for part in nodes_in(scope, ast.Assign)
         if part.lineno < name.lineno and any(is_name(to, name.id) for target in part.targets for to in ast.walk(target))
     ]
-    known = [part.lineno for part in ast.walk(scope) if is_name(part, device.partition(".")[0]) and stores(part)]
+    known = [part.lineno for part in bindings_of(device.partition(".")[0], scope)]
     if before and (not known or min(known) < before[-1].lineno) and device != f"{name.id}.device":
         line = edits.insert_line_after(source, before[-1], f"{name.id} = {name.id}.to({device})")
         text = expression_text(name, "the tensor")
@@ -281,7 +281,7 @@ def _moved_attribute(analysis: Analysis, site: Site, home: Device) -> Iterator[C
     devices = [
         value.id
         for name, value in values.items()
-        if isinstance(value, ast.Name) and value.id in parameters and is_device(owner.slots.get(name), home)
+        if is_name(value, *parameters) and is_device(owner.slots.get(name), home)
     ]
     value = values.get(kept.attr)
     if value is not None and devices:

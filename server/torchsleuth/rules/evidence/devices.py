@@ -8,7 +8,7 @@ from torchsleuth.interp.trace import DeviceConflict
 from torchsleuth.rules.evidence.describe import argument_nodes
 from torchsleuth.rules.evidence.operands import Operand, called_module, operands
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.syntax.forms import is_name, is_reference, names_in, nodes_in, stands_on, stores
+from torchsleuth.syntax.forms import bindings_of, is_name, is_reference, names_in, nodes_in, stands_on, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -78,7 +78,7 @@ def _is_bound(frame: Scene, name: str, at: ast.AST | None) -> bool:
     own = frame.function is None or (name in frame.names and not isinstance(frame.function.node, ast.Lambda))
     if at is None or not own:
         return True
-    lines = [part.lineno for part in ast.walk(frame.scope) if is_name(part, name) and stores(part)]
+    lines = [part.lineno for part in bindings_of(name, frame.scope)]
     return not lines or min(lines) < getattr(at, "lineno", 0)
 
 

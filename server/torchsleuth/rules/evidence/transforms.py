@@ -33,6 +33,6 @@ def is_given(analysis: Analysis, owner: ast.ClassDef, transform: ast.expr, made:
     for call in analysis.index(analysis.source.path).of_type(ast.Call):
         if is_name(call.func, owner.name):
             given = given_to(call)
-            if any(one is made or (isinstance(one, ast.Name) and one.id in texts) for one in given):
+            if any(one is made or is_name(one, *texts) for one in given):
                 return True
     return False

@@ -27,7 +27,17 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_binary, is_binding, is_name, is_reference, is_unary, literal, nodes_in
+from torchsleuth.syntax.forms import (
+    bindings_of,
+    called,
+    is_binary,
+    is_binding,
+    is_name,
+    is_reference,
+    is_unary,
+    literal,
+    nodes_in,
+)
 from torchsleuth.syntax.trees import Index
 
 CODE = "TS330"
@@ -96,7 +106,7 @@ def _outwards(index: Index, node: ast.expr, sign: int) -> tuple[int, ast.expr | 
         elif is_binary(outer, ast.Mult, ast.Div):
             factor = outer.left if outer.right is node else outer.right
             sign = -sign if is_unary(factor, ast.USub) else sign
-        elif isinstance(outer, ast.Attribute) or (isinstance(outer, ast.Call) and called(outer) in ("sum", "mean")):
+        elif isinstance(outer, ast.Attribute) or called(outer) in ("sum", "mean"):
             pass
         else:
             return sign, node
@@ -112,8 +122,8 @@ def _added(index: Index, part: ast.expr) -> int | None:
     scope = functions[-1] if functions else index.nodes[0]
     if is_binding(outer):
         name = outer.targets[0].id
-        stores = [one for one in nodes_in(scope, ast.Name) if is_name(one, name) and isinstance(one.ctx, ast.Store)]
-        sums = [terms for node in nodes_in(scope, ast.BinOp) if (terms := _terms(node)) and len(stores) == 1]
+        once = len(bindings_of(name, scope)) == 1
+        sums = [terms for node in nodes_in(scope, ast.BinOp) if (terms := _terms(node)) and once]
         found = {sign for terms in sums for sign, term in terms if _mentions(term, name) and _has_loss(scope, terms)}
     else:
         top: ast.AST = part

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.operands import lineage, made_by, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import argument_of
+from torchsleuth.syntax.forms import argument_of, is_reference
 from torchsleuth.values import Tensor
 
 CODE = "TS332"
@@ -115,7 +115,7 @@ def _infinite(analysis: Analysis, masked: Operation) -> Iterator[Candidate]:
         left, right = masked.site.node.left, masked.site.node.right
         scores, mask = (left, right) if masked.operands[0] is _scores(analysis, masked) else (right, left)
         made = f'{source.segment(scores)}.masked_fill({source.segment(mask)} == 0, float("-inf"))'
-        if isinstance(scores, ast.Name | ast.Attribute) and isinstance(mask, ast.Name | ast.Attribute):
+        if is_reference(scores) and is_reference(mask):
             yield replaced(masked.site, masked.site.node, made)
 
 

@@ -39,6 +39,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
     is_assignment,
+    is_attribute,
     is_binary,
     is_method_call,
     keyword_of,
@@ -176,7 +177,7 @@ def _accumulated(analysis: Analysis, backward: LibraryCall) -> Iterator[Candidat
 def _is_number(divisor: ast.expr, given: ast.expr, steps: int) -> bool:
     """Whether a loss is divided by the number of batches that are accumulated: as a number, or by the same name."""
     own = of_kind([divisor], ast.Constant)
-    attribute = isinstance(divisor, ast.Attribute) and divisor.attr == _STEPS
+    attribute = is_attribute(divisor, _STEPS)
     return attribute or any(one.value == steps for one in own) or ast.dump(divisor) == ast.dump(given)
 
 

@@ -42,6 +42,7 @@ from torchsleuth.syntax.forms import (
     is_attribute,
     is_display,
     is_name,
+    loads,
     names_in,
     nodes_in,
     parts_of_tuple,
@@ -254,9 +255,7 @@ def _collected(analysis: Analysis, place: _Place, position: int | None) -> ast.e
     if any_are(place.wrappers, ast.ListComp):
         within = set(ast.walk(place.blocks[-1]))
         names = (node for node in analysis.index(place.path).of_type(ast.Name) if node in within)
-        read = isinstance(target, ast.Name) and any(
-            is_name(n, target.id) and isinstance(n.ctx, ast.Load) for n in names
-        )
+        read = isinstance(target, ast.Name) and any(is_name(n, target.id) and loads(n) for n in names)
         return target if read else None
     loop = first_of(place.blocks, ast.For, ast.While)
     match target:
@@ -355,7 +354,7 @@ def _is_read(analysis: Analysis, place: _Place, target: ast.expr, innermost: boo
         inside = set(ast.walk(place.statement))
         paths = {source.path for source in analysis.workspace.read} - {place.path, ""}
         elsewhere = (node for path in paths for node in analysis.index(path).of_type(ast.Attribute))
-        reads += [node for node in elsewhere if isinstance(node.ctx, ast.Load)]
+        reads += [node for node in elsewhere if loads(node)]
         return any(is_attribute(n, target.attr) and n not in inside for n in reads)
     loops = of_kind(place.blocks, ast.For, ast.While)
     if not isinstance(target, ast.Name) or not loops:

@@ -33,7 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import by_position, called, is_name, is_spread, is_text, nodes_in, stored_in
+from torchsleuth.syntax.forms import by_position, called, is_attribute, is_name, is_spread, is_text, nodes_in, stored_in
 
 CODE = "TS564"
 _GROWING = frozenset({"append", "extend", "insert"})
@@ -66,7 +66,7 @@ def _grown(function: ast.FunctionDef, name: str) -> ast.Call | None:
     growing = [
         call
         for call in nodes_in(function, ast.Call)
-        if isinstance(call.func, ast.Attribute) and call.func.attr in _GROWING and is_name(call.func.value, name)
+        if is_attribute(call.func, *_GROWING) and is_name(call.func.value, name)
     ]
     summed = any(
         called(call) in _SUMMARIES and any(is_name(part, name) for part in call.args)

@@ -37,6 +37,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind, only
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    bindings_of,
     called,
     is_attribute,
     is_dotted,
@@ -197,7 +198,7 @@ def _of_share(
     if not sizes:
         return
     if isinstance(hits, ast.Assign) and isinstance(share.op, ast.Div):
-        stored = [node for node in nodes_in(scope, ast.Name) if node.id == name and isinstance(node.ctx, ast.Store)]
+        stored = bindings_of(name, scope)
         begun = any(node.lineno < hits.lineno for node in stored)
         new = source.segment(hits).replace("=", "+=", 1)
         fix = Candidate(message("fix.replace", old="=", new="+="), (edits.replace(source, hits, new),))

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.loops import gone_through
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_name, names_in, nodes_in, stored_in, targets_of
+from torchsleuth.syntax.forms import called, is_assignment, is_name, names_in, nodes_in, stored_in, targets_of
 
 CODE = "TS559"
 _AROUND = ("enumerate", "reversed")
@@ -63,7 +63,7 @@ def _of_loop(analysis: Analysis, method: ast.FunctionDef, loop: ast.For) -> Iter
         yield Finding(source.span(last), message("layers.returned", line=loop.lineno), (), (fix,) if changes else ())
         return
     stored = stored_in(*loop.body)
-    plain = len(loop.body) == 1 and isinstance(last, ast.Assign) and len(last.targets) == 1
+    plain = len(loop.body) == 1 and is_assignment(last)
     if (
         not plain
         or not isinstance(last, ast.Assign)

@@ -35,7 +35,16 @@ from torchsleuth.rules.evidence.loops import gone_through
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_literal, is_name, is_reference, names_in, nodes_in, stored_in
+from torchsleuth.syntax.forms import (
+    bindings_of,
+    is_assignment,
+    is_literal,
+    is_name,
+    is_reference,
+    names_in,
+    nodes_in,
+    stored_in,
+)
 
 CODE = "TS557"
 _AROUND = ("enumerate", "tqdm", "trange", "track")
@@ -79,7 +88,7 @@ def _begun(trail: list[ast.AST], added: ast.AugAssign) -> ast.Assign | None:
     loop = trail[-1]
     block = next((body for name in ("body", "orelse") if loop in (body := getattr(trail[-2], name, []))), [])
     for part in block[: block.index(loop)] if loop in block else ():
-        if isinstance(part, ast.Assign) and len(part.targets) == 1 and is_name(part.targets[0], _name(added)):
+        if is_assignment(part) and is_name(part.targets[0], _name(added)):
             return part if is_literal(part.value, 0) or is_literal(part.value, 0.0) else None
     return None
 
@@ -90,10 +99,7 @@ def _name(added: ast.AugAssign) -> str:
 
 def _grows_alone(epochs: ast.For, added: ast.AugAssign) -> bool:
     """Whether nothing else in the loop gives the sum a value."""
-    stores = [
-        node for node in nodes_in(epochs, ast.Name) if node.id == _name(added) and isinstance(node.ctx, ast.Store)
-    ]
-    return stores == [added.target] and not any(nodes_in(epochs, ast.Global, ast.Nonlocal))
+    return bindings_of(_name(added), epochs) == [added.target] and not any(nodes_in(epochs, ast.Global, ast.Nonlocal))
 
 
 def _finding(analysis: Analysis, inner: ast.For, added: ast.AugAssign, mean: ast.BinOp, begun: ast.Assign) -> Finding:
