@@ -27,7 +27,7 @@ from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.loaders import spelled
-from torchsleuth.rules.evidence.operators import failures, generic
+from torchsleuth.rules.evidence.operators import reported
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, appended
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             cls = value.cls.name if isinstance(value, Instance) else ""
             text = message("untensor", made=path.rpartition(".")[2], name=name, kind=message(kind, cls=cls))
             yield Finding(source.span(call.args[0]), text, (), list(repairs(analysis, misuse, call)))
-    for failure, finding in zip(failures(analysis, CODE), generic(analysis, CODE)):
+    for failure, finding in reported(analysis, CODE):
         yield replace(finding, candidates=kinds.converted(analysis, failure))
 
 

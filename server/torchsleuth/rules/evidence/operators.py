@@ -124,6 +124,11 @@ def own_words(failure: OperatorFailure) -> str:
 
 def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
     """Findings of a code in PyTorch's own words, with the operands named."""
+    return (finding for _, finding in reported(analysis, code))
+
+
+def reported(analysis: Analysis, code: str) -> Iterator[tuple[OperatorFailure, Finding]]:
+    """The failures of a code, each with its finding in PyTorch's own words."""
     for failure in failures(analysis, code):
         operation = failure.operation
         described = [part.described("input") for part in operands(operation)[:3] if part.spec.shape is not None]
@@ -134,4 +139,4 @@ def generic(analysis: Analysis, code: str) -> Iterator[Finding]:
             if described
             else message("operator.plain", operator=operator, error=error)
         )
-        yield Finding(operation.site.span, text, trail(analysis, failure))
+        yield failure, Finding(operation.site.span, text, trail(analysis, failure))

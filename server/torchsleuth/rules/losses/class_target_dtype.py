@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
@@ -46,7 +46,7 @@ _CLASSES = ("int64", "int32", "uint8", "int16", "int8", "bool")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         operation = failure.operation
         target, prediction = operand(operation, 1, "target"), operand(operation, 0, "input")
         if target is None or prediction is None:

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import of_kind, only
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     bindings_of,
@@ -131,7 +131,7 @@ def _added(index: Index, part: ast.expr) -> int | None:
             top = over
         terms = _terms(top)
         found = {sign for sign, term in terms if term is part and _has_loss(scope, terms)}
-    return next(iter(found)) if len(found) == 1 else None
+    return only(found)
 
 
 def _mentions(term: ast.expr, name: str) -> bool:

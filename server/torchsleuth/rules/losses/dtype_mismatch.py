@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
@@ -79,7 +79,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if weight is not None and operation.site.span not in seen:
             seen.add(operation.site.span)
             yield _of_weight(operation, scores, weight)
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
         if "without overflow" in failure.failure.message:
             yield _of_number(failure, plain)

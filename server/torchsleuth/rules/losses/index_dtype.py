@@ -25,7 +25,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.casts import casts
 from torchsleuth.rules.evidence.describe import layer_text, operator_text
 from torchsleuth.rules.evidence.operands import Operand, assigned, operands, suffixed_at_birth
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.synthesis.shapes import same_shape
 
@@ -36,7 +36,7 @@ _NARROW = ("int32", "int16", "int8", "uint8")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         operation = failure.operation
         index = _index(operands(operation), operation.name)
         if index is None:

@@ -42,7 +42,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are, as_kind
@@ -80,7 +80,7 @@ _LEFT_OUT = frozenset({"eq", "triu", "logical_not", "invert", "bitwise_not"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         module, given = failure.operation.module, operands(failure.operation)
         error = failure.failure.message
         if module is None:

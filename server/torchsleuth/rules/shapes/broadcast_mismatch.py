@@ -49,7 +49,7 @@ from torchsleuth.rules.evidence.operands import (
     sliced_otherwise,
     suffixed,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.spatial import padded, resampled, strided
 from torchsleuth.rules.losses.mse_on_class_indices import class_indices
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -66,7 +66,7 @@ CODE = "TS103"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         if class_indices(analysis, failure.operation) is not None:
             continue
         if "shape of the mask" in failure.failure.message:

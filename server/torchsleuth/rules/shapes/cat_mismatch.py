@@ -36,7 +36,7 @@ from torchsleuth.rules.evidence.operands import (
     resized,
     suffixed,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.spatial import padded, padded_steps, resampled, resampled_at_birth
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind
@@ -51,7 +51,7 @@ _DIMENSION = {"hstack": 1, "vstack": 0, "column_stack": 1, "dstack": 2}
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         given = operands(failure.operation)
         if len(given) < 2 or any(used.spec.shape is None for used in given):
             yield plain

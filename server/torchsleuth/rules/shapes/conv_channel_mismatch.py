@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operand_node, shape_text
 from torchsleuth.rules.evidence.operands import layers_behind
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.tensors.dims import is_number
@@ -41,8 +41,7 @@ _CHANNELS = ((0, "in_channels"), (1, "out_channels"), (6, "groups"))
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    plain = list(generic(analysis, CODE))
-    for failure, finding in zip(failures(analysis, CODE), plain):
+    for failure, finding in reported(analysis, CODE):
         module = failure.operation.module
         if module is None or not module.type_name.startswith("Conv"):
             yield finding

@@ -27,7 +27,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.describe import operator_text
 from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import given_to, is_display, written_index
 from torchsleuth.synthesis.shapes import same_shape
@@ -39,7 +39,7 @@ _RANGE = re.compile(r"range of \[(-?\d+), (-?\d+)\], but got (-?\d+)")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         found = _RANGE.search(failure.failure.message)
         given = operands(failure.operation)
         if found is None or not given:

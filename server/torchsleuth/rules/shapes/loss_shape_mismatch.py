@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.operands import (
     tensors_above,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.spatial import resampled
 from torchsleuth.rules.losses.mse_on_class_indices import holds_integers
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -68,7 +68,7 @@ _ELEMENTWISE = tuple(
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         name = failure.operation.name
         prediction, target = (
             operand(failure.operation, position, word) for position, word in ((0, "input"), (1, "target"))

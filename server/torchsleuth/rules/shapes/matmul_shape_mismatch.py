@@ -47,7 +47,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed_at_birth,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.evidence.results import both_directions, state_unpacked
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -68,7 +68,7 @@ _FLATTENS = ("flatten", "view", "reshape", "ravel")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         operation = failure.operation
         given = operands(operation)
         known = bool(given) and all(used.spec.shape for used in given[:2])

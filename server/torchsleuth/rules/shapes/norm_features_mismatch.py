@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.operands import (
     short,
     suffixed_at_birth,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.orders import permuted_before
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are, as_kind
@@ -64,7 +64,7 @@ _ARGUMENT = {
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         module, given = failure.operation.module, operands(failure.operation)
         found = _argument(module)
         if module is None or found is None:

@@ -41,7 +41,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic
+from torchsleuth.rules.evidence.operators import reported
 from torchsleuth.rules.evidence.results import last_step, one_part, pair_in_sequence, state_unpacked
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -55,7 +55,7 @@ CODE = "TS199"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, finding in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, finding in reported(analysis, CODE):
         if "ambiguous" in failure.failure.message and _is_made(failure):
             name = failure.operation.name
             finding = replace(

@@ -27,7 +27,7 @@ from torchsleuth.rules.evidence.activations import without_layer, written_call
 from torchsleuth.rules.evidence.constructors import change_argument, written_for
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, operator_text, shape_text
 from torchsleuth.rules.evidence.operands import Operand, lineage, operands, replaced, short
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.evidence.spatial import padding
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import as_kind, of_kind
@@ -40,7 +40,7 @@ _POOLS = ("MaxPool", "AvgPool", "max_pool", "avg_pool", "LPPool")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         given = operands(failure.operation)
         if not given or given[0].spec.shape is None:
             yield plain

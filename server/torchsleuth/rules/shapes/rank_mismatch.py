@@ -40,7 +40,7 @@ from torchsleuth.rules.evidence.operands import (
     suffixed,
     written,
 )
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -60,7 +60,7 @@ _DIMENSIONS = re.compile(r"\dd$")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         given = operands(failure.operation)
         if not given or given[0].spec.shape is None:
             yield plain

@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, passed_for
 from torchsleuth.rules.evidence.describe import expression_text, operand_node, shape_text
 from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -47,8 +47,7 @@ CODE = "TS104"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    plain = list(generic(analysis, CODE))
-    for failure, finding in zip(failures(analysis, CODE), plain):
+    for failure, finding in reported(analysis, CODE):
         known = bool(failure.operation.specs) and failure.operation.site.call is not None
         known = known and not failure.operation.target.startswith("einops.")
         yield _reshape(analysis, failure) if known else finding

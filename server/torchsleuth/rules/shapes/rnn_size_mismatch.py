@@ -26,7 +26,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
 from torchsleuth.rules.evidence.operands import Operand, fitted, layers_behind, operands, resized, suffixed
-from torchsleuth.rules.evidence.operators import failures, generic, trail
+from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.synthesis.shapes import Shape, same, same_shape, squeezed
@@ -39,7 +39,7 @@ _HIDDEN = re.compile(r"[Ee]xpected hidden(?:\[(\d)\])? size \((.+?)\), got")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    for failure, plain in zip(failures(analysis, CODE), list(generic(analysis, CODE))):
+    for failure, plain in reported(analysis, CODE):
         module, given = failure.operation.module, operands(failure.operation)
         if module is None or not given or any(used.spec.shape is None for used in given):
             yield plain
