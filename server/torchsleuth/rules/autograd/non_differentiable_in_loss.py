@@ -152,13 +152,18 @@ def _alive(root: GraphNode) -> Iterator[object]:
             yield from (node.module, *node.leaves, *(leaf.owner for leaf in node.leaves))
 
 
+def _learning(analysis: Analysis) -> Iterator[tuple[Event, Tensor]]:
+    """The calls of backward() for a loss that has a gradient, each with the loss."""
+    for event in analysis.events("backward"):
+        if event.tensor is not None and event.tensor.spec.requires_grad is True:
+            yield event, event.tensor
+
+
 def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
     """Terms that are added to a loss and have no gradient themselves."""
     seen: set[Span] = set()
-    for event in analysis.events("backward"):
-        if event.tensor is None or event.tensor.spec.requires_grad is not True:
-            continue
-        terms = list(_terms(event.tensor))
+    for event, loss in _learning(analysis):
+        terms = list(_terms(loss))
         for term in terms:
             node = node_of(term) if len(terms) > 1 else None
             step = flat_step(node) if node is not None else None
@@ -241,10 +246,8 @@ def _with_gradient(analysis: Analysis, term: Tensor) -> Iterator[Candidate]:
 def _judged_detached(analysis: Analysis) -> Iterator[Finding]:
     """Terms in which another network judges what is trained, detached: the generator's loss of ``D(fake.detach())``."""
     seen: set[Span] = set()
-    for event in analysis.events("backward"):
-        if event.tensor is None or event.tensor.spec.requires_grad is not True:
-            continue
-        terms = list(_terms(event.tensor))
+    for event, loss in _learning(analysis):
+        terms = list(_terms(loss))
         for term in terms:
             cut = cut_adversary(analysis, event, term) if len(terms) > 1 else None
             if cut is not None and cut.site.span not in seen:
@@ -257,10 +260,8 @@ def _judged_detached(analysis: Analysis) -> Iterator[Finding]:
 def _dead_numbers(analysis: Analysis) -> Iterator[Finding]:
     """Numbers taken out of the graph, and scalars cut off from it, that are added to a loss."""
     seen: set[Span] = set()
-    for event in analysis.events("backward"):
-        if event.tensor is None or event.tensor.spec.requires_grad is not True:
-            continue
-        for operation in _additions(analysis, event.tensor):
+    for event, loss in _learning(analysis):
+        for operation in _additions(analysis, loss):
             for value in operation.args:
                 cut = value.cut if isinstance(value, Scalar) else None
                 if isinstance(value, Tensor) and value.spec.requires_grad is False and value.spec.shape == ():

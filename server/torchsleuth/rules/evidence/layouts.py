@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from torchsleuth.interp.batch import follow
 from torchsleuth.interp.trace import Operation
@@ -23,28 +24,34 @@ _LAYERS = (
     "InstanceNorm",
 )
 _MAX_STEPS = 40
+Path = tuple[tuple[Operation, Tensor], ...]
+"""Operations that follow each other, with their results."""
 
 
 def batch_by_layer(analysis: Analysis, tensor: Tensor) -> tuple[int, LibraryModule] | None:
     """The dimension of the samples in what was computed from the result of a convolution or of its like, and that layer."""
-    pending: list[tuple[Tensor, tuple[tuple[Operation, Tensor], ...]]] = [(tensor, ())]
+    for result, step, path in paths(analysis, tensor, _MAX_STEPS):
+        if step.module is not None and _is_for_images(step.module, result):
+            axis = followed(result, path)
+            return None if axis is None else (axis, step.module)
+    return None
+
+
+def paths(analysis: Analysis, tensor: Tensor, most: int) -> Iterator[tuple[Tensor, Operation, Path]]:
+    """The operations that a tensor was computed by, each with its result, and the path from there to the tensor."""
+    pending: list[tuple[Tensor, Path]] = [(tensor, ())]
     seen: set[int] = set()
-    for _ in range(_MAX_STEPS):
+    for _ in range(most):
         if not pending:
-            return None
-        current, path = pending.pop()
-        origin = current.origin
-        if origin is None or id(origin) in seen:
+            return
+        result, path = pending.pop()
+        origin = result.origin
+        step = analysis.operation_of(origin)
+        if origin is None or step is None or id(origin) in seen:
             continue
         seen.add(id(origin))
-        step = analysis.operation_of(origin)
-        if step is None:
-            continue
-        if step.module is not None and _is_for_images(step.module, current):
-            axis = _followed(current, path)
-            return None if axis is None else (axis, step.module)
-        pending += [(source, ((step, current), *path)) for source in origin.sources]
-    return None
+        yield result, step, path
+        pending += [(source, ((step, result), *path)) for source in origin.sources]
 
 
 def _is_for_images(module: LibraryModule, result: Tensor) -> bool:
@@ -52,7 +59,7 @@ def _is_for_images(module: LibraryModule, result: Tensor) -> bool:
     return name.startswith(_LAYERS) and rank is not None and _RANKS.get(name[-2:]) == rank
 
 
-def _followed(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> int | None:
+def followed(tensor: Tensor, path: Path) -> int | None:
     """Where the operations of a path leave dimension 0 of a tensor."""
     axis: int | None = 0
     for operation, result in path:

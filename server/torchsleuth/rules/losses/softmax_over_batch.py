@@ -24,12 +24,13 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
-from torchsleuth.interp.batch import batch_of, follow
+from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.constructors import constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
+from torchsleuth.rules.evidence.layouts import followed, paths
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, steps
 from torchsleuth.rules.evidence.scores import dim_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
@@ -187,33 +188,10 @@ def _reaches(analysis: Analysis, operation: Operation, loss: Operation) -> bool:
         return False
     if prediction.shape[0] != target.shape[0] or target.shape[1:] not in ((), (1,)):
         return False
-    pending: list[tuple[Tensor, tuple[tuple[Operation, Tensor], ...]]] = [(prediction.tensor, ())]
-    seen: set[int] = set()
-    for _ in range(_MAX_STEPS):
-        if not pending:
-            return False
-        tensor, path = pending.pop()
-        origin = tensor.origin
-        if origin is None or id(origin) in seen:
-            continue
-        seen.add(id(origin))
-        if origin.site is operation.site:
-            return _keeps_first(tensor, path)
-        step = analysis.operation_of(origin)
-        if step is not None:
-            pending += [(source, ((step, tensor), *path)) for source in origin.sources]
+    for tensor, step, path in paths(analysis, prediction.tensor, _MAX_STEPS):
+        if step.site is operation.site:
+            return followed(tensor, path) == 0
     return False
-
-
-def _keeps_first(tensor: Tensor, path: tuple[tuple[Operation, Tensor], ...]) -> bool:
-    """Whether dimension 0 of a tensor is dimension 0 of what these operations make of it, one after the other."""
-    axis: int | None = 0
-    for operation, result in path:
-        before, shape = tensor.spec.shape, result.spec.shape
-        if axis is None or before is None or shape is None:
-            return False
-        axis, tensor = follow(operation, axis, before, shape, 0), result
-    return axis == 0
 
 
 def _chosen(use: Operation) -> LibraryObject | None:
