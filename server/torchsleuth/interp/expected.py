@@ -23,7 +23,7 @@ _ERRORS = tuple(
         "RuntimeError TypeError ValueError IndexError KeyError AttributeError AssertionError NotImplementedError".split()
     )
 )
-"""What operators and modules raise."""
+"""The errors that operators and modules raise."""
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 _DEPTH = 3
 """Functions of the file that are followed from a ``try``."""
