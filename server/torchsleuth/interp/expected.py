@@ -20,10 +20,11 @@ from torchsleuth.values.frames import Frame
 _ERRORS = tuple(
     exceptions.made(f"builtins.{name}", ())
     for name in (
-        "RuntimeError TypeError ValueError IndexError KeyError AttributeError AssertionError NotImplementedError".split()
+        "RuntimeError TypeError ValueError IndexError KeyError AttributeError AssertionError NotImplementedError "
+        "ImportError".split()
     )
 )
-"""The errors that operators and modules raise."""
+"""The errors that operators, modules and imports raise."""
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 _DEPTH = 3
 """Functions of the file that are followed from a ``try``."""
