@@ -38,6 +38,8 @@ class _Constructor:
         self.dtype = module.slots["dtype"] or "float32"
         self.sure = True
         """Whether every size that was asked for is the layer's own."""
+        self.decided = True
+        """Whether each of them is a number, or stands for any number: none was taken from the input or is supposed."""
 
     def value(self, position: int, name: str, default: Value = UNKNOWN) -> Value:
         if name in self.module.kwargs:
@@ -50,8 +52,10 @@ class _Constructor:
         value = self.value(position, name)
         if is_int(value) and all(symbol in self.interp.lasting for symbol in dims.symbols(value)):
             size: Size = self.interp.resolved(value)
+            self.decided = self.decided and isinstance(value, int)
             return size
         self.sure = False
+        self.decided = self.decided and axis is None and is_unknown(value)
         return self.interp.fresh_size("?") if axis is None else self.at(axis)
 
     def at(self, axis: int) -> Size:
@@ -150,7 +154,7 @@ def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Siz
     if module.slots["attributes"]:
         return _with_assigned(interp, form, module.slots["attributes"])
     # What fails with sizes that stand for any numbers fails whatever they are.
-    return replace(form, exact=True) if made.sure and interp.is_general() else form
+    return replace(form, exact=made.decided or made.sure and interp.is_general())
 
 
 def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> TensorSpec | None:
@@ -205,7 +209,7 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     outputs = made.size(1, "out_channels")
     # The shape of the result does not depend on the groups.
     grouped = made.value(6, "groups", 1) != 1
-    made.sure = made.sure and not grouped
+    made.sure, made.decided = made.sure and not grouped, made.decided and not grouped
     if grouped and made.module.slots["attributes"]:
         raise LookupError("groups")
     inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
@@ -256,7 +260,7 @@ def _batch_norm(made: _Constructor) -> FunctionalForm:
 @_form("GroupNorm")
 def _group_norm(made: _Constructor) -> FunctionalForm:
     """A norm keeps the shape, whatever its groups are."""
-    made.sure = False
+    made.sure = made.decided = False
     size = made.size(1, "num_channels", 1)
     return FunctionalForm("torch.nn.functional.group_norm", (1, made.weight(size), made.weight(size)))
 
