@@ -19,6 +19,7 @@ from torchsleuth.interp.library import (
     einops,
     hierarchy,
     hooks,
+    launchers,
     modules,
     packed,
     plain,
@@ -383,6 +384,10 @@ class Calls(Choices):
         """Runs a user function in a frame of its own. `body`: of the ``with`` that it is the context manager of."""
         if function.kind == "contextmanager" and body is None:
             return Managed(function, args, kwargs)
+        if isinstance(function.node, ast.AsyncFunctionDef) and not function.is_generator:
+            # What it does is taken to happen at once; its result is there for whoever waits for it.
+            value = self._called(function, args, kwargs, node, caller, body)
+            return value if function.name.startswith("__a") else launchers.coroutine(value)
         remembered = _key_of(function, args, kwargs)
         if remembered is not None and function.memo is not None:
             if remembered not in function.memo:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from torchsleuth.interp import harness
 from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
@@ -111,6 +112,9 @@ class EntryPoints(DeclaredShapes):
             if cls.path == source.path and cls.is_module() and not self._was_run(cls) and not self.overdue:
                 entries.append(self._enter(partial(self._try_class, cls, frame)))
         entries += self._enter_by_roles(source, frame)
+        for cls, method in list(harness.cases(one for one in self.classes if one.path == source.path)):
+            if method.node not in self.called and not self.overdue:
+                entries.append(self._enter(partial(self._try_test, cls, method, frame)))
         for function in list(self.functions):
             if function.path == source.path and function.node not in self.called and not self.overdue:
                 entries.append(self._enter(partial(self._try_function, function, frame)))
@@ -317,8 +321,22 @@ class EntryPoints(DeclaredShapes):
             self.batch_loops = before
 
     def _try_function(self, function: Function, frame: Frame, given: Supposition) -> None:
-        if function.owner is None and not isinstance(function.node, ast.Lambda):
-            self._hand_out(function, (), self._arguments(function, 0, given), frame)
+        if function.owner is None and not isinstance(function.node, ast.Lambda) and not harness.may_fail(function):
+            values = self._with_fixtures(self._arguments(function, 0, given), frame)
+            self._hand_out(function, (), values, frame)
+
+    def _try_test(self, cls: ClassValue, method: Function, frame: Frame, given: Supposition) -> None:
+        """A test of a class, behind what sets it up."""
+        instance = harness.set_up(self, cls, frame)
+        if instance is not None:
+            values = self._with_fixtures(self._arguments(method, 1, given), frame)
+            self._hand_out(method, (instance,), values, frame)
+
+    def _with_fixtures(self, values: OpenArguments, frame: Frame) -> OpenArguments:
+        for name, value in values.items():
+            if is_unknown(value):
+                values[name] = harness.fixture(self, self.functions, name, frame)
+        return values
 
     def _hand_out(self, function: Function, args: tuple[Value, ...], kwargs: OpenArguments, frame: Frame) -> None:
         """Call what nothing calls. Whoever does may use the result for anything."""

@@ -31,6 +31,7 @@ from torchsleuth.interp.library import (
     draws,
     files,
     hierarchy,
+    launchers,
     modules,
     parameters,
     pure,
@@ -266,8 +267,7 @@ class Expressions(Calls):
         return self.eval(node.value, frame)
 
     def on_Await(self, node: ast.Await, frame: Frame) -> Value:
-        self.eval(node.value, frame)
-        return UNKNOWN
+        return launchers.result_of(self.eval(node.value, frame))
 
     def on_Yield(self, node: ast.Yield, frame: Frame) -> Value:
         value = self.eval(node.value, frame) if node.value is not None else None

@@ -129,6 +129,8 @@ class Model:
 
     methods: ClassVar[dict[str, Method]] = {}
     attributes: ClassVar[dict[str, Attribute]] = {}
+    decorates: ClassVar[bool] = False
+    """Whether the objects are decorators of functions."""
     closed: ClassVar[bool] = False
     """Whether the objects have nothing but what the installed package gives them: another name is misspelt."""
 

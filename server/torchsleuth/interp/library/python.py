@@ -29,6 +29,7 @@ from torchsleuth.interp.library import (
     scalars,
     transforms,
 )
+from torchsleuth.interp.models import of_class
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute
@@ -986,6 +987,7 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
         or plain_class
         or callable_object
         or transforms.is_transform(path)
+        or of_class(path).decorates
     ):
         call = Arguments((value,), {}, node, frame)
         if isinstance(decorator, Function) and isinstance(decorator.globals, Globals):

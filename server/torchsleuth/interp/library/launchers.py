@@ -1,0 +1,268 @@
+"""What calls a function of the script's for it: processes and threads, coroutines, and frameworks of command lines.
+
+An option that is not given has its default, as with argparse: that is one real execution of the script.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import ClassVar
+
+from torchsleuth.interp.arguments import Arguments
+from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import omegaconf
+from torchsleuth.interp.models import Model, method, models
+from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.syntax.forms import by_position
+from torchsleuth.values import (
+    UNKNOWN,
+    ClassValue,
+    DictValue,
+    Function,
+    LibraryObject,
+    ListValue,
+    Partial,
+    Scalar,
+    Value,
+    is_native,
+    is_object,
+    items_of,
+)
+
+COROUTINE = "types.CoroutineType"
+_GIVEN_LATER = ("typer.Option", "typer.Argument", "typer.models.OptionInfo", "typer.models.ArgumentInfo")
+
+
+def _call(
+    interp: Interpreter, callee: Value, args: tuple[Value, ...], kwargs: dict[str, Value], at: Arguments
+) -> Value:
+    return interp.call(callee, Arguments(args, kwargs, at.node, at.frame))
+
+
+# -- processes and threads -------------------------------------------------------------------------
+
+
+@models("torch.multiprocessing.spawn", "torch.multiprocessing.start_processes")
+def _spawned(interp: Interpreter, call: Arguments) -> Value:
+    """``spawn(worker, args=(…), nprocs=2)``: each process calls ``worker(rank, …)``."""
+    args = items_of(call.given(1, "args", ()))
+    if not call.exact or args is None:
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    _call(interp, call.given(0, "fn"), (interp.fresh_size("rank", positive=False), *args), {}, call)
+    return UNKNOWN
+
+
+@models("threading.Thread", "multiprocessing.Process", "torch.multiprocessing.Process")
+class Started(Model):
+    """A thread or process, which does what it is for when it is started."""
+
+    @method
+    def start(self, call: Arguments) -> Value:
+        made = self.value
+        given = Arguments(made.args, made.kwargs, call.node, call.frame)
+        args = items_of(given.given(3, "args", ()))
+        named = as_kind(given.given(4, "kwargs", DictValue({})), DictValue)
+        if args is None or named is None or named.items is None:
+            return self.other(Arguments((*made.args, *made.kwargs.values()), {}, call.node, call.frame))
+        target = given.given(1, "target")
+        if target is not None:
+            kwargs = {str(name): value for name, value in named.items.items()}
+            _call(self.interp, target, tuple(args), kwargs, call)
+        return None
+
+    @method("join", "close", "terminate", "kill")
+    def end(self, call: Arguments) -> Value:
+        return None
+
+
+# -- coroutines ------------------------------------------------------------------------------------
+
+
+def coroutine(result: Value) -> LibraryObject:
+    """What a call of an ``async def`` gives."""
+    return LibraryObject(COROUTINE, (result,), {}, None)
+
+
+def result_of(value: Value) -> Value:
+    """What waiting for a coroutine of the script's gives."""
+    return value.args[0] if is_object(value, COROUTINE) else UNKNOWN
+
+
+@models("asyncio.run", "asyncio.wait_for", "asyncio.shield")
+def _awaited(interp: Interpreter, call: Arguments) -> Value:
+    waited = call.path.rpartition(".")[2] == "run"
+    return result_of(call.first) if waited else call.first
+
+
+@models("asyncio.create_task", "asyncio.ensure_future")
+def _scheduled(interp: Interpreter, call: Arguments) -> Value:
+    return call.first
+
+
+@models("asyncio.gather")
+def _gathered(interp: Interpreter, call: Arguments) -> Value:
+    if not call.exact:
+        return UNKNOWN
+    return coroutine(ListValue(tuple(map(result_of, call.args))))
+
+
+# -- command lines ---------------------------------------------------------------------------------
+
+
+@models("click.option", "click.argument")
+class ClickOption(Model):
+    """A decorator that gives a function one of its arguments."""
+
+    decorates: ClassVar[bool] = True
+
+    def called(self, call: Arguments) -> Value:
+        given, function = self.value.kwargs, call.first
+        name = _option_name(self.value)
+        if name is None or not isinstance(function, Function | Partial):
+            return UNKNOWN
+        default: Value = UNKNOWN
+        if "default" in given:
+            default = _converted(self.interp, given["default"], given.get("type"), call)
+        elif given.get("is_flag") is True or any("/" in one for one in of_kind(self.value.args, str)):
+            default = False
+        elif self.value.path.endswith("option") and given.get("required") is not True:
+            default = None
+        if isinstance(function, Partial):
+            return Partial(function.function, function.args, {**function.kwargs, name: default})
+        return Partial(function, (), {name: default})
+
+
+def _option_name(option: LibraryObject) -> str | None:
+    """The name of the parameter that an option is for: the one without a dash, else the longest."""
+    written = [one.partition("/")[0] for one in of_kind(option.args, str)]
+    plain = [one for one in written if not one.startswith("-")]
+    long = max(written, key=lambda one: (one.startswith("--"), len(one)), default="")
+    name = plain[0] if plain else long.lstrip("-")
+    return name.replace("-", "_").lower() or None
+
+
+def _converted(interp: Interpreter, value: Value, kind: Value, call: Arguments) -> Value:
+    """A default as the type of its option reads it."""
+    if isinstance(value, str) and is_native(kind, "builtins.int", "builtins.float"):
+        return _call(interp, kind, (value,), {}, call)
+    return value
+
+
+@models("click.command", "click.group")
+class ClickCommand(Model):
+    """A decorator that makes a function the program of a command line."""
+
+    decorates: ClassVar[bool] = True
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        """``@click.command`` without parentheses decorates at once."""
+        if isinstance(call.first, Function | Partial):
+            return _program(interp, call.first, call)
+        return cls.object(interp, call)
+
+    def called(self, call: Arguments) -> Value:
+        return _program(self.interp, call.first, call)
+
+
+_PROGRAM = "click.Command"
+
+
+def _program(interp: Interpreter, function: Value, call: Arguments) -> Value:
+    return LibraryObject(_PROGRAM, (function,), {}, interp.site(call.node, call.frame))
+
+
+@models(_PROGRAM)
+class Program(Model):
+    """What a command line calls, with the defaults of its options."""
+
+    def called(self, call: Arguments) -> Value:
+        _call(self.interp, self.value.args[0], (), {}, call)
+        return UNKNOWN
+
+    @method("main", "__call__")
+    def run_main(self, call: Arguments) -> Value:
+        return self.called(call)
+
+    @method("command", "group")
+    def part(self, call: Arguments) -> Value:
+        """A command of a group: which one is called is not known."""
+        return LibraryObject("click.command", (), {}, self.interp.site(call.node, call.frame))
+
+
+@models("typer.run", "fire.Fire")
+def _run_with_defaults(interp: Interpreter, call: Arguments) -> Value:
+    """The function with its defaults; what has none is not known."""
+    function = as_kind(call.first, Function)
+    if function is None:
+        interp.escape((*call.args, *call.kwargs.values()))
+        return UNKNOWN
+    _call(interp, function, (), dict(_by_default(function)), call)
+    return UNKNOWN
+
+
+def _by_default(function: Function) -> Iterator[tuple[str, Value]]:
+    spec = function.node.args
+    places = by_position(spec)
+    defaults: dict[str, Value] = dict(zip([one.arg for one in places[::-1]], function.defaults[::-1]))
+    defaults.update(function.keyword_defaults)
+    for parameter in (*places, *spec.kwonlyargs):
+        default = defaults.get(parameter.arg, UNKNOWN)
+        if is_object(default, *_GIVEN_LATER):
+            default = default.args[0] if default.args else default.kwargs.get("default", UNKNOWN)
+            default = UNKNOWN if default is ... else default
+        if parameter.arg not in defaults and parameter.annotation is not None:
+            default = _of_annotation(parameter.annotation)
+        yield parameter.arg, default
+
+
+def _of_annotation(annotation: ast.expr) -> Value:
+    text = ast.unparse(annotation)
+    return Scalar(text) if text in ("int", "float", "str", "bool") and text != "int" else UNKNOWN
+
+
+@models("typer.Option", "typer.Argument")
+class TyperOption(Model):
+    """The default of an argument of a command line."""
+
+
+@models("tyro.cli", "simple_parsing.parse", "draccus.parse", "jsonargparse.CLI", "jsonargparse.auto_cli")
+def _read_into(interp: Interpreter, call: Arguments) -> Value:
+    """``tyro.cli(Config)``: an object of the class with its defaults; a function is called with its own."""
+    if isinstance(call.first, Function):
+        return _call(interp, call.first, (), dict(_by_default(call.first)), call)
+    if isinstance(call.first, ClassValue) and call.first.is_dataclass:
+        return _call(interp, call.first, (), {}, call)
+    return UNKNOWN
+
+
+@models("transformers.HfArgumentParser")
+class HfArgumentParser(Model):
+    """A parser that fills dataclasses."""
+
+    @method("parse_args_into_dataclasses", "parse_dict", "parse_json_file", "parse_yaml_file")
+    def fill(self, call: Arguments) -> Value:
+        given = self.value.args[0] if self.value.args else self.value.kwargs.get("dataclass_types")
+        kinds = (given,) if isinstance(given, ClassValue) else items_of(given)
+        if kinds is None or self.name != "parse_args_into_dataclasses":
+            return self.other(call)
+        return tuple(
+            _call(self.interp, kind, (), {}, call) if isinstance(kind, ClassValue) and kind.is_dataclass else UNKNOWN
+            for kind in kinds
+        )
+
+
+@models("hydra.main")
+class HydraMain(Model):
+    """A decorator that calls a function with the configuration that lies beside it."""
+
+    decorates: ClassVar[bool] = True
+
+    def called(self, call: Arguments) -> Value:
+        config = omegaconf.composed(self.interp, self.value, call)
+        return _program(self.interp, Partial(call.first, (config,), {}), call)
+
+
+__all__ = ["coroutine", "result_of"]
