@@ -1,4 +1,4 @@
-"""Lightning, as the analysis follows it: what a step gives back, when evaluation happens, where batches are, which options there are."""
+"""Lightning, Fabric and Ignite, as the analysis follows them: steps, evaluations, batches, options."""
 
 from __future__ import annotations
 
@@ -150,3 +150,88 @@ def test_a_constructor_that_a_decorator_has_replaced() -> None:
                 self.head = nn.Linear(width, 3)
         """
     )
+
+
+LOOP = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+loader = DataLoader(TensorDataset(torch.randn(64, 10), torch.randint(0, 3, (64,))), batch_size=8, shuffle=True)
+model = nn.Linear(10, 3)
+"""
+FABRIC = """
+from lightning.fabric import Fabric
+
+fabric = Fabric(accelerator="auto")
+fabric.launch()
+model, optimizer = fabric.setup(model, torch.optim.SGD(model.parameters(), lr=0.1))
+for x, y in fabric.setup_dataloaders(loader):
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), y)
+    fabric.backward(loss)
+    fabric.clip_gradients(model, optimizer, max_norm=1.0)
+    optimizer.step()
+"""
+IGNITE = """
+from ignite.engine import Engine, Events
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+def step(engine, batch):
+    x, y = batch
+    optimizer.zero_grad()
+    loss = nn.functional.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+
+trainer = Engine(step)
+
+@trainer.on(Events.EPOCH_COMPLETED)
+def told(engine):
+    print(engine.state.epoch, engine.state.output)
+
+trainer.run(loader, max_epochs=3)
+"""
+BY_NAME = """
+import yaml
+
+config = yaml.safe_load(open("somewhere/else.yaml"))
+optimizer = getattr(torch.optim, config["optimizer"])(model.parameters(), **config["options"])
+for epoch in range(config["epochs"]):
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        loss.backward()
+        optimizer.step()
+    for group in optimizer.param_groups:
+        group["lr"] *= 0.5
+"""
+
+
+@pytest.mark.parametrize("loop", [FABRIC, IGNITE, BY_NAME], ids=["fabric", "ignite", "optimizer by its name"])
+def test_gradients_that_are_not_cleared(loop: str) -> None:
+    assert [one.code for one in analyze(LOOP + loop).diagnostics] == []
+    without = (LOOP + loop).replace("optimizer.zero_grad()", "pass")
+    assert [one.code for one in analyze(without).diagnostics] == ["TS501"]
+
+
+@pytest.mark.parametrize("loop", [FABRIC, IGNITE], ids=["fabric", "ignite"])
+def test_a_batch_that_does_not_fit(loop: str) -> None:
+    assert [one.code for one in analyze((LOOP + loop).replace("randn(64, 10)", "randn(64, 12)")).diagnostics] == [
+        "TS101"
+    ]
+
+
+def test_a_trainer_that_ignite_makes() -> None:
+    body = """
+from ignite.engine import create_supervised_evaluator, create_supervised_trainer
+
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+trainer = create_supervised_trainer(model, optimizer, nn.CrossEntropyLoss())
+evaluator = create_supervised_evaluator(model)
+trainer.run(loader, max_epochs=2)
+evaluator.run(loader)
+"""
+    assert analyze(LOOP + body).diagnostics == ()

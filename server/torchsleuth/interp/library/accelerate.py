@@ -1,4 +1,4 @@
-"""Hugging Face's Accelerate: what it prepares stays what it is, and its backward() is that of the loss."""
+"""Hugging Face's Accelerate and Lightning's Fabric: what they prepare stays what it is, and backward() is that of the loss."""
 
 from __future__ import annotations
 
@@ -81,3 +81,39 @@ class Accelerator(Model):
     @attribute("device", "state", "num_processes", "process_index", "local_process_index", "mixed_precision")
     def told(self, node: object, frame: Frame) -> Value:
         return UNKNOWN
+
+
+@models("lightning.fabric.Fabric", "lightning.Fabric", "lightning_fabric.Fabric")
+class Fabric(Accelerator):
+    """The same of Lightning, under other names."""
+
+    @method("setup", "setup_dataloaders", "setup_optimizers")
+    def set_up(self, call: Arguments) -> Value:
+        return self.prepare(call)
+
+    @method("setup_module")
+    def set_up_module(self, call: Arguments) -> Value:
+        if call.exact and call.args:
+            self._prepare(call.first)
+        return call.first
+
+    @method("backward")
+    def go_backward(self, call: Arguments) -> Value:
+        return self.backward(call)
+
+    @method("clip_gradients")
+    def clip_of_module(self, call: Arguments) -> Value:
+        self.interp.event("clip", call.given(0, "module"), call.node, call.frame)
+        return UNKNOWN
+
+    @method("autocast", "no_backward_sync", "init_module", "init_tensor", "rank_zero_first", "sharded_model")
+    def surroundings(self, call: Arguments) -> Value:
+        return self.around(call)
+
+    @method("launch", "print", "log", "log_dict", "barrier", "save", "seed_everything", "call", "validate_setup")
+    def aside(self, call: Arguments) -> Value:
+        return None
+
+    @attribute("global_rank", "local_rank", "node_rank", "world_size", "device", "strategy", "logger", "is_global_zero")
+    def of_process(self, node: object, frame: Frame) -> Value:
+        return Scalar("bool") if self.name == "is_global_zero" else UNKNOWN

@@ -1,4 +1,4 @@
-"""Frameworks that are known by a source of our own, which is read as a file of the workspace is: Lightning."""
+"""Frameworks that are known by a source of our own, which is read as a file of the workspace is: Lightning, Ignite."""
 
 from __future__ import annotations
 
@@ -26,6 +26,8 @@ _SOURCES = {
     )
     for name in _LIGHTNING
 }
+_IGNITE = ("Engine", "State", "create_supervised_trainer", "create_supervised_evaluator")
+_SOURCES |= {f"ignite.engine.{name}": ("ignite.py", name) for name in _IGNITE}
 """By public name: the file in `FOLDER`, and what it is called there."""
 
 
@@ -57,10 +59,10 @@ def member(interp: Interpreter, path: str) -> Value:
 def _called(interp: Interpreter, call: Arguments) -> Value:
     """A call of a hook with those of the arguments that it has parameters for."""
     hook, *given = call.args
-    function = as_kind(hook.function, Function) if isinstance(hook, Bound) else None
+    function = as_kind(hook.function if isinstance(hook, Bound) else hook, Function)
     if function is not None and function.node.args.vararg is None:
         named = function.node.args
-        given = given[: len(by_position(named)) - 1]
+        given = given[: len(by_position(named)) - isinstance(hook, Bound)]
     return interp.call(hook, replace(call, args=tuple(given)))
 
 

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
     Bound,
+    Builtin,
     DictValue,
     LibraryModule,
     LibraryObject,
@@ -69,6 +70,19 @@ def schedule(interp: Interpreter, path: str, call: Arguments) -> LibraryObject |
     if optimizer is None or not _SCHEDULE.search(path.rpartition(".")[2]):
         return None
     return LibraryObject(path, (optimizer,), {}, interp.site(call.node, call.frame))
+
+
+def some_class(interp: Interpreter) -> Builtin:
+    """``getattr(torch.optim, name)`` for a name that is not known: what it makes is an optimizer of some kind."""
+
+    def make(call: Arguments) -> Value:
+        given = call.args[0] if call.args else call.kwargs.get("params", UNKNOWN)
+        made = LibraryObject("torch.optim.Optimizer", (given, {}), {}, interp.site(call.node, call.frame))
+        _give(interp, made, given)
+        interp.trace.optimizers.append(made)
+        return made
+
+    return Builtin("torch.optim.Optimizer", make)
 
 
 @models("torch.optim.*")

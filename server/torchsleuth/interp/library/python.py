@@ -23,6 +23,7 @@ from torchsleuth.interp.library import (
     draws,
     files,
     lookups,
+    optim,
     parameters,
     pure,
     records,
@@ -705,6 +706,8 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("getattr")
 def _getattr(interp: Interpreter, call: Arguments) -> Value:
+    if len(call.args) >= 2 and not isinstance(call.args[1], str) and is_native(call.args[0], "torch.optim"):
+        return optim.some_class(interp)
     if len(call.args) < 2 or not isinstance(call.args[1], str):
         return UNKNOWN
     owner, name = call.args[0], call.args[1]
