@@ -226,11 +226,22 @@ class TensorOperations(Questions):
             return self._undecided(operation, place)
         for fact in outcome.facts:
             self.learn(fact, operation.site)
-        value = self.from_spec(outcome.value, self._maker(operation, place, forget_dtype))
+        value = self.from_spec(self._own_sizes(outcome), self._maker(operation, place, forget_dtype))
         value = self._in_place(operation, value)
         if self.tape is not None and not (isinstance(target, ModuleSpec) and target.package):
             self.tape.operation(self, operation, target, value)
         return value
+
+    def _own_sizes(self, outcome: Result) -> Any:
+        """The value of a result. Of two sizes that are broadcast, one may be 1 where some condition holds, and the result has the
+        other one there: it is a size of its own."""
+        spec = as_kind(outcome.value, TensorSpec)
+        pairs = [(fact.left, fact.right) for fact in outcome.facts if fact.soft]
+        mixed = {size for pair in pairs if any(map(self.heap.conditions.is_conditional, pair)) for size in pair}
+        if spec is None or not spec.shape or not mixed:
+            return outcome.value
+        shape = tuple(self.fresh_size("?") if size in mixed else size for size in spec.shape)
+        return spec.with_(shape=shape, strides=None)
 
     def _refuses_list(self, operation: Operation) -> Failure | None:
         """The failure of an operator that is given a list, if it fails for what the list holds, or as it is one: however long it

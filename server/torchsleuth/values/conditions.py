@@ -167,6 +167,10 @@ class Conditions:
         if symbol in self._sizes:
             self._sizes[other] = self._sizes[symbol]
 
+    def is_conditional(self, value: Size) -> bool:
+        """Whether a size is another one where some condition holds."""
+        return any(symbol in self._sizes for symbol in dims.symbols(value))
+
     def size(self, value: Dim) -> Size:
         """A size as far as what is assumed tells it."""
         if any(symbol in self._sizes for symbol in value.symbols):
