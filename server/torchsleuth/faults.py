@@ -250,7 +250,7 @@ _ALL = (
     Fault("TS571", "accelerator-bypassed", "warning"),
     Fault("TS572", "step-without-loss", "warning"),
     Fault("TS573", "norm-never-adapts", "warning"),
-    Fault("TS574", "average-without-norms", "warning"),
+    Fault("TS574", "average-without-norms", "hint"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

@@ -1152,7 +1152,7 @@ ENGLISH: dict[str, str] = {
     "padding.counted": "{labels} is padded with {number}, which the loss counts as a class: pad with {ignored}, which it ignores",
     "padding.counted.here": "filled up with {number} here",
     "norm.never_adapts": "momentum is the weight of the new batch: with 0, {norm} keeps mean 0 and variance 1 for evaluation",
-    "average.norms": "only parameters are averaged: {norm} keeps the statistics of one model; call update_bn, or average them too",
+    "average.norms": "only parameters are averaged: {norm} has the statistics of the last model; update_bn computes those of the average",
     "average.norm.here": "its running mean and variance are buffers",
     "dropout.everything": "this {layer} drops everything in training: p is the probability to drop an element, not to keep it",
     "dropout.anew": "this {layer} is made in each call, in training mode: eval() of the model does not switch it off",

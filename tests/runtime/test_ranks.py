@@ -280,7 +280,7 @@ def test_what_other_versions_and_full_disks_leave_is_told_and_left_out(
     if hasattr(os, "mkfifo"):
         for name in ("7-1.events", "7.page", "7.lines"):
             os.mkfifo(tmp_path / name)
-    assert collect(tmp_path, None, "text", None) == 0
+    assert collect(tmp_path, (), "text", None) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "damaged" in line]
     assert [line.partition("process ")[2].partition(" ")[0] for line in said] == ["2", "3"]
 

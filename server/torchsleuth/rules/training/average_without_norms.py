@@ -1,11 +1,11 @@
-"""average-without-norms: averaged weights with the batch statistics of none of the models.
+"""average-without-norms: averaged weights with the batch statistics of the last model.
 
 What it finds
     `AveragedModel` of a model with batch norms, called for evaluation in a program that neither calls `update_bn` nor averages
     the buffers.
 Why it hurts
-    Only parameters are averaged. The running mean and variance stay those of the model when the copy was made, mostly
-    before any training: in evaluation each batch norm scales by statistics of other weights.
+    Only parameters are averaged. The running mean and variance are copied from the model at each update: in evaluation each batch norm
+    scales by statistics of other weights than its own. An average over the last few steps hardly notices, one over epochs does.
 Example
     average = AveragedModel(model)
 Use instead
