@@ -398,3 +398,16 @@ def test_an_error_that_the_script_catches_and_that_undoes_its_training(
     assert report.exit_code == 0 and report.crash is None
     assert [(one.code, one.start.line) for one in found] == ([("TS101", 12)] if expected else [])
     assert all(expected is not None and expected in one.message for one in found)
+
+
+def test_what_is_ignored_by_who_starts_it_is_ignored_by_the_script(tmp_path: Path) -> None:
+    """As under ``nohup``, and in the background of a shell without jobs."""
+    script = tmp_path / "train.py"
+    script.write_text(
+        "import os, signal\n"
+        "print([signal.getsignal(one) is signal.SIG_IGN for one in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)], flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGHUP)\nprint('still here')\n"
+    )
+    shell = f"trap '' HUP INT; exec {sys.executable} -m torchsleuth run {script}"
+    done = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "[True, True, False]\nstill here\n")

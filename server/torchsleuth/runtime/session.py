@@ -287,7 +287,8 @@ class Run:
         for name in _FORWARDED:
             if hasattr(signal, name):
                 number = getattr(signal, name)
-                before[number] = signal.signal(number, forward)
+                if signal.getsignal(number) is not signal.SIG_IGN:  # the script is to ignore it, too
+                    before[number] = signal.signal(number, forward)
         try:
             yield
         finally:

@@ -36,7 +36,12 @@ PATIENCE_SECONDS = 10.0
 
 def main(lifeline: int, events: int, job: bool) -> int:
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
-        signal.signal(getattr(signal, name), lambda number, frame: None)  # those for the script come by the lifeline
+        if (
+            signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN
+        ):  # nohup and jobs in the background ignore some
+            signal.signal(
+                getattr(signal, name), lambda number, frame: None
+            )  # those for the script come by the lifeline
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer)
