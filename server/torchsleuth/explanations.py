@@ -65,6 +65,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     ("TS823", r"cannot assign '.*' object to (?:buffer|parameter)"),
     ("TS801", r"deprecated since version .* is now removed"),
     ("TS609", r"Expected more than 1"),
+    ("TS406", r"to return a scalar Tensor, got tensor with"),
     ("TS530", r"loaded state dict (?:contains|has)"),
     ("TS105", r"view size is not compatible|Cannot view a tensor with shape"),
     ("TS312", r"(?:must be|be of type|an?) (?:tuple of )?[Ii]nt(?:eger)?s?\b.*float|received an invalid combination of arguments - got \([^)]*float"),

@@ -17,7 +17,7 @@ class Stepper(nn.Module):
         h = torch.zeros(self.batch_size, self.hidden)  # cause
         c = torch.zeros(self.batch_size, self.hidden)  # cause
         for t in range(x.size(1)):
-            h, c = self.cell(x[:, t], (h, c))  # raises TS199 at self.cell(x[:, t], (h, c))
+            h, c = self.cell(x[:, t], (h, c))  # raises TS199/TS110 at self.cell(x[:, t], (h, c))
         return self.out(h).squeeze(1)
 
 
