@@ -176,3 +176,11 @@ def test_a_layer_some_sizes_of_which_are_not_known() -> None:
         """
     found = analyze(HEAD + textwrap.dedent(text)).diagnostics
     assert [one.code for one in found] == ["TS101", "TS102"]
+
+
+def test_a_configuration_that_lists_itself(tmp_path: Path) -> None:
+    listed = "".join("  - config\n" for _ in range(100))
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "config.yaml").write_text(f"defaults:\n{listed}model:\n  width: 12\n")
+    found = engine().analyze(str(tmp_path / "train.py"), HEAD + COMPOSED)
+    assert found.diagnostics == () and found.stats["internal_errors"] == []

@@ -8,7 +8,8 @@ handler only hides it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from torchsleuth.interp import exceptions
 from torchsleuth.interp.interface import Interpreter
@@ -28,6 +29,8 @@ _ERRORS = tuple(
 _EXITS = frozenset({"exit", "_exit", "quit", "abort"})
 _DEPTH = 3
 """Functions of the file that are followed from a ``try``."""
+_KEPT = 16
+"""Files of which it is known what their functions call."""
 
 
 def expects_errors(interp: Interpreter, node: ast.Try, frame: Frame) -> bool:
@@ -35,7 +38,8 @@ def expects_errors(interp: Interpreter, node: ast.Try, frame: Frame) -> bool:
     taking = [handler for handler in node.handlers if _takes(interp, handler, frame) and not _fails(handler.body)]
     if not taking or all(map(_is_about_memory, taking)):
         return False
-    return not _trains(node.body, node, frame) or any(_trains(handler.body, node, frame) for handler in taking)
+    calls = _calls_of(parse(frame.source))
+    return not calls.trains(node) or any(map(calls.trains, taking))
 
 
 def _takes(interp: Interpreter, handler: ast.ExceptHandler, frame: Frame) -> bool:
@@ -57,26 +61,59 @@ def _is_about_memory(handler: ast.ExceptHandler) -> bool:
     return any(is_constant(part, str) and "memory" in str(part.value) for part in ast.walk(last.test))
 
 
-def _trains(body: list[ast.stmt], around: ast.Try, frame: Frame) -> bool:
-    """Whether statements, or those of the functions of the file that they call, make several steps of a training."""
-    tree = index(parse(frame.source))
-    reached = list(_reached(body, tree.nodes[0], _DEPTH))
-    calls = {called(call) for part in reached for call in nodes_in(part, ast.Call)}
-    several = contains(ast.Module(reached, []), ast.For, ast.While) or any(
-        isinstance(one, ast.For | ast.While) for one in tree.trail(around)
-    )
-    return several and {"backward", "step"} <= calls
+class _Calls(NamedTuple):
+    """The names that a piece of code calls, and whether it loops."""
+
+    names: frozenset[str]
+    loops: bool
+
+    @staticmethod
+    def of(body: list[ast.stmt]) -> _Calls:
+        whole = ast.Module(body, [])
+        names = frozenset(called(call) for call in nodes_in(whole, ast.Call))
+        return _Calls(names, contains(whole, ast.For, ast.While))
+
+    def __or__(self, other: _Calls) -> _Calls:
+        return _Calls(self.names | other.names, self.loops or other.loops)
 
 
-def _reached(body: Iterable[ast.stmt], tree: ast.AST, depth: int) -> Iterator[ast.stmt]:
-    """Statements, and the bodies of the functions of a file whose names they call."""
-    statements = list(body)
-    yield from statements
-    names = {called(call) for part in statements for call in nodes_in(part, ast.Call)}
-    if depth and names:
+class _CallsOfFile:
+    """The calls of each function of a file; what is asked about a ``try`` is asked each time that it is executed."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._tree = tree
+        self._of: dict[str, _Calls] = {}
         for definition in index(tree).nodes:
-            if is_definition(definition) and definition.name in names:
-                yield from _reached(definition.body, tree, depth - 1)
+            if is_definition(definition):
+                known = self._of.get(definition.name)
+                calls = _Calls.of(definition.body)
+                self._of[definition.name] = calls if known is None else known | calls
+        self._trains: dict[ast.AST, bool] = {}
+
+    def trains(self, part: ast.Try | ast.ExceptHandler) -> bool:
+        """Whether the body of a ``try`` or of a handler, or the functions of the file that it calls, make several steps of a
+        training."""
+        if part not in self._trains:
+            self._trains[part] = self._reaches_steps(part)
+        return self._trains[part]
+
+    def _reaches_steps(self, part: ast.Try | ast.ExceptHandler) -> bool:
+        reached = _Calls.of(part.body)
+        new = reached.names
+        for _ in range(_DEPTH):
+            found = [self._of[name] for name in new if name in self._of]
+            before = reached.names
+            for calls in found:
+                reached |= calls
+            new = reached.names - before
+        around = index(self._tree).trail(part)
+        several = reached.loops or any(isinstance(one, ast.For | ast.While) for one in around)
+        return several and {"backward", "step"} <= reached.names
+
+
+@lru_cache(maxsize=_KEPT)
+def _calls_of(tree: ast.Module) -> _CallsOfFile:
+    return _CallsOfFile(tree)
 
 
 __all__ = ["expects_errors"]

@@ -14,8 +14,7 @@ from torchsleuth.values.frames import Frame
 
 _SET_UP = ("setUpClass", "setup_class", "setUp", "setup_method", "setup")
 _DEPTH = 4
-
-
+"""Fixtures that one of them is made with."""
 _NOT_RUN = frozenset({"xfail", "expectedFailure", "skip", "skipif", "skipIf", "skipUnless"})
 
 
@@ -36,7 +35,7 @@ def is_fixture(function: Function) -> bool:
 
 
 def fixture(interp: Interpreter, functions: Iterable[Function], name: str, frame: Frame, depth: int = _DEPTH) -> Value:
-    """What a test gets for a parameter of this name."""
+    """The value that a test gets for a parameter of this name."""
     found = [one for one in functions if one.name == name and one.owner is None and is_fixture(one)]
     if len(found) != 1 or not depth:
         return UNKNOWN

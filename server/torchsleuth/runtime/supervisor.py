@@ -36,12 +36,9 @@ PATIENCE_SECONDS = 10.0
 
 def main(lifeline: int, events: int, job: bool) -> int:
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGTSTP"):
-        if (
-            signal.getsignal(getattr(signal, name)) is not signal.SIG_IGN
-        ):  # nohup and jobs in the background ignore some
-            signal.signal(
-                getattr(signal, name), lambda number, frame: None
-            )  # those for the script come by the lifeline
+        number = getattr(signal, name)
+        if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores some, and so is the script to
+            signal.signal(number, lambda number, frame: None)  # those for the script come by the lifeline
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     signal.set_wakeup_fd(writer)

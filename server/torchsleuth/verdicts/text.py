@@ -244,7 +244,7 @@ def freezes(evidence: Evidence) -> Place | None:
 
 
 def _switched(node: ast.Call | ast.Assign) -> ast.expr | None:
-    """What requires_grad is set to."""
+    """The expression that requires_grad is set to; None for other statements."""
     if isinstance(node, ast.Assign):
         return node.value if is_attribute(node.targets[0], "requires_grad") else None
     given = argument_of(node, 0, "requires_grad")

@@ -97,20 +97,16 @@ class Fabric(Accelerator):
             self._prepare(call.first)
         return call.first
 
-    @method("backward")
-    def go_backward(self, call: Arguments) -> Value:
-        return self.backward(call)
-
     @method("clip_gradients")
     def clip_of_module(self, call: Arguments) -> Value:
         self.interp.event("clip", call.given(0, "module"), call.node, call.frame)
         return UNKNOWN
 
-    @method("autocast", "no_backward_sync", "init_module", "init_tensor", "rank_zero_first", "sharded_model")
+    @method("no_backward_sync", "init_module", "init_tensor", "rank_zero_first", "sharded_model")
     def surroundings(self, call: Arguments) -> Value:
         return self.around(call)
 
-    @method("launch", "print", "log", "log_dict", "barrier", "save", "seed_everything", "call", "validate_setup")
+    @method("launch", "log_dict", "barrier", "save", "seed_everything", "call", "validate_setup")
     def aside(self, call: Arguments) -> Value:
         return None
 

@@ -105,10 +105,15 @@ def _read(interp: Interpreter, call: Arguments) -> Value:
         text = text_of(interp, given.args[0], call)
     elif text is not None and call.path == "toml.load":
         text = text_of(interp, text, call)
-    if text is None or len(text) > MAX_SIZE:
+    return UNKNOWN if text is None else parsed(call.path, text)
+
+
+def parsed(reader: str, text: str) -> Value:
+    """The data that a reader, such as ``yaml.safe_load``, gives for a text; unknown where it refuses it."""
+    if len(text) > MAX_SIZE:
         return UNKNOWN
     try:
-        return dictionaries.from_json(_READERS[call.path](text))
+        return dictionaries.from_json(_READERS[reader](text))
     except (ValueError, RecursionError):
         return UNKNOWN
 
@@ -164,4 +169,4 @@ class Path(Model):
         return self.other(call) if is_unknown(value) else value
 
 
-__all__ = ["FILE", "opened", "text_of"]
+__all__ = ["FILE", "opened", "parsed", "text_of"]

@@ -77,6 +77,8 @@ _OBJECTS = frozenset(
     {
         "dataclasses.dataclass",
         "dataclasses.field",
+        "typer.Argument",
+        "typer.Option",
         "typing.dataclass_transform",
         "typing_extensions.dataclass_transform",
         "contextlib.nullcontext",

@@ -1,4 +1,4 @@
-"""What calls a function of the script's for it: processes and threads, coroutines, and frameworks of command lines.
+"""Calls of the script's functions by others: processes and threads, coroutines, and frameworks of command lines.
 
 An option that is not given has its default, as with argparse: that is one real execution of the script.
 """
@@ -31,7 +31,8 @@ from torchsleuth.values import (
 )
 
 COROUTINE = "types.CoroutineType"
-_GIVEN_LATER = ("typer.Option", "typer.Argument", "typer.models.OptionInfo", "typer.models.ArgumentInfo")
+_GIVEN_LATER = ("typer.Option", "typer.Argument")
+"""Defaults that say what the default is."""
 
 
 def _call(
@@ -81,23 +82,22 @@ class Started(Model):
 
 
 def coroutine(result: Value) -> LibraryObject:
-    """What a call of an ``async def`` gives."""
+    """The result of a call of an ``async def``, for who waits for it."""
     return LibraryObject(COROUTINE, (result,), {}, None)
 
 
 def result_of(value: Value) -> Value:
-    """What waiting for a coroutine of the script's gives."""
+    """The value that waiting for a coroutine of the script's gives."""
     return value.args[0] if is_object(value, COROUTINE) else UNKNOWN
 
 
-@models("asyncio.run", "asyncio.wait_for", "asyncio.shield")
-def _awaited(interp: Interpreter, call: Arguments) -> Value:
-    waited = call.path.rpartition(".")[2] == "run"
-    return result_of(call.first) if waited else call.first
+@models("asyncio.run")
+def _run_to_its_end(interp: Interpreter, call: Arguments) -> Value:
+    return result_of(call.first)
 
 
-@models("asyncio.create_task", "asyncio.ensure_future")
-def _scheduled(interp: Interpreter, call: Arguments) -> Value:
+@models("asyncio.wait_for", "asyncio.shield", "asyncio.create_task", "asyncio.ensure_future")
+def _still_awaited(interp: Interpreter, call: Arguments) -> Value:
     return call.first
 
 
@@ -176,7 +176,7 @@ def _program(interp: Interpreter, function: Value, call: Arguments) -> Value:
 
 @models(_PROGRAM)
 class Program(Model):
-    """What a command line calls, with the defaults of its options."""
+    """A function that a command line calls, with the defaults of its options."""
 
     def called(self, call: Arguments) -> Value:
         _call(self.interp, self.value.args[0], (), {}, call)
@@ -220,12 +220,7 @@ def _by_default(function: Function) -> Iterator[tuple[str, Value]]:
 
 def _of_annotation(annotation: ast.expr) -> Value:
     text = ast.unparse(annotation)
-    return Scalar(text) if text in ("int", "float", "str", "bool") and text != "int" else UNKNOWN
-
-
-@models("typer.Option", "typer.Argument")
-class TyperOption(Model):
-    """The default of an argument of a command line."""
+    return Scalar(text) if text in ("float", "str", "bool") else UNKNOWN
 
 
 @models("tyro.cli", "simple_parsing.parse", "draccus.parse", "jsonargparse.CLI", "jsonargparse.auto_cli")

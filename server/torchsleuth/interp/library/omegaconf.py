@@ -4,20 +4,30 @@ from __future__ import annotations
 
 import ast
 import posixpath
-from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import configuration, dictionaries, files
+from torchsleuth.interp.library import configuration, files
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax import plain_yaml
-from torchsleuth.values import UNKNOWN, Bound, DictValue, LibraryObject, ListValue, Value, is_object, is_unknown
+from torchsleuth.values import (
+    UNKNOWN,
+    Bound,
+    DictValue,
+    LibraryObject,
+    ListValue,
+    Value,
+    is_object,
+    is_unknown,
+    items_of,
+)
 from torchsleuth.values.frames import Frame
 
 CONFIG = "omegaconf.DictConfig"
 _DEPTH = 20
 _INTERPOLATION = "${"
+MAX_FILES = 50
+"""Files that one configuration is composed of."""
 
 
 def config(value: Value, depth: int = _DEPTH) -> Value:
@@ -28,9 +38,9 @@ def config(value: Value, depth: int = _DEPTH) -> Value:
         return ListValue(tuple(config(one, depth - 1) for one in value.items))
     if not isinstance(value, DictValue) or not depth:
         return value
-    made = LibraryObject(CONFIG, (), {}, None)
     if value.items is None:
         return UNKNOWN
+    made = LibraryObject(CONFIG, (), {}, None)
     made.slots.update({str(key): config(one, depth - 1) for key, one in value.items.items()})
     return made
 
@@ -70,11 +80,13 @@ class DictConfig(Model):
             return UNKNOWN
         return self.value.slots[key] if key in self.value.slots else call.given(1, "default_value")
 
-    @method("keys", "values", "items", "copy")
+    @method
+    def copy(self, call: Arguments) -> Value:
+        return config(plain(self.value))
+
+    @method("keys", "values", "items")
     def as_dictionary(self, call: Arguments) -> Value:
         entries = DictValue(_entries(self.value))
-        if self.name == "copy":
-            return config(plain(self.value))
         return self.interp.call(Bound(entries, self.name), Arguments((), {}, call.node, call.frame))
 
 
@@ -82,22 +94,13 @@ class DictConfig(Model):
 def _load(interp: Interpreter, call: Arguments) -> Value:
     given = call.first
     path = given if isinstance(given, str) else files.path_text(given)
-    return _read(interp, path, call) if path is not None and call.exact else UNKNOWN
+    return config(_read(interp, path, call)) if path is not None and call.exact else UNKNOWN
 
 
 def _read(interp: Interpreter, path: str, call: Arguments) -> Value:
-    data = _data(interp, path, call)
-    return UNKNOWN if data is None else config(dictionaries.from_json(data))
-
-
-def _data(interp: Interpreter, path: str, call: Arguments) -> Any:
+    """The plain data of a YAML file, unknown where there are none."""
     text = configuration.text_of(interp, path, call)
-    if text is None or len(text) > configuration.MAX_SIZE:
-        return None
-    try:
-        return plain_yaml.load(text)
-    except (ValueError, RecursionError):
-        return None
+    return UNKNOWN if text is None else configuration.parsed("yaml.safe_load", text)
 
 
 @models("omegaconf.OmegaConf.create")
@@ -144,39 +147,43 @@ def composed(interp: Interpreter, main: LibraryObject, call: Arguments) -> Value
     folder, name = given.given(0, "config_path"), given.given(1, "config_name")
     if not isinstance(folder, str) or not isinstance(name, str):
         return UNKNOWN
-    data = _composed(interp, folder, name.removesuffix(".yaml"), call)
-    return UNKNOWN if data is None else config(data)
+    return config(_Composition(interp, call).of(folder, name.removesuffix(".yaml")))
 
 
-def _composed(interp: Interpreter, folder: str, name: str, call: Arguments, depth: int = 5) -> Value:
-    """A file and those it lists under ``defaults``; None where one of them is not there."""
-    data = _data(interp, posixpath.join(folder, f"{name}.yaml"), call)
-    if not isinstance(data, dict) or not depth:
-        return None
-    listed = data.pop("defaults", [])
-    own = dictionaries.from_json(data)
-    parts: list[Value] = []
-    for one in listed if isinstance(listed, list) else ():
-        if one == "_self_":
-            parts.append(own)
-            continue
-        group, _, option = one.rpartition("/") if isinstance(one, str) else ("", "", "")
-        if isinstance(one, dict) and len(one) == 1:
-            ((group, option),) = one.items()
+class _Composition:
+    """A configuration of several files, each of which lists others under ``defaults``; unknown where one of them is not there."""
+
+    def __init__(self, interp: Interpreter, call: Arguments) -> None:
+        self._interp = interp
+        self._call = call
+        self._left = MAX_FILES
+
+    def of(self, folder: str, name: str) -> Value:
+        self._left -= 1
+        data = _read(self._interp, posixpath.join(folder, f"{name}.yaml"), self._call) if self._left >= 0 else UNKNOWN
+        if not isinstance(data, DictValue) or data.items is None:
+            return UNKNOWN
+        own = DictValue({key: one for key, one in data.items.items() if key != "defaults"})
+        listed = items_of(data.items.get("defaults", ())) or ()
+        parts = [own if one == "_self_" else self._listed(folder, one) for one in listed]
+        merged: Value = DictValue({})
+        for part in parts if "_self_" in listed else (*parts, own):
+            merged = _over(merged, part)
+        return merged
+
+    def _listed(self, folder: str, one: Value) -> Value:
+        """``model: small``, or ``data``: an entry of the defaults."""
+        group: Value
+        option: Value
+        group, _, option = one.rpartition("/") if isinstance(one, str) else ("", "", None)
+        if isinstance(one, DictValue) and one.items is not None and len(one.items) == 1:
+            ((group, option),) = one.items.items()
         if not isinstance(group, str) or "override" in group or "@" in group or not isinstance(option, str):
-            return None
-        inner = _composed(interp, posixpath.join(folder, group), option, call, depth - 1)
-        if inner is None:
-            return None
+            return UNKNOWN
+        inner = self.of(posixpath.join(folder, group), option)
         for step in reversed(group.split("/") if group else ()):
             inner = DictValue({step: inner})
-        parts.append(inner)
-    if "_self_" not in listed:
-        parts.append(own)
-    merged: Value = DictValue({})
-    for part in parts:
-        merged = _over(merged, part)
-    return merged
+        return inner
 
 
 __all__ = ["CONFIG", "composed", "config"]
