@@ -1489,3 +1489,91 @@ def test_a_tensor_that_is_asked_for_what_tensors_have_is_none_with_parts() -> No
         """
     )["Scaled"]
     assert [given.name for given in one.inputs] == ["x", "y"]
+
+
+def test_sizes_that_layers_of_any_kernel_give_are_told_apart() -> None:
+    found = contracts("""
+    class Separable(nn.Module):
+        def __init__(self, i, o, kernel_size, padding, stride):
+            super().__init__()
+            self.net = nn.Sequential(nn.Conv2d(i, o, kernel_size, stride, padding), nn.BatchNorm2d(o))
+
+        def forward(self, x):
+            return self.net(x)
+
+
+    class Same(nn.Module):
+        def __init__(self, i, o, kernel_size=1):
+            super().__init__()
+            self.conv = nn.Conv2d(i, o, kernel_size, padding=(kernel_size - 1) // 2)
+            self.norm = nn.BatchNorm2d(o)
+
+        def forward(self, x):
+            return self.norm(self.conv(x))
+    """)
+    assert found["Separable"].result.describe() == (
+        "[N, o, (2*padding + H - kernel_size)//stride + 1, (2*padding + W - kernel_size)//stride + 1]"
+    )
+    assert found["Same"].result.describe() == (
+        "[N, o, 2*((kernel_size - 1)//2) + H + 1 - kernel_size, 2*((kernel_size - 1)//2) + W + 1 - kernel_size]"
+    )
+
+
+def test_integers_may_be_those_that_the_code_compares_them_with() -> None:
+    (found,) = contracts("""
+    class Pyramid(nn.Module):
+        def __init__(self, output_stride):
+            super().__init__()
+            if output_stride == 16:
+                rate = 6
+            elif output_stride == 8:
+                rate = 12
+            else:
+                raise NotImplementedError
+            self.conv = nn.Conv2d(3, 8, 3, padding=rate, dilation=rate)
+
+        def forward(self, x):
+            return self.conv(x)
+    """).values()
+    assert signature(found) == "class Pyramid(output_stride=16): forward(x: [N, 3, H, W]) -> [N, 8, H, W]"
+
+
+def test_what_makes_the_maker_of_a_module_tells_what_that_passes_on(tmp_path: Path) -> None:
+    head = """
+    class Head(nn.Module):
+        def __init__(self, planes, stride, norm_class=None):
+            super().__init__()
+            if stride not in (8, 16):
+                raise NotImplementedError
+            self.conv, self.norm = nn.Conv2d(3, planes, 3), norm_class(planes)
+
+        def forward(self, x):
+            return self.norm(self.conv(x))
+
+
+    def build_head(planes, stride, norm_class):
+        return Head(planes, stride, norm_class)
+    """
+    net = """
+    from head import build_head
+
+
+    class Net(nn.Module):
+        def __init__(self, planes, stride=16, synchronized=True):
+            super().__init__()
+            if synchronized:
+                norm_class = nn.SyncBatchNorm
+            else:
+                norm_class = nn.BatchNorm2d
+            self.head = build_head(planes, stride, norm_class)
+    """
+    text = HEAD + textwrap.dedent(head)
+    path = tmp_path / "head.py"
+    path.write_text(text)
+    (alone,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts[:1]
+    assert not alone.ranked
+    (tmp_path / "net.py").write_text(HEAD + textwrap.dedent(net))
+    text += "\n"
+    (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts[:1]
+    assert told.signature() == "forward(x: [N, 3, H, W]) -> [N, planes, H - 2, W - 2]"
+    assert [one.maker for one in told.settings if one.name == "norm_class"] == ["Net"]

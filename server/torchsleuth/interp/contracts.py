@@ -48,7 +48,7 @@ TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
 MOST_USERS = 4
 """Other documents that are looked at for the calls of an entry."""
-MOST_MAKERS = 8
+MOST_MAKERS = 16
 """Classes and functions that are run for the module that they make."""
 _PERIODS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32, 64)
 _NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
@@ -164,14 +164,16 @@ class Inference:
         return first
 
     def _plans(self, owner: ClassValue | None, function: Function) -> Iterator[Plan]:
-        """The ways to choose what the caller chooses: anything, the defaults of integers, and the other switches."""
+        """The ways to choose what the caller chooses: anything, integers that are the defaults or that the code asks for, and the
+        other switches."""
         plan = self.interp.plan(owner, function)
         if plan.objects:
             yield from self._as_made(owner, function)
         yield plan
         usual = self.interp.plan(owner, function)
-        for setting in usual.settings.values():
-            setting.value = setting.default if is_number(setting.default) else None
+        compared = self.interp.compared(usual)
+        for path, setting in usual.settings.items():
+            setting.value = setting.default if is_number(setting.default) else compared.get(path)
         if any(setting.value is not None for setting in usual.settings.values()):
             yield usual
         switched = [name for name, given in plan.given.items() if is_literal(given, False)]
@@ -186,17 +188,21 @@ class Inference:
         """The ways in which the code of the project makes a module, or what makes that."""
         made = as_kind(None if owner is None else self.interp.class_attribute(owner, "__init__"), Function)
         names, left = [owner.name] if owner is not None and made is not None else [], MOST_MAKERS
+        asked = set(names)
         while names and owner is not None:
             name = names.pop(0)
             for maker, frame in self._makers(name, owner):
                 left -= 1
                 if left < 0 or self._spent():
-                    return
+                    break
                 plan = self.interp.plan_made(owner, function, maker, frame)
-                if plan is not None:
+                if plan is not None and not plan.objects:
                     yield plan
-                elif name == owner.name:
-                    names.append((maker[0] or maker[1]).name)
+                    continue
+                # What makes the maker may tell what that passes on.
+                further = (maker[0] or maker[1]).name
+                names += [further] if further not in asked else []
+                asked.add(further)
 
     def _makers(self, name: str, owner: ClassValue) -> Iterator[tuple[tuple[ClassValue | None, Function], Frame]]:
         """The classes and functions that use something of this name, the shortest first: of the document, and of others."""
@@ -375,12 +381,14 @@ class Inference:
         lacking = _without_rank(plan)
         if lacking and self._as_called(plan, lacking):
             outcome, lacking = self._explored(plan), _without_rank(plan)
+        tried: list[Outcome] = []
         for rank in (2, 3, 4) if lacking else ():
             plan.shapes.update({name: self._sizes(rank) for name in lacking})
-            tried = self._run(plan)
-            if tried.works and tried.result.whole:
-                return tried.calls
-        return outcome.calls
+            tried.append(self._run(plan))
+            if tried[-1].works and tried[-1].result.whole and not any(_unlikely(tried[-1], plan)):
+                return tried[-1].calls
+        working = [one for one in tried if one.works and one.result.whole and _is_natural(one, plan)]
+        return min(working, key=lambda one: _unlikely(one, plan), default=outcome).calls
 
     def _with_defaults(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes with the defaults of integers, which may say what branch is taken: each by itself, and all of them."""

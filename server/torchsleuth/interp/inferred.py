@@ -7,7 +7,7 @@ import ast
 import re
 from collections.abc import Callable, Mapping
 
-from torchsleuth.interp import passed
+from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.compounds import Compound
 from torchsleuth.interp.library import records
 from torchsleuth.interp.outcomes import Outcome, Running
@@ -21,7 +21,7 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.calls import arguments, meant
 from torchsleuth.syntax.shapes import key
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.requirements import number
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import (
@@ -35,6 +35,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     is_plain,
+    is_unknown,
 )
 from torchsleuth.values.frames import Frame
 
@@ -244,6 +245,10 @@ class InferredContracts(Planning):
         if reached is None:
             return None
         self._tell_passed(plan, maker, reached)
+        made = self.class_attribute(owner, "__init__")
+        if isinstance(made, Function):
+            called = (name for name in reached.passed if plurals.is_called(owner.node, made.node, name))
+            plan.objects = frozenset(name for name in called if _is_uncalled(reached.passed[name]))
         self._plan_settings(plan, function, function.bound_parameters)
         return plan
 
@@ -274,7 +279,20 @@ class InferredContracts(Planning):
             plan.settings[setting.path] = setting
 
     def _reach(self, plan: Plan, maker: Maker) -> Reached | None:
-        """Run the code that makes a module until it has done so."""
+        """Run the code that makes a module until it has done so: with any integers, otherwise with those that are its defaults, or
+        that it compares them with."""
+        reached = self._reach_with(plan, maker)
+        if reached is None:
+            compared = self.compared(maker.plan)
+            chosen = [one for one in maker.plan.settings.values() if one.value is None]
+            for setting in chosen:
+                setting.value = setting.default if is_number(setting.default) else compared.get(setting.path)
+            if any(setting.value is not None for setting in chosen):
+                reached = self._reach_with(plan, maker)
+        return reached
+
+    def _reach_with(self, plan: Plan, maker: Maker) -> Reached | None:
+        """Run the code that makes a module, once it is known how often its loops go around."""
         found: list[Reached | None] = []
 
         def run(given: object) -> None:
@@ -331,11 +349,18 @@ class InferredContracts(Planning):
         passed_on = dict(names)
         result = super()._run(function, args, kwargs, names, node, caller, body)
         instance = args[0] if args and self.wanted is not None and function.name == "__init__" else None
-        if isinstance(instance, Instance) and instance.cls is self.wanted and not self.uncertain:
+        # A file that imports the document has classes of its own, of the same text.
+        same = isinstance(instance, Instance) and self.wanted is not None and instance.cls.node is self.wanted.node
+        if isinstance(instance, Instance) and same and not self.uncertain:
             made = self.class_attribute(instance.cls, "__init__")
             if isinstance(made, Function) and made.node is function.node:
                 raise Reached(instance, passed_on, node, caller)
         return result
+
+
+def _is_uncalled(value: Value) -> bool:
+    """Whether a value is nothing that is called, or not known."""
+    return value is None or is_unknown(value) or isinstance(value, Dim)
 
 
 def _lines(plan: Plan) -> tuple[int, int]:

@@ -15,12 +15,12 @@ from torchsleuth.interp.library import records
 from torchsleuth.interp.library.hierarchy import CONTAINERS
 from torchsleuth.interp.needs import NeededSizes
 from torchsleuth.interp.plans import Configuration, Plan, Setting
-from torchsleuth.interp.switches import switches
+from torchsleuth.interp.switches import numbers, switches
 from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, is_function, nodes_in, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, loads, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -231,7 +231,11 @@ class Planning(NeededSizes):
         known = plan.settings.keys() | plan.configurations.keys() | plan.floats
         known |= {path.partition(".")[0] for path in plan.settings}
         parameters = list(parameters_of(made, 1))
-        lacking = {one.arg for one, has_default in parameters if not has_default and one.arg not in known}
+        lacking = {
+            one.arg
+            for one, has_default in parameters
+            if one.arg not in known and (not has_default or self._is_needed(made, one))
+        }
         if not lacking or plan.owner is None:
             return
         told = self._told_by_a_call(plan, made, lacking)
@@ -245,6 +249,20 @@ class Planning(NeededSizes):
         plan.given |= told
         unknown = lacking - told.keys() - plan.sequences.keys()
         plan.objects = frozenset(one for one in unknown if plurals.is_called(plan.owner.node, made.node, one))
+
+    @staticmethod
+    def _is_needed(made: Function, argument: ast.arg) -> bool:
+        """Whether a parameter is called in any case, though None is its default."""
+        default = default_of(made, argument)
+        mentions = [node for node in nodes_in(made.node, ast.Name) if node.id == argument.arg]
+        called = {node.func for node in nodes_in(made.node, ast.Call)}
+        tests = (node.test for node in nodes_in(made.node, ast.If, ast.IfExp))
+        tested = {node for test in tests for node in ast.walk(test)}
+        return (
+            default is None
+            and any(one in called for one in mentions)
+            and all(loads(one) and one not in tested for one in mentions)
+        )
 
     def _told_by_a_call(self, plan: Plan, made: Function, lacking: set[str]) -> dict[str, ast.expr] | None:
         """The arguments of the first call in the document that passes all of these in a way that can be told."""
@@ -295,6 +313,13 @@ class Planning(NeededSizes):
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
         """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
         return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
+
+    @staticmethod
+    def compared(plan: Plan) -> dict[str, int]:
+        """Integers that parameters and fields are compared with, by the paths of those that the caller chooses."""
+        found = numbers(plan.function.node if plan.owner is None else plan.owner.node)
+        named = {path: found.get(path.rpartition(".")[2]) for path in plan.settings}
+        return {path: value for path, value in named.items() if value is not None}
 
     def _usual(self, plan: Plan) -> dict[str, ast.expr]:
         """Values that other code of the document takes for parameters of the same name."""

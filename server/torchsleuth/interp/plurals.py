@@ -128,10 +128,11 @@ def _kept_in(made: ast.AST, name: str) -> set[str]:
 
 
 def is_called(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
-    """Whether a class calls an attribute that keeps a parameter of its constructor: it is a module or a function."""
+    """Whether a class calls a parameter of its constructor, or an attribute that keeps it: it is a module, a class or a function."""
     kept = _kept_in(made, name)
-    calls = (node.func for node in nodes_in(owner, ast.Call))
-    return bool(kept) and any(is_attribute(func, *kept) for func in calls)
+    calls = [node.func for node in nodes_in(owner, ast.Call)]
+    called = any(is_name(node.func, name) for node in nodes_in(made, ast.Call))
+    return called or (bool(kept) and any(is_attribute(func, *kept) for func in calls))
 
 
 def _is_object(method: ast.AST, name: str) -> bool:

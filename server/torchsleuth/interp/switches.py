@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from torchsleuth.syntax.forms import is_method_call, is_text, last_word
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import is_method_call, is_text, last_word, nodes_in
+from torchsleuth.tensors.dims import is_number
 
 
 def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
@@ -33,15 +35,31 @@ def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
     }
 
 
+def numbers(*roots: ast.AST) -> dict[str, int]:
+    """By the name of a variable or an attribute the first integer that it is said to be: ``stride == 16``, ``n in (18, 34)``."""
+    found: dict[str, int] = {}
+    for node in (one for root in roots for one in nodes_in(root, ast.Compare)):
+        options = _options(node) if isinstance(node.ops[0], ast.Eq | ast.In) else []
+        values = [one.value for one in of_kind(options, ast.Constant) if is_number(one.value)]
+        if values and len(values) == len(options):
+            found.setdefault(_name(node.left), values[0])
+    return found
+
+
 def _compared(node: ast.Compare) -> Iterator[tuple[str, ast.Constant]]:
     """``mode == "sum"``, ``mode in ("sum", "mean")``"""
-    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
-        return
-    other = node.comparators[0]
-    options = other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
+    options = _options(node)
     words = [one for one in options if is_text(one)]
     if words and len(words) == len(options):
         yield _name(node.left), words[0]
+
+
+def _options(node: ast.Compare) -> list[ast.expr]:
+    """The values that a comparison says that something is, or is not."""
+    if len(node.ops) != 1 or not isinstance(node.ops[0], ast.Eq | ast.NotEq | ast.In | ast.NotIn):
+        return []
+    other = node.comparators[0]
+    return other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
 
 
 def _tested(test: ast.expr) -> Iterator[ast.expr]:
@@ -61,4 +79,4 @@ def _name(node: ast.expr) -> str:
     return last_word(node)
 
 
-__all__ = ["switches"]
+__all__ = ["numbers", "switches"]

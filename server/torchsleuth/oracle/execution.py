@@ -98,8 +98,9 @@ class Witness:
 def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
     """The result that two evaluations with different witnesses are instances of.
 
-    A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as; one that is the
-    same multiple or fraction of it both times is that; one that never changes is a constant; anything else is unknown.
+    A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as, if it is only one
+    of these; one that is the same multiple or fraction of it both times is that; one that never changes is a constant;
+    anything else is unknown.
     Raises Unsupported.
     """
     (left, left_witness), (right, right_witness) = first, second
@@ -121,10 +122,12 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
         return left
     if isinstance(left, int):
         known = list(zip(left_witness.sizes(), right_witness.sizes()))
-        for (size, value), (other, changed) in known:
-            if size == other and (value, changed) == (left, right):
-                return size
-        for (size, value), (other, changed) in known:
+        same = {
+            size for (size, value), (other, changed) in known if size == other and (value, changed) == (left, right)
+        }
+        if len(same) == 1:
+            return same.pop()
+        for (size, value), (other, changed) in known if not same else ():
             part = _part(size, value, changed, left, right) if size == other else None
             if part is not None:
                 return part

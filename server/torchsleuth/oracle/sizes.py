@@ -75,22 +75,39 @@ def _together(asked: Any) -> dict[Symbol, Size]:
 
 def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
     """A question with a size of its own in place of each compound one, and what these stand for: none where one is
-    negative perhaps, or a stride. What PyTorch makes of sizes that are anything holds for those, too, and it tells much faster."""
+    negative perhaps, or a stride. What PyTorch makes of sizes that are anything holds for those, too, and it tells much faster.
+    That of a tensor which there is, is not negative."""
     names: dict[Dim, Symbol] = {}
     plain = True
+    shapes = set(_of_tensors(asked))
 
     def hide(size: Dim) -> Size:
         nonlocal plain
         if dims.symbol(size) is not None:
             return size
         low = dims.least(size)
-        plain = plain and low is not None and (low > 0 or (low == 0 and "max(" not in size.key))
+        if low is None or low < 0:
+            low = 0 if size in shapes else -1
+        plain = plain and (low > 0 or (low == 0 and "max(" not in size.key))
         return dims.of(names.setdefault(size, Symbol("v", len(names))))
 
     hidden = map_sizes(asked, hide)
     if not plain or any(isinstance(size, Dim) for size in _strides(asked)):
         return asked, {}
     return hidden, {symbol: size for size, symbol in names.items()}
+
+
+def _of_tensors(asked: Any) -> Iterator[Size]:
+    """The sizes of the tensors in a question."""
+    specs: list[TensorSpec] = []
+
+    def note(spec: TensorSpec) -> TensorSpec:
+        specs.append(spec)
+        return spec
+
+    map_sizes(asked, note, TensorSpec)
+    for spec in specs:
+        yield from spec.shape or ()
 
 
 def _strides(asked: Any) -> Iterator[Size]:
