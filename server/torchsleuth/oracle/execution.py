@@ -125,8 +125,10 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
         same = {
             size for (size, value), (other, changed) in known if size == other and (value, changed) == (left, right)
         }
-        if len(same) == 1:
-            return same.pop()
+        # Of a slice, the size is the greater of a stride and zero.
+        told = [size for size in same if dims.extremum("max", size, 0) not in same - {size}]
+        if len(told) == 1:
+            return told[0]
         for (size, value), (other, changed) in known if not same else ():
             part = _part(size, value, changed, left, right) if size == other else None
             if part is not None:
