@@ -1577,3 +1577,73 @@ def test_what_makes_the_maker_of_a_module_tells_what_that_passes_on(tmp_path: Pa
     (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts[:1]
     assert told.signature() == "forward(x: [N, 3, H, W]) -> [N, planes, H - 2, W - 2]"
     assert [one.maker for one in told.settings if one.name == "norm_class"] == ["Net"]
+
+
+def test_fields_may_be_items_of_a_configuration() -> None:
+    found = contracts("""
+    class Attention(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.heads = config.transformer["num_heads"]
+            self.size = int(config.hidden_size / self.heads)
+            self.query = nn.Linear(config.hidden_size, self.heads * self.size)
+            self.drop = nn.Dropout(config.transformer["dropout_rate"])
+
+        def forward(self, x):
+            query = self.query(x)
+            return self.drop(query.view(*query.size()[:-1], self.heads, self.size).permute(0, 2, 1, 3))
+
+
+    class Head(nn.Module):
+        def __init__(self, options):
+            super().__init__()
+            self.linear = nn.Linear(options["width"], options["classes"])
+
+        def forward(self, x):
+            return self.linear(x)
+    """)
+    assert signature(found["Attention"]) == (
+        "class Attention(config.hidden_size, config.transformer['num_heads']): forward(x: [N, L, config.hidden_size]) -> "
+        "[N, config.transformer['num_heads'], L, config.hidden_size//config.transformer['num_heads']]"
+    )
+    assert signature(found["Head"]) == (
+        "class Head(options['classes'], options['width']): forward(x: [..., options['width']]) -> [..., options['classes']]"
+    )
+
+
+def test_a_whole_number_of_a_quotient_is_a_size() -> None:
+    found = contracts(
+        """
+    class Split(nn.Module):
+        def __init__(self, dim, ratio=0.5):
+            super().__init__()
+            self.first, self.rest = int(dim * ratio), dim - int(dim * ratio)
+
+        def forward(self, x):
+            a, b = torch.split(x, (self.first, self.rest), dim=1)
+            return a, b
+
+
+    class Halved(nn.Module):
+        def forward(self, x):
+            B, C, H, W = x.shape
+            return x[:, : math.floor(C / 4)], x.new_zeros(B, math.ceil(C / 2)), x.new_zeros(B, int(C / 0.1) // 1)
+    """.replace("class Split", "import math\n\n    class Split")
+    )
+    assert found["Split"].result.describe() == "([N, dim//2, ...], [N, dim - dim//2, ...])"
+    told = found["Halved"].result
+    assert told.parts[0].describe() == "[B, C//4, H, W]"
+    assert told.parts[1].describe() == "[B, (C + 1)//2]"
+    # The number that is written 0.1 is no fraction of small integers.
+    assert told.parts[2].describe() == "[B, ?]"
+
+
+def test_a_float_that_is_one_of_two_is_no_ratio() -> None:
+    (found,) = contracts("""
+    class Shrinking(nn.Module):
+        def forward(self, x):
+            size = x.shape[1]
+            part = size / 2 if x.sum() > 0 else size / 4
+            return x.new_zeros(x.shape[0], int(part))
+    """).values()
+    assert found.result.describe() == "[N, ?]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 import operator
 import traceback
 from collections.abc import Callable
@@ -112,6 +113,30 @@ _OF_SIZES: dict[str, Callable[[Size, Size], Size]] = {
     "floordiv": dims.floor_divide,
     "mod": dims.modulo,
 }
+LARGEST_DENOMINATOR = 64
+"""Of the floats that a size times them is told as a fraction of."""
+
+
+def _ratio(operator: str, left: Value, right: Value) -> tuple[Size, Size] | None:
+    """The sizes that a product or quotient is one by the other of: those of a size and a number, 4.0 or 0.25; None for others."""
+    if operator not in ("mul", "truediv"):
+        return None
+    (up, down), (over, under) = _fraction(left), _fraction(right)
+    if operator == "truediv":
+        over, under = under, over
+    numerator, denominator = dims.multiply(up, over), dims.multiply(down, under)
+    known = (dims.least(numerator) or -1) >= 0 and dims.positive(denominator) == 1
+    return (numerator, denominator) if known else None
+
+
+def _fraction(value: Value) -> tuple[Size, Size]:
+    """A number as one size by another one; less than nothing where that is not known."""
+    if isinstance(value, float) and math.isfinite(value):
+        numerator, denominator = value.as_integer_ratio()
+        return (numerator, denominator) if denominator <= LARGEST_DENOMINATOR else (-1, 1)
+    return (value, 1) if is_int(value) else (-1, 1)
+
+
 _WORDS: dict[type[ast.boolop], str] = {ast.And: "and", ast.Or: "or"}
 
 
@@ -479,7 +504,7 @@ class Expressions(Calls):
             if numbers and name in ("add", "sub", "mul", "truediv", "pow"):
                 # A bool with an integer makes an integer.
                 floats = any(is_of(side, float) for side in (left, right))
-                return Scalar("float") if floats else UNKNOWN
+                return Scalar("float", ratio=_ratio(name, left, right)) if floats else UNKNOWN
             return self._repeated(left, right) if name == "mul" else UNKNOWN
         if name == "pow":
             return self._power(left, right)
@@ -489,7 +514,8 @@ class Expressions(Calls):
                 return known(left, right)
         except ZeroDivisionError:
             return UNKNOWN
-        return Scalar("float") if name == "truediv" else self.fresh_size(positive=False)
+        ratio = _ratio(name, left, right)
+        return Scalar("float", ratio=ratio) if name == "truediv" else self.fresh_size(positive=False)
 
     def _power(self, left: Size, right: Size) -> Value:
         if isinstance(right, int) and 0 <= right <= 6:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping
 
 from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.compounds import Compound
+from torchsleuth.interp.fields import last_word, words
 from torchsleuth.interp.library import records
 from torchsleuth.interp.outcomes import Outcome, Running
-from torchsleuth.interp.planning import Planning
+from torchsleuth.interp.planning import Planning, field_of
 from torchsleuth.interp.plans import Maker, Plan, Setting
 from torchsleuth.interp.suppositions import Entry, Supposition
 from torchsleuth.interp.trace import Operation, Trace
@@ -209,7 +210,7 @@ class InferredContracts(Planning):
     def _configuration(self, plan: Plan, name: str, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
         planned = plan.configurations[name]
         given: dict[str, Value] = {
-            one: self._number(plan.settings[f"{name}.{one}"], numbers) for one in planned.integers
+            one: self._number(plan.settings[field_of(name, one)], numbers) for one in planned.integers
         }
         if planned.cls is not None:
             for one, owner in records.fields(planned.cls).items():
@@ -218,14 +219,26 @@ class InferredContracts(Planning):
                     given[one] = Scalar(kinds[one]) if kinds.get(one) in ("float", "str", "bool") else UNKNOWN
             made = self.instantiate(planned.cls, (), given, None, frame)
             return made if isinstance(made, Instance) else UNKNOWN
-        root = _open_object(name, plan.function)
+        values: dict[str, Value] = {}
         for path in planned.read:
-            *around, last = path.split(".")
-            holder = root
-            for word in around:
-                holder = holder.slots.setdefault(word, _open_object(word, plan.function))
-            told = plan.given.get(f"{name}.{path}")
-            holder.slots[last] = given.get(path, self._by_name(last) if told is None else self.eval(told, frame))
+            told = plan.given.get(field_of(name, path))
+            usual = self._by_name(last_word(path)) if told is None else self.eval(told, frame)
+            values[path] = given.get(path, usual)
+        return self._nested(name, [(words(path), value) for path, value in values.items()], plan.function)
+
+    def _nested(self, name: str, fields: list[tuple[list[tuple[str, bool]], Value]], function: Function) -> Value:
+        """A configuration with these fields: a dictionary where all of them are its items, otherwise an object."""
+        parts: dict[tuple[str, bool], list[tuple[list[tuple[str, bool]], Value]]] = {}
+        for (first, *rest), value in fields:
+            parts.setdefault(first, []).append((rest, value))
+        made = {
+            word: within[0][1] if not within[0][0] else self._nested(word[0], within, function)
+            for word, within in parts.items()
+        }
+        if all(keyed for _, keyed in made):
+            return DictValue({key: value for (key, _), value in made.items()})
+        root = _open_object(name, function)
+        root.slots.update({attribute: value for (attribute, keyed), value in made.items() if not keyed})
         return root
 
     # -- modules that other code makes ------------------------------------------------------------------

@@ -220,7 +220,7 @@ def _repeats(interp: Interpreter, sequence: Value, count: Value, node: ast.expr,
 def _adds(interp: Interpreter, operator: str, left: Value, right: Value, node: ast.AST, frame: Frame) -> None:
     """Sums and fractions of what is no number."""
     text = is_of(left, str)
-    number = isinstance(right, Tensor | float | int | Dim) or right == Scalar("float")
+    number = isinstance(right, Tensor | int | Dim) or is_of(right, float)
     if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:
         _report(interp, "generators", ("generator", left), node, frame)
     sides = [side for side in (left, right) if type(side) is tuple]

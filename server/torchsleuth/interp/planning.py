@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from torchsleuth.interp import compounds, passed, plurals
-from torchsleuth.interp.fields import Fields, fields
+from torchsleuth.interp.fields import Fields, fields, last_word, words
 from torchsleuth.interp.inputs import used_as_tensors
 from torchsleuth.interp.library import records
 from torchsleuth.interp.library.hierarchy import CONTAINERS
@@ -20,7 +20,7 @@ from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, is_function, loads, nodes_in, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, is_text, loads, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -229,7 +229,7 @@ class Planning(NeededSizes):
     def _plan_given(self, plan: Plan, made: Function) -> None:
         """Arguments that are not known otherwise are those of the first call in the document that tells all of them."""
         known = plan.settings.keys() | plan.configurations.keys() | plan.floats
-        known |= {path.partition(".")[0] for path in plan.settings}
+        known |= {words(path)[0][0] for path in plan.settings}
         parameters = list(parameters_of(made, 1))
         lacking = {
             one.arg
@@ -287,22 +287,22 @@ class Planning(NeededSizes):
     def _add_setting(self, plan: Plan, path: str, default: Value) -> None:
         if path in plan.settings:
             return
-        plan.settings[path] = Setting(path, self.fresh_symbol(path.rpartition(".")[2]), None, default)
+        plan.settings[path] = Setting(path, self.fresh_symbol(last_word(path)), None, default)
 
     def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: Fields) -> None:
         """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
-        direct = {path.partition(".")[0] for path in read.paths}
+        direct = {words(path)[0][0] for path in read.paths}
         if cls is None or (cls.is_dataclass and not direct <= records.fields(cls).keys()):
             derived = [one for one in self.classes if one.is_dataclass and (cls is None or cls in one.mro())]
             cls = next((one for one in derived if direct <= records.fields(one).keys()), cls)
         integers: tuple[str, ...] = ()
         if cls is None:
             switched = switches(plan.function.node, *read.readers)
-            told = {path: switched[last] for path in read.paths if (last := path.rpartition(".")[2]) in switched}
-            plan.given |= {f"{name}.{path}": value for path, value in told.items()}
+            told = {path: switched[last] for path in read.paths if (last := last_word(path)) in switched}
+            plan.given |= {field_of(name, path): value for path, value in told.items()}
             for path in read.ordered:
-                if path not in told.keys() | read.containers and not _NO_SIZES.fullmatch(path.rpartition(".")[2]):
-                    self._add_setting(plan, f"{name}.{path}", None)
+                if path not in told.keys() | read.containers and not _NO_SIZES.fullmatch(last_word(path)):
+                    self._add_setting(plan, field_of(name, path), None)
                     integers += (path,)
         else:
             integers = tuple(self._integers_of(cls, plan.function.path))
@@ -318,7 +318,7 @@ class Planning(NeededSizes):
     def compared(plan: Plan) -> dict[str, int]:
         """Integers that parameters and fields are compared with, by the paths of those that the caller chooses."""
         found = numbers(plan.function.node if plan.owner is None else plan.owner.node)
-        named = {path: found.get(path.rpartition(".")[2]) for path in plan.settings}
+        named = {path: found.get(last_word(path)) for path in plan.settings}
         return {path: value for path, value in named.items() if value is not None}
 
     def _usual(self, plan: Plan) -> dict[str, ast.expr]:
@@ -373,6 +373,11 @@ class Planning(NeededSizes):
         return known
 
 
+def field_of(name: str, path: str) -> str:
+    """The path of a field with the name of the configuration before it."""
+    return f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
+
+
 def _is_forward(node: ast.stmt) -> bool:
     return is_function(node, "forward")
 
@@ -400,7 +405,7 @@ def _uses(function: ast.AST) -> _Uses:
             parts = [node.func]
             if plain_name(node.func) in _OF_SEVERAL:
                 parts += node.args
-        elif isinstance(node, ast.Subscript | ast.Starred):
+        elif isinstance(node, ast.Starred) or (isinstance(node, ast.Subscript) and not is_text(node.slice)):
             parts = [node.value]
         elif isinstance(node, ast.For | ast.comprehension):
             parts = [node.iter]
@@ -417,4 +422,4 @@ def _is_no_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and (isinstance(node.value, str) or node.value is None)
 
 
-__all__ = ["Planning"]
+__all__ = ["Planning", "field_of"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Dim, Monomial, Size, Symbol
+from torchsleuth.tensors.dims import Call, Dim, Monomial, Size, Symbol, is_operation
 from torchsleuth.tensors.spec import (
     Answers,
     DictSpec,
@@ -91,10 +91,28 @@ def simplified(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
         plain = plain and (low > 0 or (low == 0 and "max(" not in size.key))
         return dims.of(names.setdefault(size, Symbol("v", len(names))))
 
+    if any(isinstance(size, Dim) for size in _strides(asked)):
+        return _without_quotients(asked)
     hidden = map_sizes(asked, hide)
-    if not plain or any(isinstance(size, Dim) for size in _strides(asked)):
-        return asked, {}
-    return hidden, {symbol: size for size, symbol in names.items()}
+    return (hidden, {symbol: size for size, symbol in names.items()}) if plain else (asked, {})
+
+
+def _without_quotients(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
+    """A question with a size of its own in place of each quotient in sizes and strides, and what these stand for."""
+    names: dict[Call, Symbol] = {}
+
+    def hide(size: Dim) -> Size:
+        total: Size = 0
+        for monomial, coefficient in size.terms:
+            term: Size = coefficient
+            for atom, power in monomial:
+                whole = is_operation(atom, "//") and dims.least(dims.of(atom)) is not None
+                named = names.setdefault(atom, Symbol("v", len(names))) if whole and isinstance(atom, Call) else atom
+                term = dims.multiply(term, dims.power(dims.of(named), power))
+            total = dims.add(total, term)
+        return total
+
+    return map_sizes(asked, hide), {symbol: dims.of(atom) for atom, symbol in names.items()}
 
 
 def _of_tensors(asked: Any) -> Iterator[Size]:

@@ -286,7 +286,7 @@ def extremum(operator: str, left: Size, right: Size) -> Size:
     kept: list[Size] = []
     for size in sorted((*_operands(operator, _merged(left)), *_operands(operator, _merged(right))), key=_key):
         better = operator == "max"
-        signs = [positive(subtract(size, other)) for other in kept]
+        signs = [_order(size, other) for other in kept]
         if any(sign is not None and (sign < 0 if better else sign > 0) or sign == 0 for sign in signs):
             continue
         kept = [other for other, sign in zip(kept, signs) if sign is None] + [size]
@@ -294,6 +294,20 @@ def extremum(operator: str, left: Size, right: Size) -> Size:
     for size in kept[1:]:
         result = of(Call(operator, (result, size)))
     return result
+
+
+def _order(left: Size, right: Size) -> int | None:
+    """1 or -1 if the first size is provably not less, or not greater, than the second, 0 if they are equal, None if not known."""
+    sign = positive(subtract(left, right))
+    if sign is None and (_is_share(left, right) or _is_share(right, left)):
+        return -1 if _is_share(left, right) else 1
+    return sign
+
+
+def _is_share(size: Size, whole: Size) -> bool:
+    """Whether a size is ``n // k`` of one that is not negative."""
+    atom = _atom(size)
+    return is_operation(atom, "//") and atom.arguments[0] == whole and (least(whole) or 0) > 0
 
 
 def _operands(operator: str, size: Size) -> Iterator[Size]:

@@ -38,6 +38,7 @@ class Scalar:
     `cut`: where it left the autograd graph (see interp/autograd.py), for one that was computed with gradients.
     `length`, `words`: how many characters a text has, and how many words ``split()`` finds in it, where they are sizes.
     `kind_of`: the device whose kind a text names. `made_of`: the parts that a text was put together of, one after the other.
+    `ratio`: a float that is one size by another one.
     """
 
     type: str
@@ -46,6 +47,7 @@ class Scalar:
     words: Size | None = field(default=None, compare=False)
     kind_of: Device | None = field(default=None, compare=False)
     made_of: tuple[Any, ...] = field(default=(), compare=False)
+    ratio: tuple[Size, Size] | None = None
 
 
 @dataclass(frozen=True)
@@ -848,7 +850,7 @@ def is_plain(value: object) -> TypeGuard[bool | int | float | str | None]:
 
 def is_of(value: Value, kind: type[object]) -> bool:
     """Whether a value is a number or a text of one of Python's types, known or not; a truth is an int, too."""
-    return isinstance(value, kind) or value == Scalar(kind.__name__)
+    return isinstance(value, kind) or (isinstance(value, Scalar) and value.type == kind.__name__)
 
 
 def tuple_of(value: Value) -> tuple[Any, ...]:

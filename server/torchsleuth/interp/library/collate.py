@@ -210,7 +210,7 @@ def _length(value: Value) -> Size | None:
 
 
 def _is_text(value: Value) -> bool:
-    return isinstance(value, str | bytes) or value == Scalar("str")
+    return isinstance(value, bytes) or is_of(value, str)
 
 
 def _is_bool(value: Value) -> bool:
@@ -218,7 +218,7 @@ def _is_bool(value: Value) -> bool:
 
 
 def _is_number(value: Value) -> bool:
-    return is_int(value) or _is_bool(value) or isinstance(value, float) or value == Scalar("float")
+    return is_int(value) or _is_bool(value) or is_of(value, float)
 
 
 __all__ = ["MAX_LISTED", "Collation", "convert"]

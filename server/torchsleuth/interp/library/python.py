@@ -66,6 +66,7 @@ from torchsleuth.values import (
     is_native,
     is_native_kind,
     is_object,
+    is_of,
     is_plain,
     is_unknown,
     numbers_of,
@@ -361,6 +362,8 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
         demands.as_number(interp, value, "int", call.node, call.frame)
         return draws.number(interp, value)
     kinds.read_as_number(interp, value, call)
+    if isinstance(value, Scalar) and value.ratio is not None:
+        return dims.floor_divide(*map(interp.resolved, value.ratio))
     return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
 
 
@@ -525,7 +528,7 @@ def _sum(interp: Interpreter, call: Arguments) -> Value:
     for item in iteration.items:
         total = interp.binary(ast.Add, total, item, call.node, call.frame)
     # However many there are, the sum is of the same kind.
-    return total if iteration.exact or isinstance(total, Tensor) or total == Scalar("float") else UNKNOWN
+    return total if iteration.exact or isinstance(total, Tensor) or is_of(total, float) else UNKNOWN
 
 
 def _quantifier(name: str) -> Callable[[Interpreter, Arguments], Value]:

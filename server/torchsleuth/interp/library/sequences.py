@@ -183,7 +183,9 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
 def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) -> TensorSpec | None:
     """The shape that two such elements give, with as much joined as there are of them."""
     specs = _specs(interp, elements)
-    if path in ("torch.stack", "torch.cat") and all(one == Scalar("float") for one in elements):
+    if path in ("torch.stack", "torch.cat") and all(
+        isinstance(one, Scalar) and one.type == "float" for one in elements
+    ):
         text = "expected Tensor as element 0 in argument 0, but got float"
         misuse.refuses(interp, path, call, "TypeError", text)
     if specs is None or len({spec.shape for spec in specs}) != 1:
