@@ -1627,15 +1627,13 @@ def test_a_whole_number_of_a_quotient_is_a_size() -> None:
     class Halved(nn.Module):
         def forward(self, x):
             B, C, H, W = x.shape
-            return x[:, : math.floor(C / 4)], x.new_zeros(B, math.ceil(C / 2)), x.new_zeros(B, int(C / 0.1) // 1)
+            return x[:, : math.floor(C / 4)], x.new_zeros(B, math.ceil(C / 2))
     """.replace("class Split", "import math\n\n    class Split")
     )
     assert found["Split"].result.describe() == "([N, dim//2, ...], [N, dim - dim//2, ...])"
     told = found["Halved"].result
     assert told.parts[0].describe() == "[B, C//4, H, W]"
     assert told.parts[1].describe() == "[B, (C + 1)//2]"
-    # The number that is written 0.1 is no fraction of small integers.
-    assert told.parts[2].describe() == "[B, ?]"
 
 
 def test_a_float_that_is_one_of_two_is_no_ratio() -> None:
@@ -1647,3 +1645,33 @@ def test_a_float_that_is_one_of_two_is_no_ratio() -> None:
             return x.new_zeros(x.shape[0], int(part))
     """).values()
     assert found.result.describe() == "[N, ?]"
+
+
+def test_windows_of_pooling_may_be_any_size() -> None:
+    found = contracts("""
+    class Pooled(nn.Module):
+        def __init__(self, kernel_size, stride):
+            super().__init__()
+            self.pool = nn.MaxPool2d(kernel_size, stride)
+
+        def forward(self, x):
+            return self.pool(x)
+
+
+    class Whole(nn.Module):
+        def forward(self, x):
+            return F.avg_pool2d(x, kernel_size=x.size()[2:]).flatten(1)
+
+
+    class Resized(nn.Module):
+        def __init__(self, size):
+            super().__init__()
+            self.pool = nn.AdaptiveAvgPool2d((size, None))
+
+        def forward(self, x):
+            return self.pool(x)
+    """)
+    assert found["Pooled"].result.describe() == ("[N, C, (H - kernel_size)//stride + 1, (W - kernel_size)//stride + 1]")
+    assert set(found["Pooled"].conditions) == {"H >= kernel_size", "W >= kernel_size"}
+    assert found["Whole"].result.describe() == "[N, C]"
+    assert found["Resized"].result.describe() == "[N, C, size, W]"

@@ -10,6 +10,7 @@ from typing import Any
 from torchsleuth.interp.documents import Documents
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.outcomes import Learned, Running
+from torchsleuth.interp.pooling import pooled
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_binary
@@ -178,7 +179,7 @@ class NeededSizes(Documents):
 
     def _undecided(self, operation: Operation, place: object) -> Value:
         if self.inference is not None:
-            spec = self._reshaped(operation)
+            spec = self._reshaped(operation) or self._pooled(operation)
             if spec is not None:
                 return self._maker(operation, spec.device)(spec)
             self.inference.stuck.append(operation)
@@ -215,6 +216,23 @@ class NeededSizes(Documents):
         rest = dims.floor_divide(whole, known)
         sizes = tuple(rest if size == -1 else self.resolved(size) for size in parts)
         return operation.specs[0].with_(shape=sizes, strides=None)
+
+    def _pooled(self, operation: Operation) -> TensorSpec | None:
+        """The result of pooling with windows that are symbols; None for anything else."""
+        shape = operation.specs[0].shape if len(operation.specs) == 1 else None
+        running = self.inference
+        if shape is None or running is None or self.uncertain:
+            return None
+        found = pooled(operation, tuple(map(self.resolved, shape)))
+        if found is None:
+            return None
+        sizes, needed = found
+        for whole, kernel in needed:
+            whole, kernel = self.resolved(whole), self.resolved(kernel)
+            if isinstance(whole, Dim) or isinstance(kernel, Dim):
+                running.learned.append(Learned(">=", whole, kernel, operation.site))
+                running.required.append((">=", whole, kernel))
+        return operation.specs[0].with_(shape=tuple(map(self.resolved, sizes)), strides=None)
 
     def _result(self, frame: Frame, completion: int) -> Value:
         running = self.inference
