@@ -1572,6 +1572,9 @@ def test_what_makes_the_maker_of_a_module_tells_what_that_passes_on(tmp_path: Pa
     path.write_text(text)
     (alone,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts[:1]
     assert not alone.ranked
+    for name in "abcd":
+        # What only passes the name on says nothing.
+        (tmp_path / f"{name}.py").write_text("from head import Head, build_head\n")
     (tmp_path / "net.py").write_text(HEAD + textwrap.dedent(net))
     text += "\n"
     (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts[:1]

@@ -104,17 +104,17 @@ class Workspace:
 
     def mentioning(self, word: str, path: str) -> list[SourceText]:
         """The other files of the project of a file whose texts have a word: those first that also name the file, as an import of
-        it does, and of them the shortest."""
+        it does, of them those that call what has the name, and of these the shortest."""
         path = os.path.abspath(path)
         around = [root for root in self.roots if Path(path).is_relative_to(os.path.abspath(root))]
         folder = min((*around, *self._project(os.path.dirname(path))), key=len, default=os.path.dirname(path))
         if folder not in self._texts:
             self._texts[folder] = dict(_texts_below(folder))
         texts = self._texts[folder] | self.overlay
-        pattern = re.compile(rf"\b{re.escape(word)}\b")
+        pattern, called = (re.compile(rf"\b{re.escape(word)}{end}") for end in (r"\b", r"\("))
         stem = Path(path).stem if Path(path).stem != "__init__" else Path(path).parent.name
         found = sorted(
-            (stem not in text, len(text), one)
+            (stem not in text, not called.search(text), len(text), one)
             for one, text in texts.items()
             if one != path and word in text and pattern.search(text)
         )
