@@ -229,7 +229,7 @@ class Planning(NeededSizes):
     def _plan_given(self, plan: Plan, made: Function) -> None:
         """Arguments that are not known otherwise are those of the first call in the document that tells all of them."""
         known = plan.settings.keys() | plan.configurations.keys() | plan.floats
-        known |= {words(path)[0][0] for path in plan.settings}
+        known |= {path.partition(".")[0] for path in plan.settings}
         parameters = list(parameters_of(made, 1))
         lacking = {
             one.arg
