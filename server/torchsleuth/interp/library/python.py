@@ -362,7 +362,7 @@ def _int(interp: Interpreter, call: Arguments) -> Value:
         demands.as_number(interp, value, "int", call.node, call.frame)
         return draws.number(interp, value)
     kinds.read_as_number(interp, value, call)
-    if isinstance(value, Scalar) and value.ratio is not None:
+    if isinstance(value, Scalar) and value.ratio is not None and interp.is_inferring():
         return dims.floor_divide(*map(interp.resolved, value.ratio))
     return value if isinstance(value, Dim) else interp.fresh_size("?", positive=False)
 

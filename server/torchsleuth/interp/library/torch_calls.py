@@ -432,7 +432,7 @@ def _math(interp: Interpreter, call: Arguments) -> Value:
             return UNKNOWN
         return result if result is not None else UNKNOWN
     ratio = values[0].ratio if len(values) == 1 and isinstance(values[0], Scalar) else None
-    if ratio is not None and name in ("floor", "trunc", "ceil"):
+    if ratio is not None and interp.is_inferring() and name in ("floor", "trunc", "ceil"):
         size, by = map(interp.resolved, ratio)
         more = dims.subtract(by, 1) if name == "ceil" else 0
         return dims.floor_divide(dims.add(size, more), by)
