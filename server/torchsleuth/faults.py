@@ -343,6 +343,9 @@ _ALL = (
     Fault("TS947", "evaluation-too-often", "warning"),
     Fault("TS948", "steps-go-up", "warning"),
     Fault("TS949", "gradients-clipped-away", "warning"),
+    Fault("TS950", "weights-begin-large", "warning"),
+    Fault("TS951", "targets-not-scaled", "warning"),
+    Fault("TS952", "evaluation-augmented", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -108,12 +108,13 @@ Fix safety
 References
     torch.autograd.detect_anomaly, torch.nan_to_num
 """,
-    "TS921": """loss-not-falling: a loss that is higher at the end than in the beginning.
+    "TS921": """loss-not-falling: a loss that rises, or stays that of a guess.
 
 What it finds
-    In a training with one loss and one optimizer, the losses of the last quarter are several times those of the first tenth.
+    In a training with one loss and one optimizer, the losses of the last quarter are several times those of the first tenth, or
+    those of a classifier that knows no more than how often each class occurs.
 Why it hurts
-    The model is worse than before it was trained.
+    The model is worse than before it was trained, or has learned nothing.
 Example
     loss = -nn.functional.cross_entropy(model(x), y)
 Use instead
@@ -508,5 +509,52 @@ Fix safety
     None is offered.
 References
     torch.nn.utils.clip_grad_norm_
+""",
+    "TS950": """weights-begin-large: weights that are too large for their numbers of inputs from the start.
+
+What it finds
+    The first loss of a classifier is many times that of a guess, ln(classes), and its weights are several times larger than
+    1 / sqrt(inputs), which keeps the size of what goes through a layer.
+Why it hurts
+    Scores begin far apart and are wrong with certainty. Gradients explode, and the first steps only undo the start.
+Example
+    nn.init.normal_(layer.weight, std=1.0)
+Use instead
+    nn.init.kaiming_normal_(layer.weight)
+Fix safety
+    None is offered.
+References
+    torch.nn.init.kaiming_normal_
+""",
+    "TS951": """targets-not-scaled: a regression to numbers that its predictions do not come near.
+
+What it finds
+    The targets are hundreds or more, and the predictions have not come to a tenth of them at the end of the training.
+Why it hurts
+    A network begins with outputs of about 1 and moves by its learning rate. It learns the mean of the targets at most.
+Example
+    loss = nn.functional.mse_loss(model(x), price)
+Use instead
+    loss = nn.functional.mse_loss(model(x), (price - price.mean()) / price.std())
+Fix safety
+    None is offered.
+References
+    torch.nn.MSELoss
+""",
+    "TS952": """evaluation-augmented: an evaluation whose samples are changed at random.
+
+What it finds
+    A loader without shuffling gives an evaluation of a classifier other numbers for the same samples in each round: crops, flips
+    or noise that are meant for training.
+Why it hurts
+    The accuracy is lower than that of the model, and differs from evaluation to evaluation.
+Example
+    val_loader = DataLoader(Images(val_files, transform=train_transform))
+Use instead
+    val_loader = DataLoader(Images(val_files, transform=plain_transform))
+Fix safety
+    None is offered.
+References
+    torchvision.transforms
 """,
 }

@@ -232,6 +232,8 @@ class Module:
     parent: int | None = None
     shapes: tuple[tuple[int, ...], ...] = ()
     """Of the first inputs, for layers that take dimension 0 for time."""
+    lag: float | None = None
+    """Of a batch normalisation: the part of its first statistics, mean 0 and variance 1, that is still in those of now."""
     flops: int = 0
     """Floating-point operations in the forward pass of the first batch, of itself without its parts."""
 
@@ -341,6 +343,35 @@ class Overlap:
 
 
 @dataclass(frozen=True)
+class Redrawn:
+    """A loader that gives an evaluation other samples in each round, in an order that stays. `apart`: how far a sample is from
+    what it was in the round before, relative to how far it is from another one."""
+
+    evaluation: Place | None
+    loader: Place | None
+    apart: float
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers of a tensor: the range of the finite ones, and how many are not finite."""
+
+    elements: int
+    bad: int = 0
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Variables:
+    """The tensors of floats that the names of a frame of the user's stand for. `line`: which it executes."""
+
+    path: str
+    line: int
+    tensors: dict[str, Range] = dataclasses.field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Bad:
     """The first loss that was not finite. `where`: ``parameter``, ``input``, ``target``, ``operation`` or ``unknown``; `name`: of
     the parameter or of the autograd function; `place`: the expression."""
@@ -353,6 +384,8 @@ class Bad:
     operands: tuple[str, ...] = ()
     loss_place: Place | None = None
     value: str = "nan"
+    near: tuple[Variables, ...] = ()
+    """Of the frames around the backward(), the innermost first; where no function in the graph made it."""
 
 
 @dataclass(frozen=True)
@@ -395,6 +428,7 @@ class Training:
     device_peak: int | None = None
     kept: tuple[Kept, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
+    redrawn: tuple[Redrawn, ...] = ()
     events: tuple[Event, ...] = ()
     bad: Bad | None = None
     metrics: tuple[Metric, ...] = ()

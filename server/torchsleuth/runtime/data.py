@@ -6,13 +6,15 @@ afterwards are properties while the script runs.
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 import weakref
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from torchsleuth.runtime import places
+from torchsleuth.runtime import places, statistics
 from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.interruptions import is_of_script
 from torchsleuth.runtime.places import Places
@@ -21,6 +23,7 @@ MAX_LOADERS = 24
 MAX_MADE = 200
 MAX_HASHED = 20_000
 MAX_BATCHES_HASHED = 200
+MAX_ROWS = 32
 HASHED_ELEMENTS = 64
 """Of each sample."""
 
@@ -44,6 +47,11 @@ class _Loader:
             sampler
         )
         self.waiting = 0
+        self.begins = False
+        """Whether its last batch was the first one of a round."""
+        self.firsts: list[statistics.Away] = []
+        """Of the first batches of its rounds, where these went into an evaluation and come in an order that stays."""
+        self.evaluates: places.Key | None = None
 
 
 def _length(dataset: Any) -> int | None:
@@ -139,6 +147,7 @@ class DataWatch:
             loader.rounds += 1
             if loader is not self._current:
                 self._attention.wake()
+        loader.begins = count == 1
         loader.batches += 1
         loader.waiting += 1
         now, busy = time.perf_counter(), time.thread_time()
@@ -224,6 +233,12 @@ class DataWatch:
         if rows.shape[1] < 2:
             return
         rows = rows[:, :: max(1, -(-rows.shape[1] // HASHED_ELEMENTS))]
+        loader = self._current
+        if not training and loader is not None and loader.begins and loader.shuffled is False:
+            loader.begins = False
+            if len(loader.firsts) < 2 and rows.is_floating_point():
+                loader.firsts.append(statistics.put_away(rows[:MAX_ROWS].float()))
+                loader.evaluates = key
         if rows.is_floating_point():
             rows = rows.float().contiguous().view(torch.int32)
         rows = rows.to(torch.int64)
@@ -260,7 +275,23 @@ class DataWatch:
                         and train.dataset_id == other.dataset_id,
                     }
                 )
-        return {"loaders": loaders, "overlaps": overlaps}
+        return {"loaders": loaders, "overlaps": overlaps, "redrawn": self._redrawn()}
+
+    def _redrawn(self) -> list[dict[str, Any]]:
+        """Loaders in evaluations, whose samples are other ones in each round, but not as far from themselves as from others."""
+        torch = sys.modules["torch"]
+        found = []
+        for loader in self._loaders.values():
+            if len(loader.firsts) < 2:
+                continue
+            first, second = (statistics.taken_out(torch, one) for one in loader.firsts)
+            if first.shape != second.shape or first.shape[0] < 4 or bool((first == second).all(1).any()):
+                continue
+            own, other = (float((first - one).norm(dim=1).mean()) for one in (second, second.roll(1, 0)))
+            if math.isfinite(own) and other > 0:
+                place = places.to_json(loader.evaluates)
+                found.append({"evaluation": place, "loader": loader.place, "apart": own / other})
+        return found
 
 
 _FIELDS = (

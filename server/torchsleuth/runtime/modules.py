@@ -307,6 +307,7 @@ class Modules:
                 "trainable": sum(item.numel() for item in whole if item.requires_grad),
                 "modes": _modes(module),
                 "optimized": any(optimized(item) for item in _parameters(module)),
+                "lag": _lag(module),
             }
             found.append((known, described))
         return found
@@ -357,6 +358,19 @@ def _parameters(module: Any) -> Iterator[Any]:
         for parameter in (inner.__dict__.get("_parameters") or {}).values():
             if parameter is not None:
                 yield parameter
+
+
+SLOW = 0.05
+"""Of each batch, what a batch normalisation takes over that hardly follows."""
+
+
+def _lag(module: Any) -> float | None:
+    """What is left of the first statistics of a batch normalisation that follows slowly, in those of now."""
+    momentum, buffers = module.__dict__.get("momentum"), module.__dict__.get("_buffers") or {}
+    count = buffers.get("num_batches_tracked")
+    if type(momentum) is not float or not 0 < momentum < SLOW or count is None or count.device.type == "meta":
+        return None
+    return float((1 - momentum) ** int(count))
 
 
 def _modes(module: Any) -> list[str]:

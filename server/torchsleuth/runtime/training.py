@@ -26,6 +26,7 @@ from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs, held_by_user, is_sequence
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
+from torchsleuth.runtime.nearby import numbers_nearby
 from torchsleuth.runtime.places import Places
 from torchsleuth.runtime.recorder import occupied_in, untouchable_in
 from torchsleuth.runtime.relation import Pairs
@@ -97,6 +98,8 @@ class _Optimizer:
         self.closure = False
         self.again = 0
         self.slopes: list[float] = []
+        self.looks = 0
+        """Steps of which the parameters were looked at."""
         self.first_parameter: Any = None
         self.before: list[tuple[Any, Any]] = []
         self.stepping = False
@@ -741,6 +744,8 @@ class TrainingRecorder:
             self._look_at_activations(graph, step)
         if not finite and self._bad is None:
             self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
+            if self._bad["where"] in ("input", "unknown"):
+                self._bad["near"] = numbers_nearby(self._torch, self._own, self._may_look_at)
             self._bad["value"] = "nan" if math.isnan(float(value.float().mean())) else "inf"
         return numbers
 
@@ -1183,7 +1188,16 @@ class TrainingRecorder:
     def _begins_round(self, steps: int, now: float) -> bool:
         """Whether the step after this one is due to be one that is looked at."""
         following = steps + 1
-        return following & (following - 1) == 0 or now >= self._next
+        return following & (following - 1) == 0 or now >= self._next or self._round and self._another_is_due()
+
+    def _another_is_due(self) -> bool:
+        """Whether a look goes on until another optimizer has made its step, which may come behind several of the one that leads."""
+        leader = self._leader
+        return (
+            leader is not None
+            and leader.looks < MAX_SAMPLES
+            and any(1 <= other.steps and 3 * other.looks < leader.looks for other in self._optimizers.values())
+        )
 
     def _end_round(self, steps: int) -> None:
         self._rounds.append(self._steps)
@@ -1231,6 +1245,7 @@ class TrainingRecorder:
     def _look_at_parameters(self, state: _Optimizer, optimizer: Any) -> None:
         """Gradients before the step, and slices of the parameters, to compare them with afterwards."""
         torch = self._torch
+        state.looks += 1
         if not self.modules.names:
             self.modules.index()
         own = [parameter for group in optimizer.param_groups for parameter in group["params"]][:800]

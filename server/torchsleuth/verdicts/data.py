@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
-from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
+from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, shares_of
 from torchsleuth.verdicts.text import (
     HELD_OUT,
     calls,
@@ -37,10 +37,12 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _inputs(evidence)
     yield from _same_batch(evidence)
     yield from _one_memory(evidence)
+    yield from _same_samples(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
     yield from _one_class(evidence)
     yield from _overlaps(evidence)
+    yield from _redrawn(evidence)
     yield from _waiting(evidence)
 
 
@@ -85,13 +87,18 @@ def _one_memory(evidence: Evidence) -> Iterator[Finding]:
             return
 
 
-def _shares(samples: list[BatchSample]) -> dict[str, float]:
-    counts: dict[str, float] = {}
-    for one in samples:
-        for label, count in (one.labels or {}).items():
-            counts[label] = counts.get(label, 0.0) + count
-    total = sum(counts.values()) or 1.0
-    return {label: count / total for label, count in counts.items()}
+def _same_samples(evidence: Evidence) -> Iterator[Finding]:
+    """All samples of a batch are one, in each batch, and are to be given different predictions."""
+    targets = evidence.batches("target")
+    apart = [one for one in targets if all((sample.std or 0.0) > 0 for sample in one.samples)]
+    if not apart or len(apart) < len(targets):
+        return
+    for batches in evidence.batches("first"):
+        last = batches.samples[-1]
+        if len(batches.samples) > ENOUGH and all(one.rows_equal for one in batches.samples) and last.std:
+            values = {"count": last.shape[0], "looks": len(batches.samples)}
+            yield Finding("TS931", batches.place, message("run.same_samples", **values), 11)
+            return
 
 
 def _labels(evidence: Evidence) -> Iterator[Finding]:
@@ -99,7 +106,7 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
         samples = [one for one in batches.samples if one.labels]
         if batches.loss not in _CLASSES or len(samples) < ENOUGH or sum(math.prod(one.shape) for one in samples) < 24:
             continue
-        shares = _shares(samples)
+        shares = shares_of(samples)
         place = batches.place or evidence.loss_place  # a library computes the loss
         if len(shares) == 1 and not _made_here(evidence, place):
             (label,) = shares
@@ -130,10 +137,6 @@ def _made_here(evidence: Evidence, place: Place | None) -> bool:
     )
 
 
-def _entropy(shares: dict[str, float]) -> float:
-    return -sum(share * math.log(share) for share in shares.values() if share > 0)
-
-
 def _unrelated(evidence: Evidence) -> Iterator[Finding]:
     """The loss stays at that of a guess, and the inputs tell nothing of the labels."""
     course, relation = evidence.course, evidence.training.relation
@@ -141,8 +144,8 @@ def _unrelated(evidence: Evidence) -> Iterator[Finding]:
         return
     if course.loss.kind not in (_CLASSES | _BINARY if relation.words else _CLASSES):
         return
-    shares = _shares([one for one in evidence.samples("target") if one.labels])
-    guess = _entropy(shares)
+    shares = evidence.shares_of_labels
+    guess = evidence.guess
     if guess < 0.1 or course.count < (WORDS_STEPS if relation.words else 30):
         return
     deviation = math.sqrt(relation.chance * (1 - relation.chance) / relation.samples)
@@ -160,7 +163,7 @@ def _unrelated(evidence: Evidence) -> Iterator[Finding]:
 
 def _one_class(evidence: Evidence) -> Iterator[Finding]:
     """Only the largest class is ever predicted, at the end."""
-    shares = _shares([one for one in evidence.samples("target") if one.labels])
+    shares = evidence.shares_of_labels
     largest = max(shares, key=lambda label: shares[label], default=None)
     if largest is None or not 2 <= len(shares) <= 64 or shares[largest] < 0.8 or evidence.training.steps < 30:
         return
@@ -207,6 +210,18 @@ def _is_validation(evidence: Evidence, overlap: Overlap) -> bool:
     text = " ".join(words)
     called = re.sub(r"\.eval\(\)", "", text)
     return bool(HELD_OUT.search(called)) and not re.search(r"train", called.split("=")[0], re.IGNORECASE)
+
+
+REDRAWN = 0.9
+"""How far a sample may be from itself, relative to how far it is from another one: what is drawn anew is 1."""
+
+
+def _redrawn(evidence: Evidence) -> Iterator[Finding]:
+    """The samples that a classifier is evaluated with are changed at random, other ones in each round."""
+    classifies = any(loss.kind in _CLASSES | _BINARY for loss in evidence.training.losses)
+    for one in evidence.training.redrawn if classifies else ():
+        if 0 < one.apart < REDRAWN and evidence.training.steps:
+            yield Finding("TS952", one.loader or one.evaluation, message("run.redrawn"), mild=True)
 
 
 def _statement(evidence: Evidence, place: Place) -> str:

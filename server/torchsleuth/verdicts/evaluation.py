@@ -10,7 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.training import Call, Metric, Module
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import calls, function_around, is_held_out, loops_over, name_of, place_of
+from torchsleuth.verdicts.text import calls, constructed, function_around, is_held_out, loops_over, name_of, place_of
 
 MANY = 8
 RARE = 4
@@ -25,6 +25,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
         yield from _same_network(evidence, root)
         yield from _one_by_one(evidence, root)
         yield from _too_often(evidence, root)
+    yield from _statistics_lag(evidence)
     yield from _functional_dropout(evidence)
     yield from _overfitting(evidence)
 
@@ -121,6 +122,21 @@ def _too_often(evidence: Evidence, root: Module) -> Iterator[Finding]:
 def _receiver(evidence: Evidence, site: Call) -> str:
     """The callee at a place, as it is written."""
     return evidence.text(site.place).partition("(")[0]
+
+
+LAG = 0.3
+"""Part of the first statistics of a batch normalisation, in those that evaluation uses at the end."""
+
+
+def _statistics_lag(evidence: Evidence) -> Iterator[Finding]:
+    """Evaluation uses statistics of batch normalisation that are largely those it began with."""
+    for module in evidence.training.modules:
+        evaluated = module.calls - module.training
+        if module.lag is None or module.lag < LAG or evaluated < 1 or evidence.training.steps < MANY:
+            continue
+        text = message("run.lag", name=module.name, share=module.lag, steps=evidence.training.steps)
+        yield Finding("TS573", constructed(evidence, module.type, module.place) or module.place, text, mild=True)
+        return
 
 
 def _functional_dropout(evidence: Evidence) -> Iterator[Finding]:

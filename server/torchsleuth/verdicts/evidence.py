@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from statistics import median
 
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.training import Batches, BatchSample, Loss, Module, Optimizer, Place, Series, Training
+from torchsleuth.training import Batches, BatchSample, Loss, Module, Optimizer, Parameter, Place, Series, Training
 
 Sources = Callable[[str], SourceText]
 ENOUGH = 3
 """Steps, or looks, that have to show a fault."""
+TOO_LARGE = 1.0
+"""Norm of an update, relative to that of the parameters: all of them are thrown over in one step."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,12 @@ class Evidence:
     @cached_property
     def steps(self) -> tuple[Step, ...]:
         """The steps that were looked at, with what all parameters together did."""
+        return self.steps_of(self.training.parameters)
+
+    def steps_of(self, parameters: Iterable[Parameter]) -> tuple[Step, ...]:
+        """The steps in which some parameters were looked at, with what they did together."""
         sums: dict[int, list[float]] = {}
-        for parameter in self.training.parameters:
+        for parameter in parameters:
             for sample in parameter.samples:
                 if sample.norm is not None and sample.update is not None:
                     found = sums.setdefault(sample.step, [0.0, 0.0, 0.0])
@@ -139,6 +145,16 @@ class Evidence:
         return tuple(sample for one in self.batches(role) for sample in one.samples)
 
     @cached_property
+    def shares_of_labels(self) -> dict[str, float]:
+        """The share of each class in the labels that were looked at."""
+        return shares_of([one for one in self.samples("target") if one.labels])
+
+    @property
+    def guess(self) -> float:
+        """The loss of a classifier that knows no more than how often each class occurs; 0 without labels."""
+        return -sum(share * math.log(share) for share in self.shares_of_labels.values() if share > 0)
+
+    @cached_property
     def roots(self) -> tuple[Module, ...]:
         """Modules that are part of no other one and were called or have parameters."""
         return tuple(one for one in self.training.modules if one.root and (one.calls or one.elements))
@@ -162,6 +178,15 @@ class Evidence:
     def update_place(self) -> Place | None:
         """Where the size of the steps is chosen: where the optimizer is made, or the loss of a script that updates by itself."""
         return self.optimizer_place if self.stepped else self.loss_place
+
+
+def shares_of(samples: list[BatchSample]) -> dict[str, float]:
+    counts: dict[str, float] = {}
+    for one in samples:
+        for label, count in (one.labels or {}).items():
+            counts[label] = counts.get(label, 0.0) + count
+    total = sum(counts.values()) or 1.0
+    return {label: count / total for label, count in counts.items()}
 
 
 def _course(losses: list[Loss]) -> Course:

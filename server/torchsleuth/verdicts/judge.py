@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from torchsleuth.faults import FAULTS
 from torchsleuth.schema import Diagnostic, Position, Severity
 from torchsleuth.training import Place, Training
-from torchsleuth.verdicts import data, evaluation, numbers, reach, structure
+from torchsleuth.verdicts import data, evaluation, finite, numbers, reach, structure
 from torchsleuth.verdicts.evidence import Evidence, Finding, Sources
 
 _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
@@ -15,6 +15,7 @@ _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     reach.findings,
     data.findings,
     numbers.findings,
+    finite.findings,
     evaluation.findings,
 )
 OF_ABSENCE = frozenset({"TS503", "TS938"})

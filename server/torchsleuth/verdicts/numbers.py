@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from statistics import median
-from typing import Any
 
 from torchsleuth.messages import message
+from torchsleuth.runtime.statistics import SLICE
 from torchsleuth.training import Activation, Parameter
-from torchsleuth.verdicts.evidence import ENOUGH, Course, Evidence, Finding
-from torchsleuth.verdicts.text import constructed, updated
+from torchsleuth.verdicts.evidence import ENOUGH, TOO_LARGE, Course, Evidence, Finding
+from torchsleuth.verdicts.text import constructed, initialised, updated
 
 DEAD = 0.9
-TOO_LARGE = 1.0
-"""Norm of an update, relative to that of the parameters: all of them are thrown over in one step."""
 SWINGS = 0.08
 """Usual norm of late updates, relative to that of the parameters, with which a loss swings instead of falling."""
 TOO_SMALL = 1e-5
@@ -26,8 +25,10 @@ STEPS = 30
 
 
 def findings(evidence: Evidence) -> Iterator[Finding]:
+    yield from _large_weights(evidence)
     yield from _exploding(evidence)
     yield from _uphill(evidence)
+    yield from _thrown_over(evidence)
     yield from _too_large(evidence)
     yield from _swinging(evidence)
     yield from _dead(evidence)
@@ -36,12 +37,14 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _fading(evidence)
     yield from _clipped_away(evidence)
     yield from _too_small(evidence)
-    yield from _not_finite(evidence)
+    yield from _left_behind(evidence)
     yield from _decayed(evidence)
     yield from _same_output(evidence)
     yield from _collapsed(evidence)
     yield from _rising(evidence)
     yield from _without_bound(evidence)
+    yield from _large_targets(evidence)
+    yield from _of_a_guess(evidence)
 
 
 def _worse(course: Course) -> bool:
@@ -70,6 +73,38 @@ def _exploding(evidence: Evidence) -> Iterator[Finding]:
     yield Finding("TS923", evidence.loss_place, message("run.exploding", **values), rank=20)
 
 
+START = 5.0
+"""Times that the first loss is above that of a guess, for a start that is far off."""
+LARGE_WEIGHTS = 4.0
+"""The root of the mean square of a weight, relative to 1 / sqrt(inputs): layers of PyTorch begin with 0.6, He et al. with 1.4."""
+
+
+def _large_weights(evidence: Evidence) -> Iterator[Finding]:
+    """The first loss is many times that of a guess, since the weights are too large for their numbers of inputs."""
+    course = evidence.course
+    first = _first_loss(evidence, course) if course is not None else None
+    guess = math.log(max(len(evidence.shares_of_labels), 2))
+    if course is None or first is None or course.loss.kind not in ("cross_entropy", "nll") or first < START * guess:
+        return
+    scales = {one.name: scale for one in _weights(evidence) if (scale := _scale(one)) is not None}
+    if not scales or median(scales.values()) < LARGE_WEIGHTS or _large_data(evidence):
+        return
+    name = max(scales, key=lambda one: scales[one])
+    values = {"name": name, "scale": scales[name], "first": first, "guess": guess}
+    weights = [one for one in evidence.training.parameters if one.name == name]
+    yield Finding("TS950", initialised(evidence, weights[0]), message("run.large_weights", **values), rank=17)
+
+
+def _scale(parameter: Parameter) -> float | None:
+    """The root of the mean square of a weight in the first step, relative to 1 / sqrt(inputs)."""
+    known = parameter.samples[0] if parameter.samples else None
+    if known is None or known.norm is None or known.step > 2 or (known.update or 0.0) > 0.5:
+        return None
+    elements = math.prod(parameter.shape)
+    seen = elements / math.ceil(elements / SLICE)  # the norm is that of a part
+    return known.norm * math.sqrt(elements / parameter.shape[0] / seen)
+
+
 def _large_data(evidence: Evidence) -> bool:
     """Whether inputs or targets are large themselves."""
     samples = (*evidence.samples("first"), *evidence.samples("input"), *evidence.samples("target"))
@@ -88,6 +123,17 @@ def _too_large(evidence: Evidence) -> Iterator[Finding]:
         step = max(evidence.steps, key=lambda one: one.update)
         text = message("run.too_large", ratio=largest, step=step.number, lower=_lower(evidence))
         yield Finding("TS927", evidence.update_place, text, rank=22)
+
+
+def _thrown_over(evidence: Evidence) -> Iterator[Finding]:
+    """The steps of an optimizer change more than all of its parameters, from first to last."""
+    for number, one in enumerate(evidence.training.optimizers):
+        own = [parameter for parameter in evidence.training.parameters if parameter.optimizer == number]
+        late = [step.update for step in evidence.steps_of(own)[2:]]
+        if one in evidence.stepped and one.steps >= STEPS and len(late) >= 2 * ENOUGH and min(late) >= TOO_LARGE:
+            text = message("run.thrown_over", type=one.type, ratio=median(late), lower=_lower(evidence))
+            yield Finding("TS927", one.place, text, rank=28)
+            return
 
 
 UPHILL = 0.05
@@ -269,40 +315,25 @@ def _too_small(evidence: Evidence) -> Iterator[Finding]:
         yield Finding("TS928", evidence.optimizer_place, message("run.too_small", **values), rank=27)
 
 
-_FUNCTIONS = {
-    "LogBackward0": "log",
-    "SqrtBackward0": "sqrt",
-    "RsqrtBackward0": "rsqrt",
-    "DivBackward0": "a division",
-    "PowBackward0": "a power",
-    "ExpBackward0": "exp",
-    "AcosBackward0": "acos",
-}
+APART = 100
+"""Times that the steps of another optimizer are larger."""
 
 
-def _not_finite(evidence: Evidence) -> Iterator[Finding]:
-    bad = evidence.training.bad
-    courses = [course for course in evidence.courses if course.bad]
-    if bad is None and not courses:
-        return
-    course = courses[0] if courses else None
-    step = bad.step if bad is not None else course.first_bad if course is not None else 1
-    place = bad.place if bad is not None and bad.place is not None else evidence.loss_place
-    name = _FUNCTIONS.get(bad.function or "") if bad is not None else None
-    values: dict[str, Any] = {"value": bad.value if bad is not None else "nan", "step": step or 1}
-    if bad is not None and bad.where == "parameter" and name:
-        text = message("run.steep", function=name, name=bad.name or "a parameter", **values)
-    elif bad is not None and bad.where == "parameter":
-        text = message("run.bad_parameter", name=bad.name or "a parameter", **values)
-    elif bad is not None and bad.where == "input":
-        text = message("run.bad_input", **values)
-    elif name:
-        text = message("run.bad_operation", function=name, **values)
-    else:
-        text = message("run.bad", **values)
-    thrown = any(one.update >= TOO_LARGE for one in evidence.steps if one.number < values["step"])
-    exact = bad is not None and bad.place is not None and (name is not None or bad.where == "input")
-    yield Finding("TS920", place, text, rank=28 if not exact else 23 if thrown else 19)
+def _left_behind(evidence: Evidence) -> Iterator[Finding]:
+    """Of several optimizers, the steps of one change next to nothing, those of another one do."""
+    largest: dict[int, float] = {}
+    for number, one in enumerate(evidence.training.optimizers):
+        own = [parameter for parameter in evidence.training.parameters if parameter.optimizer == number]
+        steps = [step for step in evidence.steps_of(own) if step.gradient > 1e-8]
+        if one in evidence.stepped and one.steps >= STEPS and len(steps) >= 4:
+            largest[number] = max(step.update for step in steps)
+    for number, ratio in largest.items():
+        if ratio < TOO_SMALL and ratio * APART < max(largest.values()):
+            one = evidence.training.optimizers[number]
+            rate = max((group.rates.high or 0.0 for group in one.groups), default=0.0)
+            if rate:
+                text = message("run.left_behind", type=one.type, ratio=ratio, rate=rate, other=max(largest.values()))
+                yield Finding("TS928", one.place, text, rank=27)
 
 
 def _same_output(evidence: Evidence) -> Iterator[Finding]:
@@ -357,12 +388,58 @@ def _without_bound(evidence: Evidence) -> Iterator[Finding]:
         first = _first_loss(evidence, course)
         if first is None or course.count < STEPS or not course.values:
             continue
-        if course.late < -BOUNDLESS * max(1.0, abs(first)):
+        bound = BOUNDLESS if not _goes_on_falling(course) else BOUNDLESS / 300
+        if course.late < -bound * max(1.0, abs(first)):
             values = {"first": first, "last": course.late}
             yield Finding("TS945", course.loss.place, message("run.without_bound", **values), rank=18)
             return
 
 
+def _goes_on_falling(course: Course) -> bool:
+    """Whether a loss falls as fast at the end as before, after a hundred steps."""
+    if course.count < 100 or len(course.values) < 20:
+        return False
+    early, middle, late = (median(course.values[int(len(course.values) * part) :][:5]) for part in (0, 0.45, 0.9))
+    return middle - late >= 0.8 * (early - middle) > 0
+
+
+LARGE_TARGETS = 100.0
+
+
+def _large_targets(evidence: Evidence) -> Iterator[Finding]:
+    """A regression to large numbers, of which the predictions do not come near in the whole training."""
+    course = evidence.course
+    if course is None or course.loss.kind not in _DISTANCES or evidence.training.steps < STEPS or course.bad:
+        return
+    last = {role: samples[-1] for role in ("prediction", "target") if (samples := evidence.samples(role))}
+    if len(last) < 2 or any(one.mean is None or one.std is None for one in last.values()):
+        return
+    target, prediction = last["target"], last["prediction"]
+    size, reached = (abs(one.mean or 0.0) + (one.std or 0.0) for one in (target, prediction))
+    if size > LARGE_TARGETS and reached < size / 10:
+        values = {"mean": target.mean, "std": target.std, "reached": reached, "steps": evidence.training.steps}
+        place = next((one.place for one in evidence.batches("target") if one.place is not None), course.loss.place)
+        yield Finding("TS951", place, message("run.large_targets", **values), rank=15)
+
+
+def _of_a_guess(evidence: Evidence) -> Iterator[Finding]:
+    """The loss of a classifier is that of a guess from the first step to the last, for whatever reason."""
+    course = evidence.course
+    if course is None or course.loss.kind not in ("cross_entropy", "nll") or course.bad or course.count < LONG:
+        return
+    plain = course.loss.mean and not course.loss.scaled
+    quarter = max(1, len(course.values) // 4)
+    falls = course.late < 0.95 * median(course.values[quarter : 2 * quarter] or course.values)
+    if evidence.guess < 0.1 or not plain or falls or course.late < 0.97 * evidence.guess:
+        return
+    classes = len(evidence.shares_of_labels)
+    values = {"steps": course.count, "last": course.late, "guess": evidence.guess, "classes": classes}
+    yield Finding("TS921", course.loss.place, message("run.of_a_guess", **values), rank=50)
+
+
+LONG = 100
+"""Steps in which any classifier gets better than a guess."""
+_DISTANCES = frozenset(("mse", "huber", "smooth_l1"))
 _SUPERVISED = frozenset(("cross_entropy", "nll", "mse", "bce", "bce_with_logits", "huber", "smooth_l1"))
 
 

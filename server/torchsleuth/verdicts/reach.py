@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
 from torchsleuth.training import Module, Parameter, Place
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import assigned, calls, cut, freezes, left_out, place_of
+from torchsleuth.verdicts.text import assigned, cut, freezes, hooked, initialised, left_out
 
 SHARE = 0.25
 """Of the elements of an optimizer, for parameters without a gradient that nothing in the text cuts off."""
@@ -23,6 +24,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
         yield from _never_reached(evidence)
         yield from _frozen_on_the_way(evidence)
     yield from _alike(evidence)
+    yield from _zero(evidence)
 
 
 def _named(parameters: list[Parameter]) -> str:
@@ -185,20 +187,37 @@ def _stops(parameter: Parameter) -> bool:
 
 def _alike(evidence: Evidence) -> Iterator[Finding]:
     """All rows of a weight are equal, from the first step to the last: its units compute the same."""
-    modules = evidence.training.modules
     for one in evidence.training.parameters:
         if not (one.rows_equal and one.trainable and one.optimizer is not None and one.reached >= ENOUGH):
             continue
         if evidence.training.steps < 8 or one.module is None:
             continue
-        module = modules[one.module]
-        path = module.place.path if module.place is not None else ""
-        made = [
-            place_of(path, call)
-            for name in ("constant_", "zeros_", "ones_", "fill_")
-            for call in calls(evidence.tree(path), name)
-            if "weight" in evidence.text(place_of(path, call))
-        ]
-        text = message("run.alike", name=one.name, count=one.shape[0], steps=evidence.training.steps)
-        yield Finding("TS943", made[0] if len(made) == 1 else module.place, text, rank=15)
+        still = len(one.samples) >= ENOUGH and not any(sample.gradient or sample.norm for sample in one.samples)
+        name = "run.zero" if still else "run.alike"
+        text = message(name, name=one.name, count=one.shape[0], steps=evidence.training.steps)
+        yield Finding("TS943", initialised(evidence, one), text, rank=15)
         return
+
+
+ZERO_SHARE = 0.1
+_TIMES_ZERO = re.compile(r"(?<![\w.])0(\.0*)?\s*\*|\*\s*0(\.0*)?(?![\w.])")
+"""What keeps a parameter in the graph without training it."""
+
+
+def _zero(evidence: Evidence) -> Iterator[Finding]:
+    """The gradients of a good part of the parameters were there, and were 0 in each step that was looked at."""
+    idle = [one for one in evidence.training.parameters if one.optimizer is not None and _is_zero(one)]
+    whole = sum(group.elements for optimizer in evidence.stepped for group in optimizer.groups) or 1
+    share = sum(map(_elements, idle)) / whole
+    place = evidence.loss_place
+    if not idle or place is None or share < ZERO_SHARE or evidence.training.steps < 2 * len(idle[0].samples):
+        return
+    if _TIMES_ZERO.search(evidence.sources(place.path).text):
+        return
+    text = message("run.zero_gradients", names=_named(idle), share=share, looks=len(idle[0].samples))
+    yield Finding("TS534", hooked(evidence, idle[0]) or initialised(evidence, idle[0]), text, rank=26)
+
+
+def _is_zero(parameter: Parameter) -> bool:
+    samples = parameter.samples
+    return len(samples) >= 2 * ENOUGH and all(one.gradient == 0 and one.zeros == 1 for one in samples)

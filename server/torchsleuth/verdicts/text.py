@@ -19,7 +19,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
     targets_of,
 )
-from torchsleuth.training import Module, Optimizer, Place
+from torchsleuth.training import Module, Optimizer, Parameter, Place
 from torchsleuth.verdicts.evidence import Evidence
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -182,6 +182,40 @@ def assigned(evidence: Evidence, path: str, type_name: str, attribute: str) -> P
                 targets = targets_of(inner)
                 if any(is_attribute(one, attribute) for one in targets):
                     return place_of(path, inner)
+    return None
+
+
+INITIALISING = ("normal_", "uniform_", "constant_", "fill_", "ones_", "zeros_", "trunc_normal_", "eye_")
+
+
+def initialised(evidence: Evidence, parameter: Parameter) -> Place | None:
+    """Where the only call stands that sets the first numbers of weights; where there are several or none, where the parameter is
+    made, or its layer."""
+    module = evidence.training.modules[parameter.module] if parameter.module is not None else None
+    if module is None or module.place is None:
+        return evidence.loss_place
+    path = module.place.path
+    made = [
+        place_of(path, call)
+        for name in INITIALISING
+        for call in calls(evidence.tree(path), name)
+        if "weight" in evidence.text(place_of(path, call))
+    ]
+    if len(made) == 1:
+        return made[0]
+    return assigned(evidence, path, module.type, parameter.name.rpartition(".")[2]) or module.place
+
+
+def hooked(evidence: Evidence, parameter: Parameter) -> Place | None:
+    """Where a hook is put on the gradient of a parameter, by its name."""
+    near = evidence.loss_place
+    if near is None:
+        return None
+    name = ".".join(parameter.name.split(".")[-2:])
+    for call in calls(evidence.tree(near.path), "register_hook"):
+        place = place_of(near.path, call)
+        if f"{name}.register_hook" in evidence.text(place):
+            return place
     return None
 
 
