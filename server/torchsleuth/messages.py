@@ -1146,6 +1146,14 @@ ENGLISH: dict[str, str] = {
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
     ),
     "accumulate.hidden": "backward() adds up {times} batches, and the loss is not divided by {times}: clipping and logging see the sum",
+    "accumulate.inverted": "`{test}` is true in all iterations but each {times}th: the optimizer steps for nearly every batch",
+    "accumulate.divided": "the loss is divided for a step once in so many",
+    "better.direction": 'mode "{mode}" takes every improvement of {value} for the opposite: of this value, "{meant}" is the best',
+    "better.stepped": "it is told this",
+    "bytes.wrap": "{expression} is a difference of uint8, which has nothing below 0: 100 - 128 is 228; convert to float before",
+    "last_batch.judged": "{name} is set anew for each batch: behind the loop it is that of the last batch alone",
+    "last_batch.loop": "all of these go through the model",
+    "last_batch.sum": "Sum up {names} in the loop",
     "accumulate.step": "the optimizer steps once in {times} iterations",
     "scaler.step": (
         "{optimizer} steps with gradients that are still multiplied by the scale of {scaler}: let {scaler} make the step"

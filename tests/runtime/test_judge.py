@@ -30,10 +30,13 @@ from torchsleuth.training import (
     Parameter,
     ParameterSample,
     Place,
+    Range,
+    Redrawn,
     Relation,
     Scheduler,
     Series,
     Training,
+    Variables,
 )
 from torchsleuth.verdicts.evidence import Finding
 from torchsleuth.verdicts.judge import chosen, verdicts
@@ -87,6 +90,12 @@ def parameter(name: str, gradient: float = 0.1, update: float = 0.01, **more: An
 def shrinking(name: str, factor: float) -> Parameter:
     found = parameter(name)
     return replace(found, samples=tuple(replace(one, norm=factor**number) for number, one in enumerate(found.samples)))
+
+
+def scaled(name: str, norm: float) -> Parameter:
+    """A weight of 8 outputs and 4 inputs with a norm; 2.8 is that of 1 / sqrt(inputs) in each element."""
+    found = parameter(name)
+    return replace(found, samples=tuple(replace(one, norm=norm) for one in found.samples))
 
 
 def batches(role: str, place: int, loss: str | None = None, **values: Any) -> Batches:
@@ -285,6 +294,24 @@ FAULTY: dict[str, tuple[Training, int]] = {
         ),
         14,
     ),
+    "TS950": (
+        replace(
+            with_batches(batches("target", 12, "cross_entropy", labels={"0": 8, "1": 8})),
+            losses=(Loss(at(13), falling(64, 90.0, 20.0), "cross_entropy", looked=7, mean=True),),
+            parameters=(scaled("first.weight", 24.0),),
+        ),
+        3,
+    ),
+    "TS951": (
+        replace(
+            with_batches(
+                batches("prediction", 12, "mse", mean=4.0, std=1.0), batches("target", 12, "mse", mean=2e5, std=3e4)
+            ),
+            losses=(Loss(at(13), falling(64, 5e10, 4.9e10), "mse", looked=7, mean=True),),
+        ),
+        12,
+    ),
+    "TS952": (replace(SOUND, redrawn=(Redrawn(at(16), at(17), 0.4),)), 17),
     "TS401": (
         replace(
             optimizer(without_gradients=64),
@@ -355,6 +382,89 @@ def test_parameters_that_a_line_freezes_on_the_way(text: str, expected: list[tup
     samples = tuple(replace(sample, gradient=0.1 if sample.step <= 8 else None) for sample in one.samples)
     training = with_parameters(replace(one, trainable=False, samples=samples), parameter("second.weight"))
     assert [(found.code, found.start.line) for found in said(training, text)] == expected
+
+
+def two_optimizers(update: float, other: float) -> Training:
+    """A training with two optimizers, each with a parameter that is changed by so much."""
+    return replace(
+        SOUND,
+        optimizers=(SOUND.optimizers[0], replace(SOUND.optimizers[0], place=at(10))),
+        parameters=(parameter("first.weight", update=update), parameter("second.weight", update=other, optimizer=1)),
+    )
+
+
+def of_a_guess(first: float, last: float, **more: Any) -> Training:
+    return replace(
+        with_batches(batches("target", 12, "cross_entropy", labels={"0": 8, "1": 8})),
+        losses=(Loss(at(13), falling(128, first, last), "cross_entropy", looked=7, mean=True, **more),),
+    )
+
+
+def zeros(**more: Any) -> Training:
+    one = parameter("first.weight", gradient=0.0, **more)
+    return with_parameters(
+        replace(one, samples=tuple(replace(sample, zeros=1.0) for sample in one.samples)), parameter("second.weight")
+    )
+
+
+LAGGING = replace(FIRST, type="BatchNorm1d", calls=70, training=64, lag=0.9)
+ONE_SAMPLE = batches("first", 12, shape=(16, 4), rows_equal=True)
+TARGETS = batches("target", 12, "mse")
+
+
+@pytest.mark.parametrize(
+    ("training", "expected"),
+    [
+        (two_optimizers(0.01, 1e-8), [("TS928", 10)]),
+        (two_optimizers(0.01, 1e-4), []),
+        (two_optimizers(1e-8, 1e-8), []),
+        (of_a_guess(0.72, 0.69), [("TS921", 13)]),
+        (of_a_guess(0.72, 0.69, scaled=True), []),
+        (of_a_guess(3.0, 0.75), []),
+        (zeros(), [("TS534", 3)]),
+        (zeros(optimizer=None), []),
+        (replace(SOUND, modules=(MODEL, LAGGING)), [("TS573", 3)]),
+        (replace(SOUND, modules=(MODEL, replace(LAGGING, lag=0.1))), []),
+        (replace(SOUND, modules=(MODEL, replace(LAGGING, calls=64))), []),
+        (with_batches(ONE_SAMPLE, TARGETS), [("TS931", 12)]),
+        (with_batches(ONE_SAMPLE, batches("target", 12, "mse", std=0.0)), []),
+        (with_parameters(parameter("first.weight", update=300.0)), [("TS927", 9)]),
+        (loss(values=falling(128, 4.0, -400.0)), [("TS945", 13)]),
+        (loss(values=series(*(4.0 - 40 * (1 - 0.9**index) for index in range(128)))), []),
+    ],
+)
+def test_faults_that_one_signal_shows(training: Training, expected: list[tuple[str, int]]) -> None:
+    assert [(found.code, found.start.line) for found in said(training)] == expected
+
+
+def test_gradients_of_zero_that_the_script_asks_for() -> None:
+    assert not said(zeros(), TEXT.replace("loss_fn(model(x), y)", "loss_fn(model(x), y) + 0.0 * model.first.sum()"))
+
+
+BORN = """\
+for x, y in loader:
+    scale = x.std()
+    inputs = x / scale
+    ratio = inputs * 2
+    loss = loss_fn(model(ratio), y)
+    loss.backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("tensors", "line", "word"),
+    [
+        ({"x": Range(1, 0, 3.0, 3.0), "scale": Range(1, 1), "inputs": Range(1, 1)}, 2, "single number in x"),
+        ({"x": Range(8, 0, 3.0, 3.0), "scale": Range(1, 0, 0.0, 0.0), "inputs": Range(8, 8)}, 3, "scale has zeros"),
+        ({"x": Range(8, 0, 3.0, 3.0), "scale": Range(1, 0, 1.0, 1.0), "inputs": Range(8, 8)}, 3, "inputs is made here"),
+        ({"x": Range(8, 8), "inputs": Range(8, 8), "ratio": Range(8, 8)}, 5, "comes in here"),
+    ],
+)
+def test_where_a_number_that_is_none_was_made(tensors: dict[str, Range], line: int, word: str) -> None:
+    place = Place("train.py", 5, (5, 11, 5, 35))
+    bad = Bad(3, "input", "self", place, "AddmmBackward0", near=(Variables("train.py", 6, tensors),))
+    (found,) = said(replace(SOUND, bad=bad), BORN)
+    assert (found.code, found.start.line) == ("TS920", line) and word in found.message
 
 
 def test_every_fault_that_only_a_training_shows_has_a_record_here() -> None:

@@ -130,7 +130,7 @@ def _thrown_over(evidence: Evidence) -> Iterator[Finding]:
     for number, one in enumerate(evidence.training.optimizers):
         own = [parameter for parameter in evidence.training.parameters if parameter.optimizer == number]
         late = [step.update for step in evidence.steps_of(own)[2:]]
-        if one in evidence.stepped and one.steps >= STEPS and len(late) >= 2 * ENOUGH and min(late) >= TOO_LARGE:
+        if one in evidence.stepped and one.steps >= STEPS and len(late) >= ENOUGH + 2 and min(late) >= TOO_LARGE:
             text = message("run.thrown_over", type=one.type, ratio=median(late), lower=_lower(evidence))
             yield Finding("TS927", one.place, text, rank=28)
             return

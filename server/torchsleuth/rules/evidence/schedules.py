@@ -20,6 +20,7 @@ from torchsleuth.syntax.forms import (
     is_binary,
     is_definition,
     is_function_call,
+    is_literal,
     is_method_call,
     is_reference,
     is_spread,
@@ -55,7 +56,7 @@ def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr 
         block = next((body for body in own_blocks(part) if inner in body), [])
         skipping = [one for one in takewhile(lambda one: one is not inner, block) if _skips(one)]
         tests = [one.test for one in of_kind(skipping, ast.If)]
-        if isinstance(part, ast.If) and inner in part.body:
+        if isinstance(part, ast.If) and inner in part.body and remainder_left(part.test) is None:
             tests.append(part.test)
         found = [node.right for test in tests for node in ast.walk(test) if is_binary(node, ast.Mod)]
         if isinstance(part, ast.If) and inner in part.body:
@@ -66,6 +67,13 @@ def _every_kth(analysis: Analysis, site: Site, statement: ast.stmt) -> ast.expr 
             return None
         inner = part if isinstance(part, ast.stmt) else inner
     return None
+
+
+def remainder_left(test: ast.expr) -> ast.BinOp | None:
+    """``i % k`` of a test that holds in all iterations in which that is not 0."""
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and is_literal(test.comparators[0], 0):
+        test = test.left if isinstance(test.ops[0], ast.NotEq | ast.Gt) else test
+    return test if isinstance(test, ast.BinOp) and is_binary(test, ast.Mod) else None
 
 
 def _skips(statement: ast.AST) -> bool:

@@ -1,0 +1,115 @@
+"""last-batch-judged: an evaluation that goes through all batches, and keeps the numbers of the last one alone.
+
+What it finds
+    A loop over batches without gradients that does nothing but set variables anew, one of which is read behind the loop.
+Why it hurts
+    What is printed is the accuracy or the loss of the last batch, often a smaller one. All others are computed for nothing.
+Example
+    for x, y in loader:
+        correct = (model(x).argmax(1) == y).sum().item()
+    print(correct / len(dataset))
+Use instead
+    correct = 0
+    for x, y in loader:
+        correct += (model(x).argmax(1) == y).sum().item()
+    print(correct / len(dataset))
+Fix safety
+    Unsafe: what is divided by behind the loop may have to be summed up as well.
+References
+    torch.no_grad
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.loops import loop_statement
+from torchsleuth.rules.evidence.schedules import iterations
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_literal, is_name, last_word, loads, names_in, nodes_in, stored_in
+from torchsleuth.syntax.text import SourceText
+
+CODE = "TS577"
+_NUMBERS = frozenset({"item", "sum", "mean"})
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for event in analysis.events("forward"):
+        point = event.loops[-1] if event.loops else None
+        if event.grad is not False or not event.certain or point is None or point.loader is None or point.span in seen:
+            continue
+        seen.add(point.span)
+        loop = loop_statement(analysis, point)
+        if isinstance(loop, ast.For) and iterations(point) != 1 and _only_sets(loop):
+            yield from _of_loop(analysis, analysis.source_of(point.span.path), loop)
+
+
+def _only_sets(loop: ast.For) -> bool:
+    """Whether all that a loop does is to give plain names other values, none of them made of what they were before."""
+    known: set[str] = stored_in(loop.target)
+    own = stored_in(*loop.body)
+    for statement in _statements(loop.body):
+        if not isinstance(statement, ast.Assign) or not all(map(_is_plain, statement.targets)):
+            return False
+        if names_in(statement.value) & own - known:
+            return False
+        known |= stored_in(*statement.targets)
+    return not loop.orelse
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    for statement in body:
+        if isinstance(statement, ast.With):
+            yield from _statements(statement.body)
+        else:
+            yield statement
+
+
+def _is_plain(target: ast.expr) -> bool:
+    return isinstance(target, ast.Name) or isinstance(target, ast.Tuple) and all(map(_is_plain, target.elts))
+
+
+def _of_loop(analysis: Analysis, source: SourceText, loop: ast.For) -> Iterator[Finding]:
+    around = analysis.trail(source.path, loop)
+    scope = next((one for one in reversed(around[:-1]) if isinstance(one, ast.FunctionDef)), around[0])
+    inside = {id(node) for node in nodes_in(loop, ast.Name)}
+    read = [node for node in nodes_in(scope, ast.Name) if loads(node) and id(node) not in inside]
+    behind = {node.id for node in read if (node.lineno, node.col_offset) > (loop.end_lineno or 0, 0)}
+    made = [one for one in of_kind(list(_statements(loop.body)), ast.Assign) if isinstance(one.targets[0], ast.Name)]
+    kept = [one for one in made if is_name(one.targets[0], *behind) and _is_number(one.value)] if behind else []
+    if kept:
+        target = kept[-1].targets[0]
+        place = source.span(loop.iter).related(message("last_batch.loop"))
+        text = message("last_batch.judged", name=ast.unparse(target))
+        yield Finding(source.span(target), text, (place,), tuple(_summed(source, loop, kept, scope)))
+
+
+def _is_number(value: ast.expr) -> bool:
+    """Whether an expression is written as one number for the batch, rather than as its outputs."""
+    if isinstance(value, ast.BinOp):
+        return _is_number(value.left) or _is_number(value.right)
+    return isinstance(value, ast.Call) and last_word(value.func) in _NUMBERS and not value.args
+
+
+def _summed(source: SourceText, loop: ast.For, kept: list[ast.Assign], scope: ast.AST) -> Iterator[Candidate]:
+    """The numbers that are read behind the loop, summed up in it."""
+    changes = []
+    above = [one for one in nodes_in(scope, ast.Assign) if one.lineno < loop.lineno]
+    begun = {name for one in above if is_literal(one.value, 0) for name in stored_in(*one.targets)}
+    for one in kept:
+        name = ast.unparse(one.targets[0])
+        if name not in begun:
+            changes.append(edits.insert_line_before(source, loop, f"{name} = 0"))
+        changes.append(edits.replace(source, one, f"{name} += {source.segment(one.value)}"))
+    names = ", ".join(ast.unparse(one.targets[0]) for one in kept)
+    yield Candidate(message("last_batch.sum", names=names), tuple(changes), False)
+
+
+RULE = Rule(FAULTS[CODE], find)
