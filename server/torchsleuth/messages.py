@@ -1146,6 +1146,11 @@ ENGLISH: dict[str, str] = {
         "this backward() adds up {times} batches to a step and the loss is not divided by {times}: the gradient is too large"
     ),
     "accumulate.hidden": "backward() adds up {times} batches, and the loss is not divided by {times}: clipping and logging see the sum",
+    "kept.unused": "these weights are kept as {name}, which nothing reads: they are never loaded or saved",
+    "padding.initialised": "row {row} stands for padding and is 0; {name} draws it at random, and it is never trained",
+    "target.gradient": "gradients go into {target} as well, which is to be learned towards: detach it",
+    "target.evaluated": "{copy} is what {network} was before its training: each evaluation gives the same, whatever is learned",
+    "target.evaluation": "it is evaluated here",
     "accumulate.inverted": "`{test}` is true in all iterations but each {times}th: the optimizer steps for nearly every batch",
     "accumulate.divided": "the loss is divided for a step once in so many",
     "better.direction": 'mode "{mode}" takes every improvement of {value} for the opposite: of this value, "{meant}" is the best',

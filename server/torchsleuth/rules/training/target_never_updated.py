@@ -1,8 +1,9 @@
-"""target-never-updated: a copy of a network that values are bootstrapped from, and that stays what it was at first.
+"""target-never-updated: a copy of a network that is bootstrapped from or evaluated, and stays what it was at first.
 
 What it finds
     A loss whose target is `reward + gamma * copy(next_state)`, where the copy was made of the network that is trained, and
-    nothing gives it newer weights: no load_state_dict(), no loop over its parameters.
+    nothing gives it newer weights: no load_state_dict(), no loop over its parameters. Or an evaluation in each epoch of such a
+    copy, in the place of the network.
 Why it hurts
     The values of the untrained network are the target for ever, so that the trained one learns the rewards of one step, and
     noise. Nothing is raised.
@@ -33,9 +34,9 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import STATE, parts_of
-from torchsleuth.interp.trace import LibraryCall, Operation
+from torchsleuth.interp.trace import Event, LibraryCall, Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import is_simple, is_trained, repeated, statement_of, unseen
+from torchsleuth.rules.evidence.loops import is_simple, is_trained, repeated, statement_of, trained_by, unseen
 from torchsleuth.rules.evidence.operands import ancestry, operand
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
@@ -64,6 +65,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         loss = next((one for one in analysis.trace.operations if _bootstraps(analysis, one, copy, original)), None)
         if loss is not None:
             yield _finding(analysis, made, loss)
+            continue
+        evaluation = next(
+            (one for one in analysis.events("forward") if _evaluates(analysis, one, copy, original)), None
+        )
+        if evaluation is not None:
+            yield _of_evaluation(analysis, made, evaluation)
 
 
 def _is_renewed(analysis: Analysis, copy: Value, original: Value) -> bool:
@@ -91,6 +98,29 @@ def _bootstraps(analysis: Analysis, loss: Operation, copy: Value, original: Valu
     return bool(of_copy and of_original) and {"mul", "add"} <= names
 
 
+def _evaluates(analysis: Analysis, event: Event, copy: Value, original: Value) -> bool:
+    """Whether a copy is called without gradients in a loop around the training of the network, and in none of its steps."""
+    if event.subject is not copy or event.grad is not False or len(event.loops) < 2:
+        return False
+    outer, inner = event.loops[0].execution, event.loops[-1].execution
+    steps = [one for one in analysis.events("step") if one.loops and one.loops[0].execution == outer]
+    trains = [one for one in steps if trained_by(one.subject, original)]
+    return bool(trains) and all(len(one.loops) > 1 and one.loops[-1].execution != inner for one in trains)
+
+
+def _of_evaluation(analysis: Analysis, made: LibraryCall, evaluation: Event) -> Finding:
+    copy, network = _names(analysis, made)
+    place = evaluation.site.span.related(message("target.evaluation"))
+    return Finding(made.site.span, message("target.evaluated", copy=copy, network=network), (place,))
+
+
+def _names(analysis: Analysis, made: LibraryCall) -> tuple[str, str]:
+    """How a copy and the network are written."""
+    call, source, statement = made.site.call, made.site.source, statement_of(analysis, made.site)
+    network = source.segment(call.args[0]) if call is not None and call.args else "the network"
+    return source.segment(statement.targets[0]) if isinstance(statement, ast.Assign) else "this copy", network
+
+
 def _behind(analysis: Analysis, tensor: Tensor) -> tuple[set[str], set[int]]:
     """The names of the operations that a tensor is computed by, and the identities of the modules."""
     made = [analysis.operation_of(origin) for origin in ancestry(tensor)]
@@ -100,11 +130,7 @@ def _behind(analysis: Analysis, tensor: Tensor) -> tuple[set[str], set[int]]:
 
 
 def _finding(analysis: Analysis, made: LibraryCall, loss: Operation) -> Finding:
-    call = made.site.call
-    source = made.site.source
-    network = source.segment(call.args[0]) if call is not None and call.args else "the network"
-    statement = statement_of(analysis, made.site)
-    name = source.segment(statement.targets[0]) if isinstance(statement, ast.Assign) else "this copy"
+    name, network = _names(analysis, made)
     place = loss.site.span.related(message("target.loss"))
     text = message("target.never", copy=name, network=network)
     return Finding(made.site.span, text, (place,), tuple(_updated(analysis, loss, name, network)))
