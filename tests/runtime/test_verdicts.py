@@ -345,3 +345,110 @@ def test_the_norm_of_all_gradients_is_that_before_they_are_clipped(tmp_path: Pat
         assert len({step for step, _ in training.gradient_norm.points}) == training.gradient_norm.count
         clipped = [one.gradient for one in training.parameters[0].samples if one.gradient is not None]
         assert (max(clipped) < 1e-3) is (second == clip)
+
+
+TWO = """
+import torch
+from torch import nn
+
+torch.manual_seed(0)
+one, other = nn.Linear(4, 3), nn.Linear(4, 3)
+first = torch.optim.SGD(one.parameters(), lr=0.1)
+second = torch.optim.SGD(other.parameters(), lr=1e-9)
+
+
+def step(model, optimizer):
+    x = torch.randn(16, 4)
+    optimizer.zero_grad()
+    nn.functional.cross_entropy(model(x), x[:, :3].argmax(1)).backward()
+    optimizer.step()
+
+
+{order}
+"""
+ALTERNATING = "for number in range(90):\n    step(one, first)\n    if number % 2:\n        step(other, second)"
+IN_TURN = "for number in range(60):\n    step(one, first)\nfor number in range(90):\n    step(other, second)"
+
+
+@pytest.mark.parametrize("order", [ALTERNATING, IN_TURN])
+def test_the_steps_of_every_optimizer_are_looked_at(tmp_path: Path, order: str) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(TWO.format(order=order))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [(found.code, found.start.line) for found in report.diagnostics] == [("TS928", 8)]
+    assert report.recorded is not None
+    looks = [len(one.samples) for one in report.recorded.parameters if one.optimizer == 1]
+    assert looks and min(looks) >= 4
+
+
+BORN = """
+import torch
+from torch import nn
+
+model = nn.Linear(4, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(4):
+    x = torch.randn(8, 4)
+    width = x.std(0) * (step < 2)
+    scaled = x / width
+    loss = model(scaled).pow(2).mean()
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+"""
+
+
+def test_a_run_tells_which_assignment_made_the_first_number_that_is_none(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(BORN)
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    (found,) = [one for one in report.diagnostics if one.code == "TS920"]
+    assert found.start.line == 10 and found.message.startswith("width has zeros") and "step 3" in found.message
+
+
+REDRAWN = """
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+
+class Images(Dataset):
+    images, labels = torch.randn(64, 6), torch.arange(64) % 2
+
+    def __init__(self, noise):
+        self.noise = noise
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return {sample}, self.labels[index]
+
+
+model = nn.Linear(6, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+train, test = DataLoader(Images(0.5), 16, shuffle=True), DataLoader(Images({noise}), 16)
+for epoch in range(3):
+    model.train()
+    for x, y in train:
+        optimizer.zero_grad()
+        nn.functional.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    model.eval()
+    with torch.no_grad():
+        for x, y in test:
+            model(x).argmax(1)
+"""
+NOISY = "self.images[index] + self.noise * torch.randn(6)"
+
+
+@pytest.mark.parametrize(
+    ("sample", "noise", "expected"), [(NOISY, 0.5, ["TS952"]), (NOISY, 0.0, []), ("torch.randn(6)", 0.5, [])]
+)
+def test_a_run_tells_of_an_evaluation_whose_samples_are_changed_at_random(
+    tmp_path: Path, sample: str, noise: float, expected: list[str]
+) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(REDRAWN.format(sample=sample, noise=noise))
+    report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
+    assert [found.code for found in report.diagnostics if found.code == "TS952"] == expected

@@ -98,6 +98,8 @@ class _Optimizer:
         self.closure = False
         self.again = 0
         self.slopes: list[float] = []
+        self.led_from = 0
+        """The steps that it had made when it began to lead."""
         self.looks = 0
         """Steps of which the parameters were looked at."""
         self.first_parameter: Any = None
@@ -107,6 +109,11 @@ class _Optimizer:
         """The number of its last step among those of all optimizers."""
         self.faults: tuple[str, ...] = ()
         """The counts that the last step belongs to which was looked at."""
+
+    @property
+    def leading(self) -> int:
+        """The steps that it has made since it leads."""
+        return self.steps - self.led_from
 
 
 class _ByHand:
@@ -1082,7 +1089,7 @@ class TrainingRecorder:
             if not self.attention.closely:
                 if not leads:
                     return
-                if now < self.attention.due and not self._begins_round(state.steps, now):
+                if now < self.attention.due and not self._begins_round(state.leading, now):
                     self.attention.pass_step()
                     return
                 self._woken()
@@ -1154,7 +1161,7 @@ class TrainingRecorder:
                 other.since = 0
                 other.cleared = other.cleared_late = other.discards = other.stepping = False
                 other.state = other.state if other is state else None
-        self._choose_round(state.steps, now)
+        self._choose_round(state.leading, now)
         several = len(self._optimizers) > 1
         self.attention.begin_step(self._steps, now, certainly=self._round, pairs=several)
         whole = self.attention.whole
@@ -1164,11 +1171,12 @@ class TrainingRecorder:
         """Whether an optimizer is the one whose steps the rounds are among."""
         if self._leader is None or self._leader.reference() is None or self._others > 50:
             self._leader = state
+            state.led_from = state.steps - 1 if self._steps > state.steps else 0
         self._others = 0 if state is self._leader else self._others + 1
         return state is self._leader
 
     def _choose_round(self, steps: int, now: float) -> None:
-        """Whether the next step is one that is looked at; `steps`: of the optimizer that leads."""
+        """Whether the next step is one that is looked at; `steps`: of the optimizer that leads, since it does."""
         if self._round:
             with self._torch.no_grad():
                 self._end_round(steps)
