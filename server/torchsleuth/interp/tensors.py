@@ -752,6 +752,9 @@ class TensorOperations(Questions):
         items: tuple[Value, ...] = iteration.items
         if iteration.exact:
             return items
+        rows = self.resolved_spec(value.spec).shape if isinstance(value, Tensor) else None
+        if rows and isinstance(rows[0], int) and rows[0] != count:
+            return None
         if len(items) == 1 and isinstance(items[0], Tensor) and not any(name.startswith("*") for name in names):
             return tuple(items[0].copy() for _ in names)
         return None

@@ -33,7 +33,17 @@ from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_reference
 from torchsleuth.synthesis.shapes import same
-from torchsleuth.values import Instance, LibraryObject, ListValue, Tensor, Value, is_int, items_of, shape_of
+from torchsleuth.values import (
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tensor,
+    Value,
+    is_int,
+    is_object_named,
+    items_of,
+    shape_of,
+)
 from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
@@ -64,14 +74,22 @@ def _each_once(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _repairs(fault: DataFault) -> Iterator[Candidate]:
-    """The weights of the classes, taken by the labels of the samples."""
+    """The weights of the classes, taken by the labels of the samples; those of all samples, taken for a part of them."""
     call, (weights, given, total) = fault.at.call, fault.values
-    if call is None or given > total:
+    node = argument_of(call, 0, "weights") if call is not None else None
+    if call is None or node is None:
         return
-    written = [*call.args[:1], *(word.value for word in call.keywords if word.arg == "weights")]
-    if not written:
+    source = fault.at.source
+    if given > total:
+        part = name_in(fault.at.scene, fault.dataset)
+        if part is not None and isinstance(weights, Tensor) and is_object_named(fault.dataset, "Subset"):
+            changes = [edits.insert_after_node(source, node, f"[{part}.indices]")]
+            drawn = argument_of(call, 1, "num_samples")
+            if drawn is not None:
+                changes.append(edits.replace(source, drawn, f"len({part})"))
+            text = f"{source.segment(node)}[{part}.indices]"
+            yield Candidate(message("fix.weights.part", text=text), tuple(changes))
         return
-    node, source = written[0], fault.at.source
     for text, labels in _labels(fault.dataset, fault.at.scene, total):
         own = source.segment(node)
         whole = own if is_reference(node) else f"({own})"

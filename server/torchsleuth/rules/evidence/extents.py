@@ -10,6 +10,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import names_for
 from torchsleuth.rules.evidence.operands import (
     Operand,
+    ancestry,
     appended,
     assigned,
     lineage,
@@ -17,11 +18,20 @@ from torchsleuth.rules.evidence.operands import (
     replaced,
     suffixed,
 )
-from torchsleuth.rules.rule import Analysis, Candidate
+from torchsleuth.rules.rule import Analysis, Candidate, added_argument
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, loads, names_in, nodes_in, parts_of_tuple, plain_name
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_method_call,
+    is_name,
+    loads,
+    names_in,
+    nodes_in,
+    parts_of_tuple,
+    plain_name,
+)
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import shape_of
@@ -69,6 +79,28 @@ def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iter
         for dim in range(len(given)):
             if same_shape((*given[:dim], *given[dim + 1 :]), other.shape):
                 yield replaced(operation.site, written, str(dim), safe=name.startswith("arg"))
+        return
+
+
+_SPLITS = frozenset({"chunk", "tensor_split"})
+
+
+def divided_otherwise(analysis: Analysis, used: Operand, wanted: int) -> Iterator[Candidate]:
+    """What the operand was computed from divided along the last dimension instead of the first: ``chunk(2, dim=-1)``."""
+    for origin in ancestry(used.tensor):
+        operation = analysis.operation_of(origin)
+        node = operation.site.call if operation is not None else None
+        if operation is None or node is None or operation.name not in _SPLITS:
+            continue
+        given, position = operation.specs[0].shape or (), 1 if operation.target.startswith("Tensor.") else 2
+        parts, dim = operation.given(1, "chunks"), operation.given(2, "dim", 0)
+        whole = len(given) > 1 and dim == 0 and used.shape[-1] == given[-1]
+        if whole and is_number(parts) and given[-1] == parts * wanted:
+            written = argument_of(node, position, "dim")
+            if written is None:
+                yield added_argument(operation.site.source, node, "dim=-1")
+            else:
+                yield replaced(operation.site, written, "-1")
         return
 
 

@@ -30,6 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import place_in_list
 from torchsleuth.rules.evidence.constructors import change_argument, names_for
 from torchsleuth.rules.evidence.describe import expression_text, layer_text, shape_text
+from torchsleuth.rules.evidence.extents import divided_otherwise
 from torchsleuth.rules.evidence.operands import (
     Operand,
     appended,
@@ -131,6 +132,7 @@ def _for_linear(
     shape, got = used.shape, used.shape[-1]
     yield from _one_sample(analysis, used)
     if is_number(wanted):
+        yield from divided_otherwise(analysis, used, wanted)
         yield from _before_parts(analysis, used.tensor, wanted)
         if not is_number(got) or wanted > got:
             yield from joined_otherwise(analysis, used.tensor)

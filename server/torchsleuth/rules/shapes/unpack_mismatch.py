@@ -172,6 +172,7 @@ def _candidates(
             group = f"({', '.join(names[index : index + len(inner)])})"
             yield write([*names[:index], group, *names[index + len(inner) :]], True)
     if isinstance(found.value, Tensor):
+        yield from _along(found, value, wanted)
         yield from _chunked(found, value, wanted)
         yield write(names[:1], False)
     if count + 1 == wanted and isinstance(value, ast.Attribute | ast.Call):
@@ -201,6 +202,14 @@ def _enumerated(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.Li
     elif source.span(loop.target) == source.span(target) and found.count + 1 == len(names) > 2:
         group = edits.replace(source, target, f"{names[0]}, ({', '.join(names[1:])})")
         yield Candidate(title, (group, counted), safe=False)
+
+
+def _along(found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
+    """The parts along another dimension, which has as many: the columns of a table of pairs."""
+    shape = shape_of(found.value) or ()
+    places = [place for place, size in enumerate(shape) if place and is_number(size) and size == wanted]
+    if value is not None and len(places) == 1:
+        yield appended(found.site, value, ".T" if len(shape) == 2 else f".unbind({places[0]})")
 
 
 def _chunked(found: Unpacking, value: ast.expr | None, wanted: int) -> Iterator[Candidate]:
