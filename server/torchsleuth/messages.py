@@ -1305,7 +1305,7 @@ ENGLISH: dict[str, str] = {
     "fix.list": "Keep them in a list",
     "fix.statement": "Write {text} as a statement of its own",
     "fix.entry": "Take the entry {key}",
-    "fix.weights.part": "Take the weights of these samples: {text}",
+    "fix.weights.part": "Take the weights of the samples in {part}",
     "fix.weights": "Give each sample the weight of its class: {text}",
     "fix.new_leaf": "Make a leaf of it: {text}",
     "fix.move_after": "Move {text} after line {line}",

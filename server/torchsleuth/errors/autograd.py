@@ -112,29 +112,29 @@ def _without(case: Case, node: ast.AST) -> Edit:
     return edits.replace(case.frame.source, node, case.frame.text(kept))
 
 
+def _detached(case: Case) -> Iterator[Fix]:
+    """What one step of the loop around the failing line hands to the next, without its graph."""
+    frame = case.frame
+    loop = next((node for node in nodes_in(frame.tree, ast.For, ast.While) if stands_on(node, frame.line)), None)
+    if loop is None:
+        return
+    for name, may_be_none in _carried(loop):
+        at = frame.source.start_of(loop.body[0])
+        indent = edits.indentation(frame.source, loop.body[0].lineno)
+        ending = edits.line_ending(frame.source)
+        line = f"{name} = {name}.detach()"
+        if may_be_none:
+            line = f"if {name} is not None:{ending}{indent}    {line}"
+        change = edits.insert(frame.source, at, line + ending + indent)
+        yield Fix(message("fix.detach_carried", name=name), (change,))
+
+
 def _twice_fixes(case: Case) -> Iterator[Fix]:
     """Detach what one step hands to the next; else, for two losses of one graph, keep it for the second."""
-    frame, receiver = case.frame, _receiver(case)
-    if receiver is None:
+    frame = case.frame
+    if _receiver(case) is None:
         return
-    loop = next(
-        (node for node in nodes_in(frame.tree, ast.For, ast.While) if stands_on(node, frame.line)),
-        None,
-    )
-    if loop is not None:
-        for name, call in _carried(loop):
-            at = frame.source.start_of(loop.body[0])
-            indent = edits.indentation(frame.source, loop.body[0].lineno)
-            ending = edits.line_ending(frame.source)
-            guarded = call is not None and call
-            line = (
-                f"{name} = {name}.detach()"
-                if not guarded
-                else f"if {name} is not None:{ending}{indent}    {name} = {name}.detach()"
-            )
-            yield Fix(
-                message("fix.detach_carried", name=name), (edits.insert(frame.source, at, line + ending + indent),)
-            )
+    yield from _detached(case)
     yield from _shared_fixes(case)
     for call_node in _backward_calls(case):
         if call_node.lineno < frame.line and not call_node.args and not call_node.keywords:
@@ -211,7 +211,8 @@ def _scalar_fixes(case: Case) -> Iterator[Fix]:
 
 
 def _inplace_fixes(case: Case) -> Iterator[Fix]:
-    """The in-place statements of the user's files that could have changed the value, in their out-of-place form."""
+    """The in-place statements of the user's files that could have changed the value, in their out-of-place form; else what goes on
+    from step to step without its graph, whose weights the optimizer has changed since."""
     for frame in case.frames[:1]:
         for node in ast.walk(frame.tree):
             if isinstance(node, ast.keyword) and node.arg == "inplace" and getattr(node.value, "value", None) is True:
@@ -220,6 +221,17 @@ def _inplace_fixes(case: Case) -> Iterator[Fix]:
             if isinstance(node, ast.AugAssign) and type(node.op) in operators and _in_forward(frame.tree, node):
                 target, value = frame.text(node.target), frame.text(node.value)
                 yield replace(frame, node, f"{target} = {target} {operators[type(node.op)]} {value}")
+    if _is_weight(case):
+        yield from _detached(case)
+
+
+def _is_weight(case: Case) -> bool:
+    """Whether what was changed may be a parameter, as it is or transposed: the optimizer has changed it, in a step since."""
+    return case.match[3] is None or case.match[3].startswith(("TBackward", "AsStrided"))
+
+
+def _weight_since(case: Case) -> list[Related]:
+    return _carried_here(case) if _is_weight(case) else []
 
 
 def _in_forward(tree: ast.Module, node: ast.stmt) -> bool:
@@ -338,6 +350,7 @@ ENTRIES = (
         r"has been modified by an inplace operation: \[(.+?) \[(.*?)\]\](?:, which is output \d+ of (\w+))?, is at version (\d+); expected version (\d+)",
         "error.inplace",
         _inplace_fixes,
+        related=_weight_since,
         example="w = torch.ones(3, requires_grad=True)\ny = w.exp()\ny += 1\ny.sum().backward()",
     ),
     entry(

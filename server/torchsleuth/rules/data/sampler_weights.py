@@ -27,7 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
-from torchsleuth.rules.evidence.operands import replaced
+from torchsleuth.rules.evidence.operands import append, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
@@ -83,12 +83,11 @@ def _repairs(fault: DataFault) -> Iterator[Candidate]:
     if given > total:
         part = name_in(fault.at.scene, fault.dataset)
         if part is not None and isinstance(weights, Tensor) and is_object_named(fault.dataset, "Subset"):
-            changes = [edits.insert_after_node(source, node, f"[{part}.indices]")]
+            changes = [append(source, node, f"[{part}.indices]")]
             drawn = argument_of(call, 1, "num_samples")
             if drawn is not None:
                 changes.append(edits.replace(source, drawn, f"len({part})"))
-            text = f"{source.segment(node)}[{part}.indices]"
-            yield Candidate(message("fix.weights.part", text=text), tuple(changes))
+            yield Candidate(message("fix.weights.part", part=part), tuple(changes))
         return
     for text, labels in _labels(fault.dataset, fault.at.scene, total):
         own = source.segment(node)
