@@ -127,6 +127,10 @@ class Scheduler:
     before_first_step: int = 0
 
 
+PART = 4096
+"""Elements of a parameter, spread over it, of which the norms in a sample are, where it has more."""
+
+
 @dataclass(frozen=True)
 class ParameterSample:
     """A parameter in one step: norm of the gradient, share of its elements that are zero, whether all are finite; norm of the

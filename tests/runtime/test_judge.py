@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.runtime.statistics import SLICE
 from torchsleuth.schema import Diagnostic
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.training import (
+    PART,
     Activation,
     Bad,
     Batches,
@@ -465,6 +467,10 @@ def test_where_a_number_that_is_none_was_made(tensors: dict[str, Range], line: i
     bad = Bad(3, "input", "self", place, "AddmmBackward0", near=(Variables("train.py", 6, tensors),))
     (found,) = said(replace(SOUND, bad=bad), BORN)
     assert (found.code, found.start.line) == ("TS920", line) and word in found.message
+
+
+def test_the_record_tells_of_how_many_elements_its_norms_are() -> None:
+    assert PART == SLICE
 
 
 def test_every_fault_that_only_a_training_shows_has_a_record_here() -> None:

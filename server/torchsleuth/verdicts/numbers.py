@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from torchsleuth.messages import message
-from torchsleuth.runtime.statistics import SLICE
-from torchsleuth.training import Activation, Parameter
+from torchsleuth.training import PART, Activation, Parameter
 from torchsleuth.verdicts.evidence import ENOUGH, TOO_LARGE, Course, Evidence, Finding
 from torchsleuth.verdicts.text import constructed, initialised, updated
 
@@ -101,7 +100,7 @@ def _scale(parameter: Parameter) -> float | None:
     if known is None or known.norm is None or known.step > 2 or (known.update or 0.0) > 0.5:
         return None
     elements = math.prod(parameter.shape)
-    seen = elements / math.ceil(elements / SLICE)  # the norm is that of a part
+    seen = elements / math.ceil(elements / PART)  # the norm is that of a part
     return known.norm * math.sqrt(elements / parameter.shape[0] / seen)
 
 
