@@ -10,7 +10,7 @@ def standardise(x):
 torch.manual_seed(0)
 raw = torch.randn(300, 6) * 5 + 3
 raw[:, 4] = 1.0
-data = standardise(raw)
+data = standardise(raw)  # fault: TS920
 goal = raw[:, :1] * 0.2
 model = nn.Sequential(nn.Linear(6, 16), nn.ReLU(), nn.Linear(16, 1))
 opt = torch.optim.Adam(model.parameters(), lr=1e-3)
