@@ -86,7 +86,7 @@ def falling(count: int = 64, first: float = 2.0, last: float = 0.1) -> Series:
 def parameter(name: str, gradient: float = 0.1, update: float = 0.01, **more: Any) -> Parameter:
     samples = tuple(ParameterSample(step, gradient, 0.0, True, True, 1.0, update) for step in STEPS)
     known: dict[str, Any] = {"module": 1, "reached": 7, "looked": 7, "with_gradient": 7, "seen": 7, "changed": True}
-    return Parameter(name, (8, 4), True, **{"optimizer": 0, "samples": samples, **known, **more})
+    return Parameter(name, **{"shape": (8, 4), "trainable": True, "optimizer": 0, "samples": samples, **known, **more})
 
 
 def shrinking(name: str, factor: float) -> Parameter:
@@ -423,8 +423,10 @@ TARGETS = batches("target", 12, "mse")
         (of_a_guess(0.72, 0.69), [("TS921", 13)]),
         (of_a_guess(0.72, 0.69, scaled=True), []),
         (of_a_guess(3.0, 0.75), []),
+        (of_a_guess(2.0, 1.9), []),
         (zeros(), [("TS534", 3)]),
         (zeros(optimizer=None), []),
+        (zeros(shape=(8,)), []),
         (replace(SOUND, modules=(MODEL, LAGGING)), [("TS573", 3)]),
         (replace(SOUND, modules=(MODEL, replace(LAGGING, lag=0.1))), []),
         (replace(SOUND, modules=(MODEL, replace(LAGGING, calls=64))), []),

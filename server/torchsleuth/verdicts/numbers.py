@@ -429,13 +429,16 @@ def _of_a_guess(evidence: Evidence) -> Iterator[Finding]:
     plain = course.loss.mean and not course.loss.scaled
     quarter = max(1, len(course.values) // 4)
     falls = course.late < 0.95 * median(course.values[quarter : 2 * quarter] or course.values)
-    if evidence.guess < 0.1 or not plain or falls or course.late < 0.97 * evidence.guess:
+    classes, guess = len(evidence.shares_of_labels), evidence.guess
+    even = classes > 1 and guess >= EVEN * math.log(classes)  # a loss of others may be weighted
+    if not even or not plain or falls or not 0.97 * guess <= course.late <= 1.5 * guess:
         return
-    classes = len(evidence.shares_of_labels)
     values = {"steps": course.count, "last": course.late, "guess": evidence.guess, "classes": classes}
     yield Finding("TS921", course.loss.place, message("run.of_a_guess", **values), rank=50)
 
 
+EVEN = 0.8
+"""Of ln(classes), the loss of a guess where the classes are about as frequent as one another."""
 LONG = 100
 """Steps in which any classifier gets better than a guess."""
 _DISTANCES = frozenset(("mse", "huber", "smooth_l1"))

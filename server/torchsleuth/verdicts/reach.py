@@ -210,7 +210,8 @@ def _zero(evidence: Evidence) -> Iterator[Finding]:
     whole = sum(group.elements for optimizer in evidence.stepped for group in optimizer.groups) or 1
     share = sum(map(_elements, idle)) / whole
     place = evidence.loss_place
-    if not idle or place is None or share < ZERO_SHARE or evidence.training.steps < 2 * len(idle[0].samples):
+    weights = any(len(one.shape) > 1 for one in idle)  # a bias alone may have no part in a symmetric task
+    if not weights or place is None or share < ZERO_SHARE or evidence.training.steps < 2 * len(idle[0].samples):
         return
     if _TIMES_ZERO.search(evidence.sources(place.path).text):
         return
