@@ -20,15 +20,13 @@ def numbers_nearby(torch: Any, own: Places, may_read: Callable[[Any], bool]) -> 
     found: list[dict[str, Any]] = []
     while frame is not None and len(found) < MAX_FRAMES:
         if own.is_own(frame.f_code):
-            tensors = {name: _range(torch, value) for name, value in list(frame.f_locals.items()) if may_read(value)}
-            kept = {name: known for name, known in list(tensors.items())[:MAX_NAMES] if known is not None}
-            found.append({"path": file_of(frame.f_code), "line": frame.f_lineno, "tensors": kept})
+            held = [(name, value) for name, value in list(frame.f_locals.items()) if may_read(value)][:MAX_NAMES]
+            tensors = {name: _range(torch, value) for name, value in held if value.is_floating_point()}
+            found.append({"path": file_of(frame.f_code), "line": frame.f_lineno, "tensors": tensors})
         frame = frame.f_back
     return found
 
 
-def _range(torch: Any, value: Any) -> dict[str, Any] | None:
-    if not value.is_floating_point():
-        return None
+def _range(torch: Any, value: Any) -> dict[str, Any]:
     known = statistics.summary(torch, value)
     return {"low": known["low"], "high": known["high"], "bad": known["bad"], "elements": value.numel()}

@@ -129,6 +129,10 @@ class Evidence:
             if norm
         )
 
+    def parameters_of(self, number: int) -> list[Parameter]:
+        """The parameters that the optimizer with a number has."""
+        return [one for one in self.training.parameters if one.optimizer == number]
+
     @property
     def norms(self) -> list[float]:
         """The norm of all parameters in the steps that were looked at."""

@@ -127,8 +127,7 @@ def _too_large(evidence: Evidence) -> Iterator[Finding]:
 def _thrown_over(evidence: Evidence) -> Iterator[Finding]:
     """The steps of an optimizer change more than all of its parameters, from first to last."""
     for number, one in enumerate(evidence.training.optimizers):
-        own = [parameter for parameter in evidence.training.parameters if parameter.optimizer == number]
-        late = [step.update for step in evidence.steps_of(own)[2:]]
+        late = [step.update for step in evidence.steps_of(evidence.parameters_of(number))[2:]]
         if one in evidence.stepped and one.steps >= STEPS and len(late) >= ENOUGH + 2 and min(late) >= TOO_LARGE:
             text = message("run.thrown_over", type=one.type, ratio=median(late), lower=_lower(evidence))
             yield Finding("TS927", one.place, text, rank=28)
@@ -322,8 +321,7 @@ def _left_behind(evidence: Evidence) -> Iterator[Finding]:
     """Of several optimizers, the steps of one change next to nothing, those of another one do."""
     largest: dict[int, float] = {}
     for number, one in enumerate(evidence.training.optimizers):
-        own = [parameter for parameter in evidence.training.parameters if parameter.optimizer == number]
-        steps = [step for step in evidence.steps_of(own) if step.gradient > 1e-8]
+        steps = [step for step in evidence.steps_of(evidence.parameters_of(number)) if step.gradient > 1e-8]
         if one in evidence.stepped and one.steps >= STEPS and len(steps) >= 4:
             largest[number] = max(step.update for step in steps)
     for number, ratio in largest.items():

@@ -57,7 +57,7 @@ def _of_others(evidence: Evidence) -> Iterator[Finding]:
         return
     for number, optimizer in enumerate(evidence.training.optimizers):
         idle = optimizer.steps >= ENOUGH and optimizer.without_gradients == optimizer.steps and optimizer.backwards
-        own = [one for one in parameters if one.optimizer == number]
+        own = evidence.parameters_of(number)
         looked = all(one.looked >= ENOUGH and not one.reached and one.changed is not True for one in own)
         if idle and own and looked and not optimizer.cleared_after_backward:
             values = {"names": _named(learning), "elements": sum(map(_elements, learning)), "type": optimizer.type}
@@ -157,7 +157,7 @@ def _never_reached(evidence: Evidence) -> Iterator[Finding]:
     """backward() runs before each step of the only optimizer, and gives none of its parameters a gradient."""
     parameters = evidence.training.parameters
     for number, one in enumerate(evidence.training.optimizers):
-        own = [parameter for parameter in parameters if parameter.optimizer == number and parameter.trainable]
+        own = [parameter for parameter in evidence.parameters_of(number) if parameter.trainable]
         idle = one.steps >= ENOUGH and one.without_gradients == one.steps and one.backwards >= one.steps
         if len(evidence.stepped) != 1 or not idle or not own or one.cleared_after_backward or one.closure:
             continue

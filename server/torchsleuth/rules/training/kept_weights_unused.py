@@ -28,7 +28,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, is_name, last_word, plain_name
+from torchsleuth.syntax.forms import assigned_pairs, is_method_call, is_name, last_word, plain_name
 
 CODE = "TS578"
 _ALL = ("locals", "globals", "vars", "eval", "exec", "__all__")
@@ -40,10 +40,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     tree = analysis.tree(analysis.source.path)
     index = analysis.index(analysis.source.path)
     for store in index.of_type(ast.Assign):
-        for name, value in _pairs(store):
-            model = _copied(value)
+        for target, value in assigned_pairs(store):
+            name, model = plain_name(target), _copied(value)
             around = index.trail(store)
-            if model is None or any(isinstance(part, ast.ClassDef) for part in around[-2:-1]):
+            if name is None or model is None or any(isinstance(part, ast.ClassDef) for part in around[-2:-1]):
                 continue
             scope = next((part for part in reversed(around[:-1]) if isinstance(part, _Function)), tree)
             if not _is_read(scope, name):
@@ -51,15 +51,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 text = message("kept.unused", name=name)
                 fixes = tuple(_loaded(analysis, loops, model, name))
                 yield Finding(analysis.source.span(value), text, (), fixes)
-
-
-def _pairs(store: ast.Assign) -> Iterator[tuple[str, ast.expr]]:
-    """The plain names that an assignment sets, each with its own value."""
-    for target in store.targets:
-        pairs = [(target, store.value)]
-        if isinstance(target, ast.Tuple) and isinstance(store.value, ast.Tuple):
-            pairs = list(zip(target.elts, store.value.elts))
-        yield from ((name, value) for one, value in pairs if (name := plain_name(one)) is not None)
 
 
 def _copied(value: ast.expr) -> ast.expr | None:
