@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
-from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp import kinds, misuse, streams
 from torchsleuth.interp.arithmetic import MAX_SEQUENCE
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax.forms import last_word, parts_of_tuple
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.values import UNKNOWN, Array, ListValue, Scalar, Several, Tensor, Value
@@ -31,7 +31,10 @@ _PURE_CALLS = ("get", "index", "ord", "int", "str", "len", "lower", "upper")
 class Comprehension:
     """One evaluation of a comprehension."""
 
-    def __init__(self, interp: Interpreter, node: Node, element: ast.expr, frame: Frame) -> None:
+    def __init__(
+        self, interp: Interpreter, node: Node, element: ast.expr, frame: Frame, source: Value = MISSING
+    ) -> None:
+        """`source`: the value of the first iterable, where that is evaluated already."""
         self._interp = interp
         self._node = node
         self._element = element
@@ -43,6 +46,7 @@ class Comprehension:
         """Whether the results are all elements, in their order."""
         self._count: Size | None = None
         """The number of elements, where only that is known."""
+        self._source = source
 
     def elements(self) -> tuple[Value, ...] | None:
         """All elements, or some that stand for them where their number is not known; None if nothing is known of them."""
@@ -55,6 +59,38 @@ class Comprehension:
         if not self._results or UNKNOWN in self._results:
             return None
         return Several.counted(self._interp.heap.several(tuple(self._results)), self._count)
+
+    def source_read(self) -> tuple[tuple[Any, str, Value], ...]:
+        """What is read of the first iterable as its elements are asked for."""
+        held = as_kind(self._source, ListValue)
+        return streams.reads_of(held) if held is not None and held.once is None else ()
+
+    def steps(self) -> Generator[Value, Value, Any]:
+        """The elements, each made when it is asked for."""
+        return self._steps(0, self._source)
+
+    def _steps(self, position: int, sequence: Value) -> Generator[Value, Value, Any]:
+        interp, generator = self._interp, self._node.generators[position]
+        for item in streams.each(interp, sequence, generator.iter, self._inner):
+            interp.assign(generator.target, interp.renewed(item), self._inner)
+            if not self._passes(generator.ifs):
+                continue
+            if position + 1 == len(self._node.generators):
+                yield interp.eval(self._element, self._inner)
+            else:
+                following = self._node.generators[position + 1]
+                yield from self._steps(position + 1, interp.eval(following.iter, self._inner))
+        misuse.consume(interp, sequence, generator.iter, self._outer if position == 0 else self._inner)
+
+    def _passes(self, tests: Sequence[ast.expr]) -> bool:
+        """Whether all the tests of a ``for`` hold. Raises `streams.Lost` where that is not known."""
+        for test in tests:
+            verdict = self._interp.truth(self._interp.eval(test, self._inner))
+            if verdict is None:
+                raise streams.Lost
+            if not verdict:
+                return False
+        return True
 
     def _run(self, position: int) -> None:
         """One ``for`` of the comprehension, with those behind it; behind the last one, the element."""
@@ -103,7 +139,8 @@ class Comprehension:
         """The iterable of one ``for``; the first one is evaluated where the comprehension stands."""
         interp, generator = self._interp, self._node.generators[position]
         scope = self._outer if position == 0 else self._inner
-        sequence = interp.eval(generator.iter, scope)
+        given = position == 0 and self._source is not MISSING
+        sequence = self._source if given else interp.eval(generator.iter, scope)
         misuse.consume(interp, sequence, generator.iter, scope)
         listed = parameters.listed(interp, sequence)
         kinds.goes_through(interp, sequence, listed or (), generator.target, generator.iter, scope)
@@ -166,7 +203,7 @@ def _scope_in(frame: Frame, mark: int) -> Frame:
         frame.source,
         Names(),
         frame.globals,
-        (frame.names, *frame.closure) if frame.names is not frame.globals else frame.closure,
+        frame.scopes,
         frame.function,
         frame.receiver,
         frame.caller,
@@ -174,7 +211,7 @@ def _scope_in(frame: Frame, mark: int) -> Frame:
         frame.depth,
         mark,
     )
-    inner.loops, inner.around = frame.loops, frame
+    inner.loops, inner.around, inner.global_names = frame.loops, frame, frame.global_names
     return inner
 
 

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, unset
+from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, streams, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
@@ -42,7 +42,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.sifting import all_are, any_are, of_kind, only
-from torchsleuth.syntax.forms import is_literal, names_in
+from torchsleuth.syntax.forms import is_literal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native
@@ -59,7 +59,6 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
-    Namespace,
     Parameters,
     Reason,
     Scalar,
@@ -193,7 +192,8 @@ class Expressions(Calls):
         return value
 
     def lookup(self, name: str, frame: Frame) -> Value:
-        for names in (frame.names, *frame.closure, frame.globals):
+        scopes = (frame.globals,) if name in frame.global_names else (frame.names, *frame.closure, frame.globals)
+        for names in scopes:
             if name in names:
                 return names[name]
         return self.elsewhere(name, frame.globals)
@@ -454,7 +454,10 @@ class Expressions(Calls):
                 made = special.binary(self, name, left, right, frame, inplace)
             if made is not special.ABSENT:
                 return made
-            left, right = self._held(left), self._held(right)
+            owner, left, right = left, self._held(left), self._held(right)
+            if inplace and left is not owner and isinstance(left, ListValue | DictValue):
+                made = self.binary(kind, left, right, node, frame, inplace)
+                return owner if made is left else made
         left, right = self.resolved(left), self.resolved(right)
         if name == "mul":
             for sequence, count in ((left, right), (right, left)):
@@ -757,23 +760,18 @@ class Expressions(Calls):
         return python.make_set(self, Comprehension(self, node, node.elt, frame).elements())
 
     def on_GeneratorExp(self, node: ast.GeneratorExp, frame: Frame) -> Value:
-        made = ListValue(Comprehension(self, node, node.elt, frame).elements(), "generator")
-        made.once, made.made = misuse.once(), self.site(node, frame)
-        made.reads = self._read_later(node, frame)
-        return made
+        source = self.eval(node.generators[0].iter, frame)
 
-    @staticmethod
-    def _read_later(node: ast.GeneratorExp, frame: Frame) -> tuple[tuple[Slots, str, Value], ...]:
-        """The variables that a generator expression reads as it goes, with what they are now."""
-        parts = [part for generator in node.generators for part in generator.ifs]
-        parts += [node.elt, *(generator.iter for generator in node.generators[1:])]
-        names = names_in(*parts)
-        found = []
-        for name in names:
-            scope = next((one for one in (frame.names, *frame.closure, frame.globals) if name in one), None)
-            if scope is not None and not isinstance(scope[name], Function | ClassValue | Native | Namespace):
-                found.append((scope, name, scope[name]))
-        return tuple(found)
+        def now() -> Value:
+            comprehension = Comprehension(self, node, node.elt, frame, source)
+            made = ListValue(comprehension.elements(), "generator")
+            made.once, made.made = misuse.once(), self.site(node, frame)
+            parts = [part for generator in node.generators for part in generator.ifs]
+            parts += [node.elt, *(generator.iter for generator in node.generators[1:])]
+            made.reads = (*python.read_later(parts, frame.scopes, frame.globals), *comprehension.source_read())
+            return made
+
+        return streams.lazy(self, now, Comprehension(self, node, node.elt, frame, source).steps, (source,))
 
     def on_DictComp(self, node: ast.DictComp, frame: Frame) -> Value:
         pair = ast.copy_location(ast.Tuple([node.key, node.value], ast.Load()), node)

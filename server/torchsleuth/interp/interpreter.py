@@ -492,6 +492,8 @@ class Execution(Importing):
                 iteration = _thinned(value, self.iterate(value, node.iter, frame))
             if isinstance(value, ListValue) and value.once is not None and held is not None and iteration.exact:
                 self.heap.set(value.slots, "items", held)
+                if isinstance(value, streams.Rows):
+                    self.heap.set(value.slots, "ended", False)
         if node in self.batch_loops:
             iteration = replace(iteration, over_loader=True)
         return self._loop(node, frame, iteration, value=value)
@@ -969,9 +971,10 @@ class Execution(Importing):
     # -- definitions -------------------------------------------------------------------------------
 
     def do_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef, frame: Frame) -> None:
+        decorators = self.decorators(node, frame)
         function = self.make_function(node, node.name, frame)
         self.functions.append(function)
-        self.assign_name(node.name, self.decorate(function, node.decorator_list, frame), frame)
+        self.assign_name(node.name, self.decorate(function, decorators, frame), frame)
 
     do_AsyncFunctionDef = do_FunctionDef
 
@@ -994,16 +997,25 @@ class Execution(Importing):
             is_generator=_is_generator(node),
         )
 
-    def decorate(self, function: Function, decorators: list[ast.expr], frame: Frame) -> Value:
-        value: Value = function
-        for node in reversed(decorators):
+    def decorators(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef, frame: Frame
+    ) -> list[tuple[ast.expr, Value]]:
+        """The decorators of a definition, which are evaluated before it, from top to bottom."""
+        found = []
+        for decorator in node.decorator_list:
             grad = self.grad
-            decorator = self.eval(node, frame)
+            found.append((decorator, self.eval(decorator, frame)))
             self.grad = grad
-            value = python.decorated(self, decorator, value, node, frame)
-        return value
+        return found
+
+    def decorate(self, made: Value, decorators: list[tuple[ast.expr, Value]], frame: Frame) -> Value:
+        """What decorators make of a function or class: they are called from bottom to top."""
+        for node, decorator in reversed(decorators):
+            made = python.decorated(self, decorator, made, node, frame)
+        return made
 
     def do_ClassDef(self, node: ast.ClassDef, frame: Frame) -> None:
+        decorators = self.decorators(node, frame)
         bases = tuple(self.eval(base, frame) for base in node.bases)
         keywords = {keyword.arg: self.eval(keyword.value, frame) for keyword in node.keywords if keyword.arg}
         cls = ClassValue(node.name, bases, node, frame.path)
@@ -1030,10 +1042,8 @@ class Execution(Importing):
             if isinstance(statement.target, ast.Name):
                 cls.annotations.append((statement.target.id, statement.annotation))
         self.classes.append(cls)
-        decorated: Value = classes.completed(self, cls, keywords, frame)
-        for decorator in reversed(node.decorator_list):
-            decorated = python.decorated(self, self.eval(decorator, frame), decorated, decorator, frame)
-        self.assign_name(node.name, decorated, frame)
+        made = classes.completed(self, cls, keywords, frame)
+        self.assign_name(node.name, self.decorate(made, decorators, frame), frame)
 
     # -- assignment --------------------------------------------------------------------------------
 

@@ -127,7 +127,8 @@ def consume(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> N
     place = tuple((point.execution, point.iteration) for point in interp.loop_points)
     before = state.slots["spent"]
     if before is None and isinstance(value, ListValue):
-        state.slots.setdefault("plain", bool(value.elements) and all(map(_is_plain, value.elements or ())))
+        elements = as_kind(value.slots["items"], tuple) or ()
+        state.slots.setdefault("plain", bool(elements) and all(map(_is_plain, elements)))
     if isinstance(before, tuple) and not (before[0].node is node and before[1] == place):
         report(interp, Misuse(misuses.EXHAUSTED, interp.site(node, frame), value, before[0]))
     interp.heap.set(state.slots, "spent", (interp.site(node, frame), place))

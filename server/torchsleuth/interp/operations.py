@@ -384,7 +384,7 @@ class _List(_Among, _Elements):
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         value = self.value
-        if any(scope.get(name) is not held for scope, name, held in value.reads):
+        if not value.is_current and value.elements is None:
             return NOTHING_KNOWN
         items = value.items
         if items is not None:

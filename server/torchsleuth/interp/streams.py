@@ -14,10 +14,22 @@ from torchsleuth.interp import demands, exceptions
 from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, plain_name, stores
-from torchsleuth.values import UNKNOWN, Function, ListValue, Ref, Several, Site, Value, is_unknown
+from torchsleuth.values import (
+    UNKNOWN,
+    DictValue,
+    Function,
+    ListValue,
+    Ref,
+    Several,
+    Site,
+    Value,
+    is_unknown,
+    new_identity,
+)
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import as_it_is
 
 MAX_DRAWN = 512
 """Elements that are drawn from an iterator to know all of them."""
@@ -89,6 +101,80 @@ class Stream(ListValue):
         return Iteration(tuple(self.elements or (UNKNOWN,)), exact=False)
 
 
+class Rows(ListValue):
+    """An iterator that looks into containers as it goes: what becomes of them in the meantime, it sees. `rows`: all that it
+    would give now, from the first on, None where that is not known."""
+
+    def __init__(self, rows: Callable[[], tuple[Value, ...] | None], *sources: Value) -> None:
+        items = rows() or ()
+        super().__init__(items, "iterator")
+        self.rows = rows
+        self.slots["whole"] = len(items)
+        self.slots["ended"] = False
+        self.once = Ref(spent=None)
+        self.reads = reads_of(*sources)
+
+    def anew(self) -> tuple[Value, ...] | None:
+        left = as_kind(self.slots["items"], tuple)
+        if left is None or isinstance(left, Several) or self.slots["ended"]:
+            return left
+        now = self.rows()
+        return None if now is None else now[self.slots["whole"] - len(left) :]
+
+
+def reads_of(*sources: Value) -> tuple[tuple[Any, str, Value], ...]:
+    """What an iterator over these containers reads as it goes."""
+    held = of_kind(sources, ListValue, DictValue)
+    return tuple((one.slots, "items", one.slots["items"]) for one in held if not isinstance(one, Stream))
+
+
+def leave(interp: Interpreter, value: ListValue, left: tuple[Value, ...]) -> None:
+    """Something has drawn from an iterator: these elements are left."""
+    before = value.items
+    if isinstance(value, Rows) and before is not None and not value.is_current:
+        whole = value.rows() or before
+        interp.heap.set(value.slots, "whole", len(whole))
+    interp.heap.set(value.slots, "items", left)
+
+
+# -- iterators that do something as they go ------------------------------------------------------------
+
+
+def lazy(
+    interp: Interpreter, now: Callable[[], Value], later: Callable[[], Steps], sources: tuple[Value, ...] = ()
+) -> Value:
+    """An iterator whose elements are made when they are asked for, where making them changes anything or fails: `later` makes
+    them. Others are made `now`, all at once."""
+    if any_are(sources, Stream):
+        return Stream(later(), ())
+    mark, born, events = interp.heap.mark(), new_identity(), len(interp.trace.events)
+    examples: tuple[Value, ...] = ()
+    try:
+        made = as_kind(now(), ListValue)
+        if made is None or made.items is None or len(interp.trace.events) > events:
+            return made if made is not None else UNKNOWN
+        changed = interp.heap.changes_before(mark, born) - {"spent"}
+        # Another iterator that is executed step by step cannot go back.
+        if not changed or "drawn" in changed:
+            return made
+        examples = tuple(as_it_is(one, {id(c.slots) for c in interp.heap.delta(mark).values()}) for one in made.items)
+    except Thrown:
+        pass
+    interp.heap.rollback(mark)
+    return Stream(later(), interp.heap.several(examples))
+
+
+def each(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iterator[Value]:
+    """The elements of a value, one after the other as they are asked for. Raises Lost."""
+    if is_live(value):
+        yield from live(interp, value)
+        return
+    items = interp.sequence(value, node, frame)
+    if items is None:
+        raise Lost
+    yield from items
+
+
 # -- what a loop goes through ------------------------------------------------------------------------
 
 
@@ -111,8 +197,10 @@ def live(interp: Interpreter, value: ListValue) -> Iterator[Value]:
             raise Lost
         if value.once is not None:
             if not items:
+                if isinstance(value, Rows):
+                    interp.heap.set(value.slots, "ended", True)
                 return
-            interp.heap.set(value.slots, "items", items[1:])
+            leave(interp, value, items[1:])
             yield items[0]
         else:
             if position >= len(items):
@@ -410,14 +498,19 @@ def made_of(source: Iterator[Value], examples: tuple[Value, ...]) -> Stream:
 
 __all__ = [
     "Lost",
+    "Rows",
     "Stream",
     "close",
+    "each",
     "following",
     "generator",
     "is_followed",
     "is_live",
+    "lazy",
+    "leave",
     "live",
     "made_of",
+    "reads_of",
     "send",
     "throw",
 ]

@@ -7,7 +7,6 @@ so that branches can be undone and joined.
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
@@ -16,6 +15,7 @@ from torchsleuth.sifting import all_are, any_are, as_kind, first_of, of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, is_number
 from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
+from torchsleuth.values.identity import new_identity as new_identity
 from torchsleuth.values.names import Names as Names
 from torchsleuth.values.sites import Site as Site
 from torchsleuth.values.unknown import UNKNOWN as UNKNOWN
@@ -157,14 +157,15 @@ class NamedResult(tuple[Any, ...]):
         return isinstance(other, NamedResult) and self.fields == other.fields and self.of is other.of
 
 
-_identities = itertools.count(1)
+class OwnSlots(dict[Any, Any]):
+    """The slots of an object. `born`: tells what was there before something else was made."""
+
+    def __init__(self, *args: Any, **slots: Any) -> None:
+        super().__init__(*args, **slots)
+        self.born = new_identity()
 
 
-def new_identity() -> int:
-    return next(_identities)
-
-
-class StateSlots(dict[Any, Value]):
+class StateSlots(OwnSlots):
     """The state that a kind of object always has: of two states that differ in kind, nothing is known."""
 
 
@@ -172,8 +173,8 @@ class Ref:
     """An object with identity and journaled slots."""
 
     def __init__(self, **slots: Any) -> None:
-        self.identity = next(_identities)
-        self.slots: Slots = StateSlots(slots) if slots else {}
+        self.identity = new_identity()
+        self.slots: Slots = StateSlots(slots) if slots else OwnSlots()
 
 
 @dataclass(frozen=True)
@@ -314,7 +315,7 @@ class FactSlots(dict[Any, Value]):
     """Facts that were found out: where two states differ, neither is true of both."""
 
 
-class ContainerSlots(dict[Any, Any]):
+class ContainerSlots(OwnSlots):
     """The slots of a list or dict. `stands_for`: those of the containers of which this is one."""
 
     stands_for: tuple[ContainerSlots, ...] = ()
@@ -338,7 +339,7 @@ class ListValue(Ref):
         self.once: Ref | None = None
         self.made: Site | None = None
         self.reads: tuple[tuple[Slots, str, Value], ...] = ()
-        """Of a generator expression: the variables that it reads as it goes, with what they were when it was made."""
+        """Of an iterator: the slots that it reads as it goes, with what they were when it was made."""
 
     @property
     def items(self) -> tuple[Value, ...] | None:
@@ -348,7 +349,16 @@ class ListValue(Ref):
     @property
     def elements(self) -> tuple[Value, ...] | None:
         items = self.slots["items"]
-        return as_kind(items, tuple)
+        return as_kind(items, tuple) if self.is_current else self.anew()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether what it reads is what it was."""
+        return not self.reads or all(slots.get(name) is held for slots, name, held in self.reads)
+
+    def anew(self) -> tuple[Value, ...] | None:
+        """The elements, now that something has changed that it reads: they are not known."""
+        return None
 
 
 def items_of(value: Value) -> tuple[Any, ...] | None:
@@ -638,7 +648,7 @@ class ClassValue(Ref):
         return any(base.kind == "module-class" for base in of_kind(self.mro(), Native))
 
 
-class AttributeSlots(dict[Any, Any]):
+class AttributeSlots(OwnSlots):
     """The attributes of an instance. `kin`: what it shares with those that it may be mistaken for."""
 
     kin: Kin | None = None

@@ -137,6 +137,11 @@ class Heap(Joins):
                 found[place] = Change(slots, key, slots.get(key, MISSING))
         return found
 
+    def changes_before(self, mark: int, born: int) -> frozenset[Any]:
+        """The keys that were written since the mark in slots that are older than `born`; facts aside, which are found out."""
+        written = [(slots, key) for slots, key, _ in self._journal[mark:] if not isinstance(slots, FactSlots)]
+        return frozenset(key for slots, key in written if getattr(slots, "born", born) < born)
+
     def rollback(self, mark: int) -> Delta:
         """Undo everything since the mark and return it."""
         undone = self.delta(mark)

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
+from torchsleuth.values.identity import new_identity
+
 
 class Names(dict[Any, Any]):
     """`history`: each write, with its moment and what stood there before, if anything did. Moments are counted by the heap,
@@ -16,6 +18,7 @@ class Names(dict[Any, Any]):
 
     def __init__(self, *args: Any, **names: Any) -> None:
         super().__init__(*args, **names)
+        self.born = new_identity()
         self.history: list[tuple[int, Any, tuple[Any, ...]]] = []
         self._shown: tuple[int, Mapping[Any, Any]] | None = None
 

@@ -229,6 +229,9 @@ def _nothing(interp: Interpreter, call: Arguments) -> Value:
 def _partial(interp: Interpreter, call: Arguments) -> Value:
     if call.args:
         misuse.misfits_partly(interp, call.args[0], call)
+    inner = as_kind(call.first, Partial)
+    if inner is not None:
+        return Partial(inner.function, (*inner.args, *call.args[1:]), {**inner.kwargs, **call.kwargs})
     return Partial(call.args[0], call.args[1:], call.kwargs) if call.args else UNKNOWN
 
 

@@ -293,7 +293,7 @@ class Bridge:
     def settle(self) -> None:
         """Leave in the iterators what was not drawn from them."""
         for value, left in self.iterators.values():
-            self.interp.heap.set(value.slots, "items", tuple(map(self.lift, left)))
+            streams.leave(self.interp, value, tuple(map(self.lift, left)))
 
     # -- through the interpreter -------------------------------------------------------------------
 

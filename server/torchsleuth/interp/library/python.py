@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.models import of_class
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.forms import is_attribute, names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native, Parameter
@@ -58,6 +58,7 @@ from torchsleuth.values import (
     Scalar,
     Several,
     SliceValue,
+    Slots,
     Super,
     Tensor,
     Value,
@@ -166,12 +167,15 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("enumerate")
 def _enumerate(interp: Interpreter, call: Arguments) -> Value:
-    iteration = interp.iterate(call.given(0, "iterable"), call.node, call.frame)
     start = call.given(1, "start", 0)
     if not isinstance(start, int):
         start = 0
+    source = call.given(0, "iterable")
+    if isinstance(source, streams.Stream):
+        return streams.made_of(enumerate(streams.each(interp, source, call.node, call.frame), start), ())
+    iteration = interp.iterate(source, call.node, call.frame)
     if iteration.exact:
-        return ListValue(tuple((start + index, item) for index, item in enumerate(iteration.items)))
+        return _rows(interp, call, (source,), (iteration,), lambda items: tuple(enumerate(items[0], start)))
     first = (start, iteration.items[0])
     rest = (_later(interp, start), interp.any_of(iteration.items))
     last = None
@@ -181,6 +185,26 @@ def _enumerate(interp: Interpreter, call: Arguments) -> Value:
         place = start + count - 1 if count is not None and count > 1 else _later(interp, start)
         last = (place, iteration.last)
     return _stream(Iteration((first, rest), False, iteration.over_loader, last, iteration.count, iteration.loader))
+
+
+def _rows(
+    interp: Interpreter,
+    call: Arguments,
+    sources: tuple[Value, ...],
+    iterations: tuple[Iteration, ...],
+    joined: Callable[[list[tuple[Value, ...]]], tuple[Value, ...]],
+) -> ListValue:
+    """An iterator over what is `joined` of the elements of containers, which it looks into as it goes."""
+
+    def rows() -> tuple[Value, ...] | None:
+        held = [
+            one.items if isinstance(one, ListValue) and one.once is None else iteration.items
+            for one, iteration in zip(sources, iterations)
+        ]
+        known = [items for items in held if items is not None]
+        return joined(known) if len(known) == len(held) else None
+
+    return streams.Rows(rows, *(one for one in of_kind(sources, ListValue) if one.once is None))
 
 
 def _later(interp: Interpreter, start: int) -> Size:
@@ -209,7 +233,7 @@ def _zip(interp: Interpreter, call: Arguments) -> Value:
     # The shortest one ends it; where only some lengths are known, the others stand for as many as needed.
     exact = [iteration for iteration in iterations if iteration.exact]
     if len(exact) == len(iterations):
-        return ListValue(tuple(zip(*(iteration.items for iteration in iterations))))
+        return _rows(interp, call, call.args, tuple(iterations), lambda items: tuple(zip(*items)))
     last = [() if iteration.last is None else (iteration.last,) for iteration in iterations]
     rows = [(*iteration.items, *end) or (UNKNOWN,) for iteration, end in zip(iterations, last)]
     items = (tuple(row[0] for row in rows), tuple(interp.any_of(row) for row in rows))
@@ -235,8 +259,11 @@ def _reversed(interp: Interpreter, call: Arguments) -> Value:
     if isinstance(sequence, ListValue) and isinstance(sequence.elements, Several) and "iteration" not in sequence.slots:
         # They stand for elements anywhere in it.
         return ListValue(sequence.elements)
-    items = interp.sequence(sequence, call.node, call.frame)
-    return ListValue(None if items is None else tuple(reversed(items)))
+    iteration = interp.iterate(sequence, call.node, call.frame)
+    if not iteration.exact:
+        return ListValue(None)
+    count = len(iteration.items)
+    return _rows(interp, call, (sequence,), (iteration,), lambda items: tuple(reversed(items[0][:count])))
 
 
 @_model("sorted")
@@ -316,9 +343,47 @@ def _dict(interp: Interpreter, call: Arguments) -> Value:
     return dictionaries.construct(interp, call)
 
 
+def read_later(
+    parts: Iterable[ast.AST], scopes: tuple[Slots, ...], names: Slots
+) -> tuple[tuple[Slots, str, Value], ...]:
+    """The variables that code reads which is executed later, with what they are now."""
+    found = []
+    for name in names_in(*parts):
+        scope = next((one for one in (*scopes, names) if name in one), None)
+        if scope is not None and not isinstance(scope[name], Function | ClassValue | Native | Namespace):
+            found.append((scope, name, scope[name]))
+    return tuple(found)
+
+
+def _one_by_one(interp: Interpreter, call: Arguments, now: Callable[[], Value], later: Callable[..., Any]) -> Value:
+    """What ``map()`` and ``filter()`` give. `later`: makes the elements out of those of their sources."""
+    function, *sources = call.args or (UNKNOWN,)
+
+    def made_now() -> Value:
+        made = now()
+        if isinstance(made, ListValue) and isinstance(function, Function):
+            body = function.node.body if isinstance(function.node.body, list) else [function.node.body]
+            made.reads = read_later(body, function.closure, function.globals)
+            plain = [one for one in of_kind(sources, ListValue) if one.once is None]
+            made.reads += streams.reads_of(*plain)
+        return made
+
+    def made_later() -> Any:
+        return later(*(streams.each(interp, one, call.node, call.frame) for one in sources))
+
+    return streams.lazy(interp, made_now, made_later, tuple(sources))
+
+
 @_model("map")
 def _map(interp: Interpreter, call: Arguments) -> Value:
+    def later(*sources: Iterator[Value]) -> Iterator[Value]:
+        for items in zip(*sources):
+            yield interp.call(call.args[0], Arguments(items, {}, call.node, call.frame))
 
+    return _one_by_one(interp, call, lambda: _mapped(interp, call), later)
+
+
+def _mapped(interp: Interpreter, call: Arguments) -> Value:
     iterations = [interp.iterate(value, call.node, call.frame) for value in call.args[1:]]
     exact = all(iteration.exact for iteration in iterations)
     if not iterations or (not exact and (len(iterations) > 1 or UNKNOWN in iterations[0].items)):
@@ -332,7 +397,21 @@ def _map(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("filter")
 def _filter(interp: Interpreter, call: Arguments) -> Value:
+    test = call.given(0, "function")
 
+    def later(source: Iterator[Value]) -> Iterator[Value]:
+        for item in source:
+            kept = item if test is None else interp.call(test, Arguments((item,), {}, call.node, call.frame))
+            verdict = interp.truth(kept)
+            if verdict is None:
+                raise streams.Lost
+            if verdict:
+                yield item
+
+    return _one_by_one(interp, call, lambda: _filtered(interp, call), later)
+
+
+def _filtered(interp: Interpreter, call: Arguments) -> Value:
     iteration = interp.iterate(call.given(1, "iterable"), call.node, call.frame)
     test = call.given(0, "function")
     if UNKNOWN in iteration.items:
@@ -533,7 +612,10 @@ def _sum(interp: Interpreter, call: Arguments) -> Value:
 
 def _quantifier(name: str) -> Callable[[Interpreter, Arguments], Value]:
     def model(interp: Interpreter, call: Arguments) -> Value:
-        items = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
+        value = call.first
+        if streams.is_live(value) and value.once is not None:
+            return _first_decisive(interp, value, name == "any")
+        items = interp.sequence(value, call.node, call.frame) if call.args else None
         if items is None:
             return Scalar("bool")
         truths = [interp.truth(item) for item in items]
@@ -542,6 +624,23 @@ def _quantifier(name: str) -> Callable[[Interpreter, Arguments], Value]:
         return False if False in truths else Scalar("bool") if None in truths else True
 
     return model
+
+
+def _first_decisive(interp: Interpreter, value: ListValue, wanted: bool) -> Value:
+    """``any(iterator)`` or ``all(iterator)``, which go as far as to the first element that decides, and leave the rest."""
+    open_before = False
+    try:
+        for item in streams.live(interp, value):
+            verdict = interp.truth(item)
+            open_before = open_before or verdict is None
+            if verdict is wanted:
+                if open_before and value.items is not None:
+                    # How far it goes is not known.
+                    interp.heap.set(value.slots, "items", interp.heap.several(value.items) if value.items else None)
+                return wanted
+    except streams.Lost:
+        return Scalar("bool")
+    return Scalar("bool") if open_before else not wanted
 
 
 _BUILTINS["any"] = _quantifier("any")
@@ -607,7 +706,7 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
     if name == "object":
         return True
     if value is None or isinstance(value, _PLAIN):
-        return False
+        return name == "NoneType" and value is None
     return None
 
 
@@ -771,8 +870,8 @@ def _iter(interp: Interpreter, call: Arguments) -> Value:
         made = ListValue(iteration.items if iteration.exact else Several(iteration.items), "iterator")
         return misuse.iterator(interp, made, call.node, call.frame)
     if isinstance(value, tuple) or (isinstance(value, ListValue) and value.once is None and value.items is not None):
-        items = value if isinstance(value, tuple) else value.items
-        return misuse.iterator(interp, ListValue(items, "iterator"), call.node, call.frame)
+        made = _rows(interp, call, (value,), (interp.iterate(value, call.node, call.frame),), lambda items: items[0])
+        return misuse.iterator(interp, made, call.node, call.frame)
     return value.iterator() if is_object(value, LOADER) else value
 
 
@@ -801,6 +900,8 @@ def use_up(interp: Interpreter, value: ListValue) -> None:
     """Something has gone through all of an iterator."""
     if value.once is not None and value.items:
         interp.heap.set(value.slots, "items", ())
+        if isinstance(value, streams.Rows):
+            interp.heap.set(value.slots, "ended", True)
 
 
 @_model("next")
@@ -820,7 +921,7 @@ def _next(interp: Interpreter, call: Arguments) -> Value:
             if value.items is None:
                 return interp.any_of(value.elements)
             first, *rest = value.items
-            interp.heap.set(value.slots, "items", tuple(rest))
+            streams.leave(interp, value, tuple(rest))
             return first
         case ListValue() if value.once is not None and value.items == ():
             if call.args[1:]:
