@@ -27,7 +27,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.sifting import all_are, as_kind, of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     by_position,
     is_attribute,
@@ -390,10 +390,13 @@ class Calls(Choices):
             return value if function.name.startswith("__a") else launchers.coroutine(value)
         remembered = _key_of(function, args, kwargs)
         if remembered is not None and function.memo is not None:
-            if remembered not in function.memo:
-                value = self._called(function, args, kwargs, node, caller, body)
-                self.heap.set(function.memo, remembered, value)
-            return function.memo[remembered]
+            memo = function.memo
+            value = memo[remembered] if remembered in memo else self._called(function, args, kwargs, node, caller, body)
+            self.heap.set(memo, remembered, MISSING)
+            self.heap.set(memo, remembered, value)
+            if function.most is not None and len(memo) > function.most:
+                self.heap.set(memo, next(iter(memo)), MISSING)  # the one that was asked for least recently
+            return value
         return self._called(function, args, kwargs, node, caller, body)
 
     def _called(
@@ -810,6 +813,8 @@ class Calls(Choices):
         for value in values:
             self.trace.escaped.update(hierarchy.objects_in(value))
             self.may_thaw(value)
+            if isinstance(value, Bound) and isinstance(value.receiver, ListValue | DictValue):
+                self.heap.set(value.receiver.slots, "items", None)  # `log.append`, which may be called at any time
             called = [value, *(hooks.functions(value) if self.hooked else ())]
             for function in (function for part in called for function in python.functions_in(part)):
                 self.forget_captured(function)
@@ -848,11 +853,27 @@ class Calls(Choices):
 
 def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     """The key by which a function under ``lru_cache`` finds its result, None where it does not keep it."""
-    plain = (str, int, float, bool, type(None))
-    if function.memo is None or function.kind == "property" or not all_are(kwargs.values(), *plain):
+    if function.memo is None or function.kind == "property":
         return None
-    known = all(isinstance(one, plain) or (place == 0 and isinstance(one, Instance)) for place, one in enumerate(args))
-    return (tuple((type(one), one) for one in args), tuple(sorted(kwargs))) if known and not kwargs else None
+    if not all(map(_is_told_apart, (*args, *kwargs.values()))):
+        return None
+    if len(args) == 1 and not kwargs and type(args[0]) in (int, str):
+        return (type(args[0]), args[0])
+    return (args, tuple(kwargs.items()))
+
+
+def _is_told_apart(value: Value) -> bool:
+    """Whether a value is known, so that it equals another one only if they are the same."""
+    if isinstance(value, tuple):
+        return all(map(_is_told_apart, value))
+    same = (
+        isinstance(value, Instance)
+        and not value.may_be
+        and "__eq__" not in {name for base in of_kind(value.cls.mro(), ClassValue) for name in base.slots}
+        and not value.cls.is_dataclass
+        and not value.cls.opaque
+    )
+    return same or isinstance(value, str | int | float | Function | ClassValue | type(None))
 
 
 def _bound_to(instance: Instance, method: Function) -> tuple[Value, ...]:

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from torchsleuth.interp import demands, kinds, limits, misuse, operations, reasons, special, streams, unset
+from torchsleuth.interp import demands, kinds, limits, misuse, operations, private, reasons, special, streams, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.arithmetic import (
     MAX_SEQUENCE,
@@ -186,10 +186,17 @@ class Expressions(Calls):
         return node.value
 
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
-        value = self.lookup(node.id, frame)
+        value = self.lookup(self._private(node, frame) if private.is_private(node.id) else node.id, frame)
         if is_unknown(value) and isinstance(frame.receiver, Instance):
             unset.name(self, node, frame)
         return value
+
+    @staticmethod
+    def _private(node: ast.Name, frame: Frame) -> str:
+        """A private name as it is bound: a parameter of one keeps it as it is written."""
+        found = private.named(node.id, node, frame)
+        bound = any(found in names for names in (frame.names, *frame.closure, frame.globals))
+        return found if bound else node.id
 
     def lookup(self, name: str, frame: Frame) -> Value:
         scopes = (frame.globals,) if name in frame.global_names else (frame.names, *frame.closure, frame.globals)
@@ -785,9 +792,10 @@ class Expressions(Calls):
 
     def on_Attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = self.eval(node.value, frame)
-        value = self.attribute(owner, node.attr, node, frame)
+        name = private.named(node.attr, node, frame)
+        value = self.attribute(owner, name, node, frame)
         nameless = isinstance(value, Unknown) and not value.is_one_value
-        return owner.attribute(node.attr, node, frame) if nameless and isinstance(owner, Unknown) else value
+        return owner.attribute(name, node, frame) if nameless and isinstance(owner, Unknown) else value
 
     def attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> Value:
         """``owner.name``; unknown where it is not modelled."""

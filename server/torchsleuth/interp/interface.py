@@ -627,7 +627,7 @@ class Interpreter(ABC):
         """``owner.name = value``"""
 
     @abstractmethod
-    def delete_attribute(self, owner: Value, name: str) -> None:
+    def delete_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
         """``del owner.name``"""
 
     # -- objects of the user's ---------------------------------------------------------------------

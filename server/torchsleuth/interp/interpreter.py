@@ -17,6 +17,7 @@ from torchsleuth.interp import (
     kinds,
     misuse,
     patterns,
+    private,
     reasons,
     special,
     streams,
@@ -45,6 +46,7 @@ from torchsleuth.interp.library import (
     parameters,
     pure,
     python,
+    records,
 )
 from torchsleuth.interp.numbers import Numbers
 from torchsleuth.interp.observed import Observations
@@ -319,7 +321,8 @@ class Execution(Importing):
                 case ast.Subscript():
                     self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
                 case ast.Attribute():
-                    self.delete_attribute(self.eval(target.value, frame), target.attr)
+                    owner = self.eval(target.value, frame)
+                    self.delete_attribute(owner, private.named(target.attr, target, frame), target, frame)
 
     def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
         if isinstance(container, Instance):
@@ -974,7 +977,8 @@ class Execution(Importing):
         decorators = self.decorators(node, frame)
         function = self.make_function(node, node.name, frame)
         self.functions.append(function)
-        self.assign_name(node.name, self.decorate(function, decorators, frame), frame)
+        name = private.named(node.name, node, frame)
+        self.assign_name(name, self.decorate(function, decorators, frame), frame)
 
     do_AsyncFunctionDef = do_FunctionDef
 
@@ -1033,17 +1037,17 @@ class Execution(Importing):
         self.block(node.body, body)
         for name, value in list(cls.slots.items()):
             for function in python.functions_in(value):
-                if function.owner is None and function.name == name:
+                if function.owner is None and name in (function.name, private.mangled(function.name, cls.name)):
                     function.owner = cls
         for function in self.functions[before:]:
             if function.owner is None and function.node in node.body:
                 function.owner = cls  # also when a decorator has put another function in its place
         for statement in of_kind(node.body, ast.AnnAssign):
             if isinstance(statement.target, ast.Name):
-                cls.annotations.append((statement.target.id, statement.annotation))
+                cls.annotations.append((private.mangled(statement.target.id, cls.name), statement.annotation))
         self.classes.append(cls)
         made = classes.completed(self, cls, keywords, frame)
-        self.assign_name(node.name, self.decorate(made, decorators, frame), frame)
+        self.assign_name(private.named(node.name, node, frame), self.decorate(made, decorators, frame), frame)
 
     # -- assignment --------------------------------------------------------------------------------
 
@@ -1065,7 +1069,7 @@ class Execution(Importing):
             value = self.observed.instead(value, target, frame, self.fresh_size)
         match target:
             case ast.Name():
-                self.assign_name(target.id, value, frame)
+                self.assign_name(private.named(target.id, target, frame), value, frame)
                 self.record_fact(target, value, frame, target.id)
             case ast.Tuple() | ast.List():
                 self._unpack(target, value, frame)
@@ -1074,7 +1078,7 @@ class Execution(Importing):
             case ast.Attribute():
                 owner = self.eval(target.value, frame)
                 self._note_subset(target, owner, value, frame)
-                self.set_attribute(owner, target.attr, value, target, frame)
+                self.set_attribute(owner, private.named(target.attr, target, frame), value, target, frame)
                 self.record_fact(target, value, frame, ast.unparse(target))
             case ast.Subscript() if (owner := self.owner_of_attributes(target.value, frame)) is not None:
                 # `config.__dict__[name] = value`
@@ -1205,6 +1209,8 @@ class Execution(Importing):
                 if isinstance(owner, Instance):
                     if classes.set_through_class(self, owner, name, value, frame):
                         return
+                    if not owner.is_module and not owner.cls.opaque and records.refuses(owner.cls, name):
+                        exceptions.throw(self, exceptions.made("builtins.AttributeError", (name,)))
                     if isinstance(value, LibraryModule | Instance) and value.name is None:
                         value.name = name
                     if owner.is_module:
@@ -1243,7 +1249,10 @@ class Execution(Importing):
                 self.cleared(part for module in owner.modules for part in hierarchy.parts_of(module))
                 self.passes += value is not None
 
-    def delete_attribute(self, owner: Value, name: str) -> None:
+    def delete_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
+        owner = unwrapped(owner)
+        if isinstance(owner, Instance) and classes.deleted_through_class(self, owner, name, frame):
+            return
         if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:
             self.heap.set(owner.slots, name, MISSING)
         native = as_kind(owner.native if isinstance(owner, Instance) else owner, LibraryModule)

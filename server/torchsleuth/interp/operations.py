@@ -627,7 +627,16 @@ class _Function(_Object):
         return Native("types.FunctionType", "class")
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        memo: dict[Any, Any] | None = self.value.memo
+        if memo is not None and name == "cache_clear":
+            return Builtin(name, lambda call: self._clear(memo))
+        if memo is not None and name == "__wrapped__":
+            return replace(self.value, memo=None)
         return classes.function_attribute(self.value, name)
+
+    def _clear(self, memo: dict[Any, Any]) -> None:
+        for key in [*memo]:
+            self.interp.heap.set(memo, key, MISSING)
 
 
 @_of_kind(Native)
@@ -710,6 +719,10 @@ class _Class(_Object):
             return functions.attribute(interp, owner, name)
         if found is MISSING and (given := classes.of_class(interp, owner, name)) is not special.ABSENT:
             return given
+        if found is MISSING and owner.metaclass is not None:
+            given = classes.of_metaclass(interp, owner, owner.metaclass, name, frame)
+            if given is not special.ABSENT:
+                return given
         if isinstance(found, Instance) and not records.is_enum(owner):
             given = special.call(interp, found, "__get__", (None, owner), frame)
             return found if given is special.ABSENT else given
@@ -807,6 +820,9 @@ class _Instance(Operations):
             case Builtin():
                 return fallback.call(Arguments((owner, name), {}, node, frame))
         unset.attribute(interp, owner, name, node, frame)
+        if classes.lacks(interp, owner, name) and not classes.is_plain_attribute(name):
+            text = f"{owner.cls.name!r} object has no attribute {name!r}"
+            throw(interp, raised("builtins.AttributeError", (text,)))
         return UNKNOWN
 
     def method(self, name: str, call: Arguments) -> Value:

@@ -14,6 +14,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
+from torchsleuth.interp.private import mangled
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     is_attribute,
@@ -94,13 +95,13 @@ def _written(text: str) -> _Written:
                 if loads(node):
                     read.add(node.attr)
                 elif is_name(node.value, "self") and (cls := _class_around(found, node)):
-                    own.add((cls, node.attr))
+                    own.update(((cls, node.attr), (cls, mangled(node.attr, cls))))
                 else:
                     stored.add(node.attr)
                     assigned.add(node.attr)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 if cls := _class_around(found, node):
-                    own.add((cls, node.name))
+                    own.update(((cls, node.name), (cls, mangled(node.name, cls))))
             case ast.keyword() if node.arg is not None:
                 stored.add(node.arg)
                 keywords.add(node.arg)
@@ -160,7 +161,7 @@ def _bound(text: str) -> frozenset[str] | None:
 
 def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> None:
     """``self.name`` of an object that has no such attribute, and that nothing gives one."""
-    if not isinstance(node, ast.Attribute) or name.startswith("__") or not _is_closed(interp, owner):
+    if not isinstance(node, ast.Attribute) or node.attr.startswith("__") or not _is_closed(interp, owner):
         return
     if interp.is_inferring() or not is_certain(interp, frame) or owner.state.get("wrapped"):
         return

@@ -468,8 +468,7 @@ class AttributesView(DictValue):
         # What is written to it is not followed.
         unchanged = self.slots["items"] is self._first
         names = {name: value for name, value in self.owner.slots.items() if isinstance(name, str)}
-        private = any(name.startswith("__") and not name.endswith("__") for name in names)
-        return names if unchanged and not private else None
+        return names if unchanged else None
 
 
 class ModulesView(AttributesView):
@@ -503,6 +502,8 @@ class Function:
     """Of a property: what sets it."""
     memo: Slots | None = None
     """The results that it has given for arguments that are known, where it keeps that: under ``lru_cache``, or as a cached property."""
+    most: int | None = None
+    """How many results it keeps at most."""
     attributes: Slots = field(default_factory=dict)
     """Attributes that were set on it."""
 

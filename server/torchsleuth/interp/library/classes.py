@@ -232,6 +232,36 @@ def set_by_descriptor(interp: Interpreter, owner: Instance, name: str, value: Va
     return False
 
 
+def deleted_through_class(interp: Interpreter, owner: Instance, name: str, frame: Frame) -> bool:
+    """Whether the class of an object decides what happens when an attribute is deleted: ``__delattr__``, a property, a
+    descriptor; or there is none to delete."""
+    own = as_kind(interp.class_attribute(owner.cls, "__delattr__"), Function)
+    if own is not None and not owner.is_module:
+        interp.call_function(own, (owner, name), {}, None, frame)
+        return True
+    found = interp.class_attribute(owner.cls, name)
+    if isinstance(found, Function) and found.kind == "property" and found.memo is None:
+        interp.forget_attributes(owner)  # What deletes it is not followed.
+        return True
+    if isinstance(special.method(interp, found, "__delete__"), Function):
+        special.call(interp, found, "__delete__", (owner,), frame)
+        return True
+    if lacks(interp, owner, name):
+        exceptions.throw(interp, exceptions.made("builtins.AttributeError", (name,)))
+        return True
+    return False
+
+
+def object_delattr(interp: Interpreter, call: Arguments) -> Value:
+    """``object.__delattr__(self, name)``, ``super().__delattr__(name)``"""
+    owner, name = call.args[-2:] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
+    if isinstance(owner, Instance) and isinstance(name, str) and name in owner.slots:
+        interp.heap.set(owner.slots, name, MISSING)
+    elif isinstance(owner, Instance):
+        interp.heap.set(owner.state, "open", True)
+    return None
+
+
 def object_setattr(interp: Interpreter, call: Arguments) -> Value:
     """``object.__setattr__(self, name, value)``, ``super().__setattr__(name, value)``"""
     owner, name, value = call.args[-3:] if len(call.args) >= 3 else (UNKNOWN, UNKNOWN, UNKNOWN)
@@ -265,8 +295,41 @@ def function_attribute(owner: Function, name: str) -> Value:
 def lacks(interp: Interpreter, owner: Instance, name: str) -> bool:
     """Whether an object is known not to have an attribute."""
     plain = owner.native is None and not owner.is_module and not owner.cls.opaque and not owner.state.get("open")
+    plain = plain and owner.identity not in interp.trace.escaped
     known = plain and owner.cls.has_known_bases() and special.contents(owner) is None
     return known and name not in owner.slots and interp.class_attribute(owner.cls, "__getattr__") is MISSING
+
+
+def asked_for(interp: Interpreter, owner: Instance, name: str, call: Arguments) -> Value:
+    """An attribute of an object, ABSENT where asking for it raises AttributeError."""
+    interp.catching.levels.append(interp.uncertain)
+    interp.guarded += 1
+    try:
+        return interp.attribute(owner, name, call.node, call.frame)
+    except exceptions.Thrown as thrown:
+        found = exceptions.class_of(thrown.value)
+        if found is None or not issubclass(found, AttributeError):
+            raise
+        return special.ABSENT
+    finally:
+        interp.guarded -= 1
+        interp.catching.levels.pop()
+
+
+def answers(interp: Interpreter, owner: Instance, name: str) -> bool:
+    """Whether code of the class's own says what an attribute is, and whether there is one: a property, ``__getattr__``."""
+    if owner.is_module or owner.cls.opaque:
+        return False
+    found = interp.class_attribute(owner.cls, name)
+    if isinstance(found, Function) and found.kind == "property":
+        return True
+    missing = found is MISSING and name not in owner.slots and not is_plain_attribute(name)
+    return missing and isinstance(interp.class_attribute(owner.cls, "__getattr__"), Function)
+
+
+def is_plain_attribute(name: str) -> bool:
+    """Whether every object has an attribute of this name."""
+    return hasattr(object, name) or name == "__dict__"
 
 
 def iterates(interp: Interpreter, owner: Instance) -> bool:
@@ -302,10 +365,40 @@ def by_numbers(interp: Interpreter, owner: Instance, frame: Frame) -> tuple[Valu
     return None
 
 
-def is_subclass(cls: Value, kind: Value) -> bool | None:
+REGISTERED = ("registered",)
+"""The slot of an abstract class: the classes that were registered as derived from it."""
+
+
+def registers(interp: Interpreter, cls: ClassValue) -> Value:
+    """``cls.register`` of an abstract class."""
+
+    def register(call: Arguments) -> Value:
+        interp.heap.set(cls.slots, REGISTERED, (*cls.slots.get(REGISTERED, ()), call.first))
+        return call.first
+
+    return Builtin("register", register)
+
+
+def is_virtual(interp: Interpreter, cls: Value, kind: ClassValue, frame: Frame) -> bool | None:
+    """Whether a class is derived from an abstract one by being registered with it, or as its ``__subclasshook__`` says."""
+    hooked = special.of_class(interp, kind, "__subclasshook__", (cls,), frame)
+    if hooked is not special.ABSENT:
+        declines = isinstance(hooked, Native) and hooked.name == "NotImplemented"
+        if not declines:
+            return interp.truth(hooked)
+    registered = kind.slots.get(REGISTERED, ())
+    if any(one is cls or (isinstance(cls, ClassValue) and one in cls.mro()) for one in registered):
+        return True
+    return None if any(map(is_unknown, registered)) else False
+
+
+def is_subclass(interp: Interpreter, cls: Value, kind: Value, frame: Frame) -> bool | None:
     """``issubclass(cls, kind)``"""
     if isinstance(cls, ClassValue) and isinstance(kind, ClassValue):
-        return kind in cls.mro() or (None if cls.opaque else False)
+        if kind in cls.mro():
+            return True
+        virtual = is_virtual(interp, cls, kind, frame)
+        return None if cls.opaque and not virtual else virtual
     one, other = exceptions.class_of(cls), exceptions.class_of(kind)
     if one is not None and other is not None and not isinstance(kind, ClassValue):
         return issubclass(one, other)
@@ -359,6 +452,18 @@ def of_class(interp: Interpreter, cls: ClassValue, name: str) -> Value:
     return special.ABSENT if found is None else found(interp, cls)
 
 
+def of_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, name: str, frame: Frame) -> Value:
+    """An attribute that a class has from its metaclass, as an object has it from its class; ABSENT for others."""
+    found = interp.class_attribute(metaclass, name)
+    if found is MISSING:
+        return special.ABSENT
+    if not isinstance(found, Function) or found.kind == "staticmethod":
+        return found
+    if found.kind == "property":
+        return interp.call_function(found, (cls,), {}, None, frame)
+    return Bound(metaclass if found.kind == "classmethod" else cls, found)
+
+
 def _subclasses(interp: Interpreter, cls: ClassValue) -> Value:
     found = tuple(one for one in interp.classes if cls in one.bases)
     return Builtin("__subclasses__", lambda call: ListValue(found))
@@ -372,6 +477,7 @@ _OF_CLASS: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
     "__doc__": lambda interp, cls: ast.get_docstring(cls.node, clean=False) if cls.node.body else None,
     "__members__": lambda interp, cls: DictValue(dict(records.members(cls))),
     "__subclasses__": _subclasses,
+    "register": lambda interp, cls: registers(interp, cls) if cls.derives_from("abc.ABC") else special.ABSENT,
 }
 
 
@@ -399,8 +505,10 @@ def _setattr(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
     return Builtin("__setattr__", lambda call: object_setattr(interp, _with(call, receiver)))
 
 
-def _unfollowed(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
-    return UNKNOWN if isinstance(receiver, Instance) else special.ABSENT
+def _delattr(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
+    if not isinstance(receiver, Instance) or receiver.is_module:
+        return special.ABSENT
+    return Builtin("__delattr__", lambda call: object_delattr(interp, _with(call, receiver)))
 
 
 def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
@@ -424,7 +532,7 @@ _OF_OBJECT: dict[str, Callable[[Interpreter, Value, ClassValue], Value]] = {
     "__init_subclass__": _init_subclass,
     "__setattr__": _setattr,
     "__getattribute__": _getattribute,
-    "__delattr__": _unfollowed,
+    "__delattr__": _delattr,
     "__new__": _new,
 }
 

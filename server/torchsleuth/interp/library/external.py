@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import misuse, streams
+from torchsleuth.interp import misuse, special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -41,6 +41,7 @@ from torchsleuth.values import (
     Builtin,
     DictValue,
     Function,
+    Instance,
     LibraryObject,
     ListValue,
     Partial,
@@ -143,6 +144,25 @@ def _numpy(interp: Interpreter, call: Arguments) -> Value:
     return arrays.of_operands(made, *call.args)
 
 
+def _copied_by_itself(interp: Interpreter, call: Arguments) -> Value:
+    """The copy that ``__copy__`` or ``__deepcopy__`` makes; ABSENT where the class of the object, or of one in it, has none."""
+    value = call.first
+    if call.name == "copy":
+        return special.call(interp, value, "__copy__", (), call.frame)
+    own = special.method(interp, value, "__deepcopy__")
+    if isinstance(own, Function):
+        return special.call(interp, value, "__deepcopy__", (call.given(1, "memo", DictValue({})),), call.frame)
+    held = value.items if isinstance(value, ListValue) else as_kind(value, tuple)
+    if held and any(isinstance(special.method(interp, one, "__deepcopy__"), Function) for one in held):
+        memo = dict[int, Value]()
+        for one in of_kind(held, Instance):
+            if one.identity not in memo:
+                made = _copied_by_itself(interp, replace(call, args=(one, *call.args[1:])))
+                memo[one.identity] = copies.deep(one, memo) if made is special.ABSENT else made
+        return copies.deep(value, memo)
+    return special.ABSENT
+
+
 @models("copy.copy", "copy.deepcopy")
 def _copied(interp: Interpreter, call: Arguments) -> Value:
     if not call.args:
@@ -150,6 +170,9 @@ def _copied(interp: Interpreter, call: Arguments) -> Value:
     misuse.needs_result(interp, call.args[0], call.node, call.frame)
     if isinstance(call.args[0], Bound):
         return UNKNOWN
+    own = _copied_by_itself(interp, call)
+    if own is not special.ABSENT:
+        return own
     if call.name == "copy":
         return copies.shallow(call.args[0])
     refused = copies.refused(call.args[0])
@@ -253,13 +276,19 @@ def _wraps(interp: Interpreter, call: Arguments) -> Value:
 
 @models("functools.lru_cache")
 def _remembering(interp: Interpreter, call: Arguments) -> Value:
+    most = call.given(0, "maxsize", KEPT_RESULTS)
+
     def remember(inner: Arguments) -> Value:
         value = inner.first
         if isinstance(value, Function):
-            value.memo = {}
+            value.memo, value.most = {}, as_kind(most, int)
         return value
 
-    return Builtin(call.path, remember)
+    return remember(call) if isinstance(most, Function) else Builtin(call.path, remember)
+
+
+KEPT_RESULTS = 128
+"""Results that ``lru_cache`` keeps where it is not told how many."""
 
 
 @models(*_SHARDED)
@@ -396,8 +425,10 @@ def _shuffle(interp: Interpreter, value: Value) -> None:
     """Any element may be anywhere now."""
     if isinstance(value, ListValue) and value.items:
         kinds = interp.heap.several(value.items)
-        if len(kinds) > 1:
-            interp.heap.set(value.slots, "items", (interp.any_of(kinds),) * len(value.items))
+        numbers = all_are(value.items, int, float, str) and len(set(value.items)) > 1
+        if len(kinds) > 1 or numbers:
+            one = interp.any_of(value.items)
+            interp.heap.set(value.slots, "items", tuple(interp.renewed(one) for _ in value.items))
 
 
 @models("collections.OrderedDict", "collections.defaultdict", "collections.Counter")

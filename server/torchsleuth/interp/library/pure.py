@@ -332,8 +332,12 @@ def method_of_type(interp: Interpreter, owner: Native, name: str) -> Value:
     path = f"{owner.path}.{name}"
     if path in FUNCTIONS:
         return Native(path, "builtin")
-    if path == "builtins.object.__setattr__":
-        return Builtin(path, lambda call: classes.object_setattr(interp, call))
+    of_object = {
+        "builtins.object.__setattr__": classes.object_setattr,
+        "builtins.object.__delattr__": classes.object_delattr,
+    }
+    if path in of_object:
+        return Builtin(path, lambda call: of_object[path](interp, call))
     kind = _TYPES.get(owner.path)
     if kind is None or name.startswith("__") or not callable(getattr(kind, name, None)):
         return UNKNOWN

@@ -546,7 +546,7 @@ def _pow(interp: Interpreter, call: Arguments) -> Value:
 @_model("issubclass")
 def _issubclass(interp: Interpreter, call: Arguments) -> Value:
     cls, kinds_ = call.args if len(call.args) == 2 else (UNKNOWN, UNKNOWN)
-    verdicts = [classes.is_subclass(cls, kind) for kind in tuple_of(kinds_)]
+    verdicts = [classes.is_subclass(interp, cls, kind, call.frame) for kind in tuple_of(kinds_)]
     return True if True in verdicts else Scalar("bool") if None in verdicts else False
 
 
@@ -721,10 +721,13 @@ def _is_of_class(interp: Interpreter, value: Instance, kind: Value) -> bool | No
         return exceptions.catches(kind, value)
     if is_native(kind, "builtins.object"):
         return True
-    return any(
+    derived = any(
         base is kind or (isinstance(base, Native) and is_native(kind, *interp.oracle.mro(base.path)))
         for base in value.cls.mro()
     )
+    if not derived and isinstance(kind, ClassValue):
+        return classes.is_virtual(interp, value.cls, kind, interp.running)
+    return derived
 
 
 _OWN_TYPES: dict[type, str] = {Dim: "int", SliceValue: "slice"}
@@ -794,6 +797,9 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     if not is_unknown(example) and isinstance(name, str) and name != "numel":
         return hasattr(example, name)
     if isinstance(owner, Instance) and isinstance(name, str) and not owner.cls.opaque:
+        if classes.answers(interp, owner, name):
+            value = classes.asked_for(interp, owner, name, call)
+            return False if value is special.ABSENT else Scalar("bool") if is_unknown(value) else True
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
             return True
         if classes.lacks(interp, owner, name) or unset.lacks(interp, owner, name):
@@ -815,6 +821,9 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     owner, name = call.args[0], call.args[1]
     if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
         return call.args[2]
+    if len(call.args) > 2 and isinstance(owner, Instance) and classes.answers(interp, owner, name):
+        value = classes.asked_for(interp, owner, name, call)
+        return call.args[2] if value is special.ABSENT else value
     interp.guarded += len(call.args) > 2
     value = interp.attribute(owner, name, call.node, call.frame)
     interp.guarded -= len(call.args) > 2
@@ -848,7 +857,7 @@ def _setattr(interp: Interpreter, call: Arguments) -> Value:
 @_model("delattr")
 def _delattr(interp: Interpreter, call: Arguments) -> Value:
     if len(call.args) == 2 and isinstance(call.args[1], str):
-        interp.delete_attribute(call.args[0], call.args[1])
+        interp.delete_attribute(call.args[0], call.args[1], call.node, call.frame)
     elif call.args and isinstance(call.args[0], Instance):
         interp.heap.set(call.args[0].state, "open", True)
     return None

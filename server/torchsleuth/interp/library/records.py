@@ -43,13 +43,38 @@ def is_named_tuple(cls: ClassValue) -> bool:
 
 
 def fields(cls: ClassValue) -> dict[str, ClassValue]:
-    """Names of the fields of a dataclass or a named tuple, in order of definition over the bases, and who has them."""
+    """Names of the fields of a dataclass or a named tuple, in order of definition over the bases, and who has them; those that
+    are only arguments of its constructor are among them."""
     found: dict[str, ClassValue] = {}
     for base in of_kind(reversed(cls.mro()), ClassValue):
         for name, annotation in base.annotations:
-            if not ast.unparse(annotation).startswith("ClassVar"):
+            written = ast.unparse(annotation).rpartition(".")[2] if annotation else ""
+            if not ast.unparse(annotation).startswith(("ClassVar", "typing.ClassVar")) and written != _KEYWORDS_ONLY:
                 found[name] = base
     return found
+
+
+def kept_fields(cls: ClassValue) -> list[str]:
+    """The fields that the objects of a dataclass have."""
+    return [name for name in fields(cls) if not _is_passed_on(cls, name)]
+
+
+_KEYWORDS_ONLY = "KW_ONLY"
+
+
+def _behind_keywords_only(cls: ClassValue) -> set[str]:
+    """The fields in the body of a class that stand behind ``_: KW_ONLY``."""
+    written = [ast.unparse(annotation).rpartition(".")[2] for _, annotation in cls.annotations]
+    if _KEYWORDS_ONLY not in written:
+        return set()
+    return {name for name, _ in cls.annotations[written.index(_KEYWORDS_ONLY) + 1 :]}
+
+
+def _option(cls: ClassValue, name: str, option: str) -> Value:
+    """What ``field(…)`` says of a field; None where it says nothing."""
+    owner = fields(cls).get(name)
+    written = owner.slots.get(name) if owner is not None else None
+    return written.kwargs.get(option) if is_object(written, _FIELD) else None
 
 
 def fill(
@@ -96,6 +121,8 @@ def _placed(cls: ClassValue) -> list[str]:
         given = default.kwargs if is_object(default, _FIELD) else {}
         if owner.options.get("kw_only") is True and given.get("kw_only") is not False:
             continue
+        if name in _behind_keywords_only(owner) and given.get("kw_only") is not False:
+            continue
         if given.get("init") is not False and given.get("kw_only") is not True:
             placed.append(name)
     return placed
@@ -139,11 +166,29 @@ def attributes(owner: Value) -> Value:
     return AttributesView(owner) if isinstance(owner, Ref) and (plain or known) else UNKNOWN
 
 
+def refuses(cls: ClassValue, name: str) -> bool:
+    """Whether the objects of a class have no place for an attribute: its ``__slots__`` and those of its bases do not name it."""
+    places: set[Value] = set()
+    for base in cls.mro():
+        if not isinstance(base, ClassValue):
+            if base.path not in ("builtins.object", "abc.ABC", "typing.Generic"):
+                return False
+            continue
+        written = base.slots.get("__slots__", MISSING)
+        if written is MISSING and base.is_dataclass and base.options.get("slots") is True:
+            written = tuple(one for one, _ in base.annotations)
+        names = written.items if isinstance(written, ListValue) else (written,) if isinstance(written, str) else written
+        if not isinstance(names, tuple) or not all_are(names, str):
+            return False
+        places.update(names)
+    return not places & {name, "__dict__"}
+
+
 def as_dict(record: Value) -> Value:
     """``dataclasses.asdict(record)``: the fields, with those of records among them."""
     if not isinstance(record, Instance) or not record.cls.is_dataclass or record.state.get("open"):
         return UNKNOWN
-    return DictValue({name: _copied(record.slots.get(name, UNKNOWN)) for name in fields(record.cls)})
+    return DictValue({name: _copied(record.slots.get(name, UNKNOWN)) for name in kept_fields(record.cls)})
 
 
 def as_tuple(record: Value) -> Value:
@@ -157,7 +202,8 @@ def replaced(interp: Interpreter, call: Arguments) -> Value:
     record = as_kind(call.first, Instance)
     if record is None or not record.cls.is_dataclass or record.state.get("open") or not call.exact:
         return UNKNOWN
-    held = {name: record.slots.get(name, UNKNOWN) for name in fields(record.cls)}
+    taken = [name for name in kept_fields(record.cls) if _option(record.cls, name, "init") is not False]
+    held = {name: record.slots.get(name, UNKNOWN) for name in taken}
     return interp.instantiate(record.cls, (), {**held, **call.kwargs}, None, call.frame)
 
 
@@ -167,7 +213,8 @@ def described_fields(cls: Value) -> Value:
     if not isinstance(cls, ClassValue) or not cls.is_dataclass:
         return UNKNOWN
     made = []
-    for name, owner in fields(cls).items():
+    for name in kept_fields(cls):
+        owner = fields(cls)[name]
         field = LibraryObject("dataclasses.Field", (), {}, None)
         field.slots["name"] = name
         default = owner.slots.get(name, UNKNOWN)
@@ -187,7 +234,8 @@ def compared(interp: Interpreter, name: str, left: Value, right: Value, node: as
         return special.ABSENT
     if left is right and name in ("eq", "ne"):
         return name == "eq"
-    one, two = (tuple(side.slots.get(field, UNKNOWN) for field in fields(side.cls)) for side in (left, right))
+    counted = [field for field in kept_fields(left.cls) if _option(left.cls, field, "compare") is not False]
+    one, two = (tuple(side.slots.get(field, UNKNOWN) for field in counted) for side in (left, right))
     if UNKNOWN in one or UNKNOWN in two:
         return UNKNOWN
     return interp.compare(_COMPARISONS[name](), one, two, node, frame)
@@ -205,7 +253,9 @@ def shown(interp: Interpreter, record: Instance, frame: Frame) -> Value:
     if not record.cls.is_dataclass or record.state.get("open") or record.cls.options.get("repr") is False:
         return special.ABSENT
     parts = []
-    for name in fields(record.cls):
+    for name in kept_fields(record.cls):
+        if _option(record.cls, name, "repr") is False:
+            continue
         text = as_kind(interp.shown(record.slots.get(name, UNKNOWN), "__repr__", frame), str)
         if text is None:
             return UNKNOWN
