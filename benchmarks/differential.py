@@ -307,12 +307,15 @@ def _of_dicts(known: DictValue, actual: Any) -> str:
 
 
 def _key(key: Any) -> Any:
+    """A key, of a member of an enum its name."""
+    if isinstance(key, enum.Enum | Instance):
+        return key.name
     return key if isinstance(key, _PLAIN) else str(key)
 
 
 def _constant_key(key: Any) -> Any:
     """A key that can be compared: that of a member or an object by its kind alone."""
-    return key if isinstance(key, (*_PLAIN, tuple)) else None
+    return key if isinstance(key, (*_PLAIN, tuple)) and not isinstance(key, enum.Enum) else None
 
 
 # -- report ------------------------------------------------------------------------------------------

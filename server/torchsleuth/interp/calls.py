@@ -218,7 +218,7 @@ class Calls(Choices):
                 conditions.tell(value, same)
         return value
 
-    def _fill_attributes(self, owner: Instance, node: ast.Call, frame: Frame) -> None:
+    def _fill_attributes(self, owner: Instance | LibraryObject, node: ast.Call, frame: Frame) -> None:
         """``owner.__dict__.update(…)`` and its like."""
         values = [self.eval(argument, frame) for argument in node.args]
         given = {keyword.arg: self.eval(keyword.value, frame) for keyword in node.keywords}

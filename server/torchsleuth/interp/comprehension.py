@@ -51,6 +51,13 @@ class Comprehension:
     def elements(self) -> tuple[Value, ...] | None:
         """All elements, or some that stand for them where their number is not known; None if nothing is known of them."""
         counted = self._interp.counted()
+        if self._source is MISSING:
+            self._source = self._interp.eval(self._node.generators[0].iter, self._outer)
+        if isinstance(self._source, streams.Stream) and self._source.transient:
+            try:
+                return tuple(self.steps())
+            except streams.Lost:
+                return None
         self._run(0)
         if self._exact:
             return tuple(self._results)
@@ -139,8 +146,7 @@ class Comprehension:
         """The iterable of one ``for``; the first one is evaluated where the comprehension stands."""
         interp, generator = self._interp, self._node.generators[position]
         scope = self._outer if position == 0 else self._inner
-        given = position == 0 and self._source is not MISSING
-        sequence = self._source if given else interp.eval(generator.iter, scope)
+        sequence = self._source if position == 0 else interp.eval(generator.iter, scope)
         misuse.consume(interp, sequence, generator.iter, scope)
         listed = parameters.listed(interp, sequence)
         kinds.goes_through(interp, sequence, listed or (), generator.target, generator.iter, scope)

@@ -186,7 +186,14 @@ class Expressions(Calls):
         return node.value
 
     def on_Name(self, node: ast.Name, frame: Frame) -> Value:
+        if unset.is_not_yet_local(node.id, frame):
+            throw(self, raised("builtins.UnboundLocalError", (UNKNOWN,)))
+            return UNKNOWN
         value = self.lookup(self._private(node, frame) if private.is_private(node.id) else node.id, frame)
+        if is_unknown(value) and self.catching.at(self.uncertain) and unset.is_unbound(node.id, frame):
+            error = raised("builtins.NameError", (UNKNOWN,))
+            error.slots["name"] = node.id
+            throw(self, error)
         if is_unknown(value) and isinstance(frame.receiver, Instance):
             unset.name(self, node, frame)
         return value

@@ -611,7 +611,7 @@ class Interpreter(ABC):
         """Bind a target to a value."""
 
     @abstractmethod
-    def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | None:
+    def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | LibraryObject | None:
         """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
 
     @abstractmethod
@@ -619,7 +619,7 @@ class Interpreter(ABC):
         """``setattr(owner, name, value)``. Where the name is not known, it may be any."""
 
     @abstractmethod
-    def forget_attributes(self, owner: Instance) -> None:
+    def forget_attributes(self, owner: Instance | LibraryObject) -> None:
         """Forget what an object holds but modules, or has from its class but methods: it may be something else now."""
 
     @abstractmethod

@@ -37,10 +37,13 @@ from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
+    arrays,
     classes,
     contained,
+    contexts,
     data,
     dictionaries,
+    groups,
     hierarchy,
     modules,
     parameters,
@@ -809,6 +812,11 @@ class Execution(Importing):
             return NORMAL if kept else completion
         if isinstance(manager, Instance):
             return self._object_entered(manager, frame, body)
+        if is_object(manager, contexts.STACK):
+            ended = self._watched(lambda: body(manager), self.catching.at(self.uncertain))
+            raised = self.thrown if ended == RAISE else None
+            leaving = Arguments((), {}, item.context_expr, frame)
+            return NORMAL if contexts.unwind(self, manager, leaving, raised) else ended
         body(python.entered(self, manager))
         python.left(self, manager, item.context_expr, frame)
         return NORMAL if NORMAL in completions else completions[-1]
@@ -882,17 +890,38 @@ class Execution(Importing):
         finally:
             self.guarded -= expected
         if completion == RAISE and node.handlers:
-            completion = self._watched(lambda: self._handled(node, frame), bool(node.finalbody), inherited=True)
+            raised = self.thrown
+            completion = self._watched(
+                lambda: self._during(raised, lambda: self._handled(node, frame)), bool(node.finalbody), inherited=True
+            )
         elif completion == NORMAL:
             completion = self.block(node.orelse, frame)
         if node.finalbody:
             returned, thrown = frame.returned, self.thrown
-            final = self.block(node.finalbody, frame)
+            raised = thrown if completion == RAISE else UNKNOWN
+            final = self._during(raised, lambda: self.block(node.finalbody, frame))
             if final == NORMAL:
                 frame.returned, self.thrown = returned, thrown
             else:
                 completion = final
         return completion
+
+    def _during(self, earlier: Value, run: Callable[[], int]) -> int:
+        """What is done while an exception is dealt with: it is the context of another one that is raised there."""
+        try:
+            completion = run()
+        except Thrown as thrown:
+            self._note_context(thrown.value, earlier)
+            raise
+        if completion == RAISE:
+            self._note_context(self.thrown, earlier)
+        return completion
+
+    def _note_context(self, raised: Value, earlier: Value) -> None:
+        if raised is earlier or not exceptions.is_exception(earlier):
+            return
+        if isinstance(raised, LibraryObject | Instance) and "__context__" not in raised.slots:
+            self.heap.set(raised.slots, "__context__", earlier)
 
     def _watched(self, run: Callable[[], int], catches: bool, inherited: bool = False) -> int:
         """How something ends that may raise. `catches`: what it raises is caught here. `inherited`: only where it would be
@@ -925,7 +954,31 @@ class Execution(Importing):
             return self._handler(possible[0], thrown, frame)()
         return self.fork([self._handler(handler, thrown, frame) for handler in possible], frame)
 
-    do_TryStar = do_Try
+    def do_TryStar(self, node: ast.Try, frame: Frame) -> int:
+        """Each handler takes its part of a group of exceptions; what none of them takes goes on."""
+        completion = self._watched(lambda: self.block(node.body, frame), True)
+        if completion == RAISE:
+            completion = self._handled_in_parts(node, self.thrown, frame)
+        elif completion == NORMAL:
+            completion = self.block(node.orelse, frame)
+        final = self.block(node.finalbody, frame)
+        return completion if final == NORMAL else final
+
+    def _handled_in_parts(self, node: ast.Try, left: Value, frame: Frame) -> int:
+        try:
+            for handler in node.handlers:
+                taken, left = groups.taken(left, self.eval(handler.type, frame) if handler.type else UNKNOWN)
+                if taken is not None:
+                    ended = self._handler(handler, taken, frame)()
+                    if ended != NORMAL:
+                        return ended
+                if left is None:
+                    return NORMAL
+        except groups.Undecided:
+            return self.fork([self._handler(one, UNKNOWN, frame) for one in node.handlers] + [lambda: NORMAL], frame)
+        self.thrown = left
+        exceptions.throw(self, left)
+        return RAISE
 
     def _handler(self, handler: ast.ExceptHandler, thrown: Value, frame: Frame) -> Callable[[], int]:
         def run() -> int:
@@ -1138,7 +1191,7 @@ class Execution(Importing):
                 ):
                     return
                 self.heap.set(container.slots, "items", self._replaced(container.elements, self.resolved(key), value))
-            case AttributesView() if isinstance(container.owner, Instance):
+            case AttributesView() if isinstance(container.owner, Instance | LibraryObject):
                 self._set_in_dict(container.owner, key, value, node, frame)
             case DictValue():
                 dictionaries.set_item(self, container, self.resolved(key), value)
@@ -1165,15 +1218,17 @@ class Execution(Importing):
         place = key % len(elements)
         return (*elements[:place], value, *elements[place + 1 :])
 
-    def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | None:
+    def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | LibraryObject | None:
         """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
         inner = whose_attributes(node)
         owner = self.eval(inner, frame) if inner is not None else None
-        return as_kind(owner, Instance)
+        return owner if isinstance(owner, Instance) or is_object(owner, *records.NAMESPACES) else None
 
-    def _set_in_dict(self, owner: Instance, name: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+    def _set_in_dict(
+        self, owner: Instance | LibraryObject, name: Value, value: Value, node: ast.AST, frame: Frame
+    ) -> None:
         """``owner.__dict__[name] = value``: nothing in the class stands between."""
-        if isinstance(name, str) and not owner.is_module:
+        if isinstance(name, str) and not is_module(owner):
             self.heap.set(owner.slots, name, value)
         else:
             self.set_attribute_named(owner, name, value, node, frame)
@@ -1186,10 +1241,17 @@ class Execution(Importing):
             self.heap.set(owner.state, "open", True)
             if not self.is_module(value):
                 self.forget_attributes(owner)
+        elif is_object(owner, *records.NAMESPACES):
+            self.forget_attributes(owner)
 
-    def forget_attributes(self, owner: Instance) -> None:
+    def forget_attributes(self, owner: Instance | LibraryObject) -> None:
         """Forget what an object holds but modules, or has from its class but methods: it may be something else now."""
         named = {**owner.slots}
+        if isinstance(owner, LibraryObject):
+            for name in named:
+                self.heap.set(owner.slots, name, UNKNOWN)
+            self.heap.set(owner.slots, python.OPEN, True)
+            return
         for base in reversed(of_kind(owner.cls.mro(), ClassValue)):
             named = {**base.slots, **named}
         for name, value in named.items():
@@ -1240,6 +1302,8 @@ class Execution(Importing):
                 self.heap.set(owner.attributes, name, value)
             case Tensor():
                 self.set_tensor_attribute(owner, name, value, node, frame)
+            case Array():
+                arrays.set_attribute(self, owner, name, value)
             case Unknown():
                 owner.attributes = None
             case Parameters() if name == "requires_grad":

@@ -8,6 +8,7 @@ constant of Python stands for itself. Of kinds that are not here, nothing is kno
 from __future__ import annotations
 
 import ast
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar, TypeVar
@@ -30,6 +31,7 @@ from torchsleuth.interp.library import (
     external,
     frameworks,
     functions,
+    groups,
     lookups,
     modules,
     numpy,
@@ -56,6 +58,7 @@ from torchsleuth.values import (
     Array,
     Bound,
     Builtin,
+    Chained,
     Choice,
     ClassValue,
     DictValue,
@@ -80,6 +83,7 @@ from torchsleuth.values import (
     Wrapped,
     entry,
     is_int,
+    is_object,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -89,6 +93,7 @@ from torchsleuth.values.join import MISSING
 NOTHING_KNOWN = Iteration((UNKNOWN,), exact=False)
 _OF_TYPES = {"range": ("start", "stop", "step"), "deque": ("maxlen",)}
 """Attributes of the sequences of these types."""
+_BUILTIN_TYPES = {kind.__name__: kind for kind in (list, set, frozenset, deque, range)}
 _PLAIN = (str, int, float, type(None))
 _OperationsT = TypeVar("_OperationsT", bound="type[Operations]")
 _kinds: dict[type, type[Operations]] = {}
@@ -189,6 +194,7 @@ class _Number(_Constant):
     methods = containers.NumberMethods
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        _has(self.interp, type(self.value), name)
         return getattr(self.value, name) if name in ("real", "imag") else Bound(self.value, name)
 
 
@@ -206,7 +212,8 @@ class _Elements(Operations):
             demands.as_number(self.interp, key, "index", node, frame)
         if isinstance(self.held(), Several):
             return self._of_several(self.held(), key)
-        index = self.interp.resolved(records.plain(key))
+        made = special.call(self.interp, key, "__index__", (), frame) if isinstance(key, Instance) else special.ABSENT
+        index = self.interp.resolved(records.plain(key) if made is special.ABSENT else made)
         match index:
             case int():
                 return self._at(index)
@@ -273,6 +280,7 @@ class _Text(_Constant, _Elements):
         return len(self.value)
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        _has(self.interp, str, name)
         return Bound(self.value, name)
 
 
@@ -326,6 +334,8 @@ class _Tuple(_Among, _Elements, _Constant):
         misuse.moves(self.interp, self.value, name, node, frame)
         if name == "backward":
             self.interp.fault(AutogradFault("sequence", self.interp.site(node, frame), self.value))
+        if type(self.value) is tuple and name != "numel":  # what a shape has
+            _has(self.interp, tuple, name)
         return Bound(self.value, name)
 
 
@@ -410,6 +420,8 @@ class _List(_Among, _Elements):
             data.takes_list(interp, (value,), node, frame)
         if name == "backward" and value.type_name == "list":
             interp.fault(AutogradFault("sequence", interp.site(node, frame), value))
+        if value.type_name in _BUILTIN_TYPES and value.once is None:
+            _has(interp, _BUILTIN_TYPES[value.type_name], name)
         if name in _OF_TYPES.get(value.type_name, ()):
             return value.slots.get("maxlen") if name == "maxlen" else value.slots.get("bounds", {}).get(name, UNKNOWN)
         return Bound(value, name)
@@ -451,7 +463,21 @@ class _Dict(Operations):
         return None if self.value.items is None else len(self.value.items)
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        return Bound(self.value, name)
+        value = self.value
+        if isinstance(value, Chained) and name == "maps":
+            return ListValue(value.maps)
+        if isinstance(value, Chained) and name == "parents":
+            return Chained(value.maps[1:] or (DictValue({}),))
+        if value.type_name == "dict":
+            _has(self.interp, dict, name)
+        return Bound(value, name)
+
+
+def _has(interp: Interpreter, kind: type, name: str) -> None:
+    """Whether values of one of Python's types have an attribute: AttributeError where they have none."""
+    if not hasattr(kind, name):
+        text = f"{kind.__name__!r} object has no attribute {name!r}"
+        throw(interp, raised("builtins.AttributeError", (text,)))
 
 
 @_of_kind(Known)
@@ -941,6 +967,10 @@ class _LibraryObject(Operations):
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
+        if is_object(owner, *groups.PATHS) and name in groups.Group.methods:
+            return Bound(owner, name)
+        if name == "__suppress_context__" and exceptions.is_exception(owner):
+            return "__cause__" in owner.slots
         if name not in owner.slots and (exceptions.is_exception(owner) or python.has_attribute(owner, name) is False):
             if owner.path == "argparse.Namespace":
                 unset.of_namespace(interp, owner, name, node, frame)

@@ -49,6 +49,8 @@ class Stream(ListValue):
         self.source = source
         self.drawn = 0
         self.lost = False
+        self.transient = False
+        """Whether nothing is left of an element once the next one is asked for."""
         self.result: Value = None
         """The value that the generator returned."""
         self.slots["drawn"] = 0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import autocast, batch, demands, limits, marks, misuse, selection
+from torchsleuth.interp import autocast, batch, demands, exceptions, limits, marks, misuse, selection
 from torchsleuth.interp.batch import Batch
 from torchsleuth.interp.fitting import fitting_operand
 from torchsleuth.interp.inputs import certain_shapes
@@ -221,6 +221,8 @@ class TensorOperations(Questions):
                 return fitted
             self.stopped = True
             self.report(operation, outcome)
+            if self.guarded and not self.entry and not self.fitting:
+                exceptions.throw(self, exceptions.made(f"builtins.{outcome.exception}", (UNKNOWN,)))
             return self._failed(operation, place)
         if not isinstance(outcome, Result):
             return self._undecided(operation, place)

@@ -31,7 +31,16 @@ from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import Index, captured, index
 from torchsleuth.tensors.spec import Native, plain_name
-from torchsleuth.values import ClassValue, Function, Instance, LibraryModule, LibraryObject, Wrapped, is_unknown
+from torchsleuth.values import (
+    ClassValue,
+    Function,
+    Globals,
+    Instance,
+    LibraryModule,
+    LibraryObject,
+    Wrapped,
+    is_unknown,
+)
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
@@ -157,6 +166,75 @@ def _bound(text: str) -> frozenset[str] | None:
             case _ if (name := captured(node)) is not None:
                 found.add(name)
     return None if source.blanked else frozenset(found)
+
+
+_ELSEWHERE = frozenset({"get_ipython", "display", "In", "Out"})
+"""Names that a notebook has of itself."""
+
+
+def is_unbound(name: str, frame: Frame) -> bool:
+    """Whether a name of the main document is certain to mean nothing."""
+    if name.startswith("__") or name in _ELSEWHERE or hasattr(builtins, name) or isinstance(frame.globals, Globals):
+        return False
+    if any(name in names for names in (frame.names, *frame.closure, frame.globals)):
+        return False
+    return not _gets_names(frame.source.text)
+
+
+@lru_cache(maxsize=_KEPT)
+def _gets_names(text: str) -> bool:
+    """Whether something in a file may give it names that are not written there."""
+    source = SourceText("", text)
+    found = index(parse(source))
+    for node in found.nodes:
+        if isinstance(node, ast.alias) and node.name == "*":
+            return True
+        if isinstance(node, ast.Name) and node.id in ("exec", "eval"):
+            return True
+        if isinstance(node, ast.Name) and node.id in ("globals", "vars", "locals"):
+            around = found.parents.get(found.parents.get(node, node))
+            if not isinstance(around, ast.Compare) and not (isinstance(around, ast.Subscript) and loads(around)):
+                return True
+    return bool(source.blanked)
+
+
+def is_not_yet_local(name: str, frame: Frame) -> bool:
+    """Whether a name is a local variable of the function that nothing has bound so far."""
+    function = frame.function
+    if function is None or name in frame.names or frame.around is not None or isinstance(function.node, ast.Lambda):
+        return False
+    if name in frame.global_names or name in frame.nonlocal_names or not frame.source.text:
+        return False
+    return name in _locals(function.node) and not frame.source.blanked
+
+
+@lru_cache(maxsize=_KEPT)
+def _locals(node: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    """The local variables of a function."""
+    found: set[str] = set()
+    shared: set[str] = set()
+    pending: list[ast.AST] = list(node.body)
+    while pending:
+        part = pending.pop()
+        match part:
+            case ast.Global() | ast.Nonlocal():
+                shared.update(part.names)
+            case ast.Name() if stores(part):
+                found.add(part.id)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found.add(part.name)
+                continue
+            case ast.alias():
+                found.add(part.asname or part.name.partition(".")[0])
+            case ast.Lambda():
+                continue
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                found.update(one.target.id for one in nodes_in(part, ast.NamedExpr))
+                continue
+            case _ if (name := captured(part)) is not None:
+                found.add(name)
+        pending.extend(ast.iter_child_nodes(part))
+    return frozenset(found - shared - {"*"})
 
 
 def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> None:

@@ -455,6 +455,20 @@ class DictValue(Ref):
         return self.type_name == "Counter"
 
 
+class DictView(ListValue):
+    """The keys, values or pairs of a dict, as they are whenever one looks. `parts`: makes them of the dict."""
+
+    def __init__(self, of: DictValue, part: str, parts: Callable[[DictValue, str], tuple[Value, ...] | None]) -> None:
+        super().__init__(parts(of, part), f"dict_{part}")
+        self.of = of
+        self.part = part
+        self._parts = parts
+        self.reads = ((of.slots, "items", of.slots["items"]),)
+
+    def anew(self) -> tuple[Value, ...] | None:
+        return self._parts(self.of, self.part)
+
+
 class AttributesView(DictValue):
     """The attributes of an object as ``vars(owner)`` shows them: as they are whenever one looks."""
 
@@ -469,6 +483,35 @@ class AttributesView(DictValue):
         unchanged = self.slots["items"] is self._first
         names = {name: value for name, value in self.owner.slots.items() if isinstance(name, str)}
         return names if unchanged else None
+
+
+class Proxy(DictValue):
+    """A dict that cannot be changed, and shows another one as that is: ``types.MappingProxyType(of)``."""
+
+    def __init__(self, of: DictValue) -> None:
+        super().__init__({}, "mappingproxy")
+        self.of = of
+
+    @property
+    def entries(self) -> Entries | None:
+        return self.of.entries
+
+
+class Chained(DictValue):
+    """``collections.ChainMap(*maps)``: what is in one of several dicts, the first of which is written to."""
+
+    def __init__(self, maps: tuple[DictValue, ...]) -> None:
+        super().__init__({}, "ChainMap")
+        self.maps = maps
+
+    @property
+    def entries(self) -> Entries | None:
+        found: Entries = {}
+        for one in reversed(self.maps):
+            if one.items is None:
+                return None
+            found |= one.items
+        return found
 
 
 class ModulesView(AttributesView):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import math
 from collections.abc import Callable
 from typing import Any
 
+from torchsleuth.interp import exceptions
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -74,6 +76,12 @@ def broadcast(interp: Interpreter, *shapes: Shape) -> Shape:
     for shape in shapes:
         if shape is None or result is None:
             return None
+        if any(
+            1 not in (a, b) and a != b
+            for a, b in zip(shape[::-1], result[::-1])
+            if isinstance(a, int) and isinstance(b, int)
+        ):
+            exceptions.throw(interp, exceptions.made("builtins.ValueError", (UNKNOWN,)))
         result = (
             shape
             if not result
@@ -466,6 +474,19 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
         ends = integers.computed(name, (left, right), contained.of)
         made.slots["ends"] = ends if contained.fits(ends, dtype) else None
     return scalars.computed(name, (left, right), made)
+
+
+def set_attribute(interp: Interpreter, array: Array, name: str, value: Value) -> None:
+    """``array.shape = …`` and its like."""
+    sizes = sizes_of(tuple_of(interp.resolved(value))) if name == "shape" else None
+    shape, known = array.spec.shape, None
+    if sizes is not None and shape is not None and all_are((*sizes, *shape), int):
+        rest = math.prod(of_kind(sizes, int)) if -1 not in sizes else -math.prod(of_kind(sizes, int))
+        left = math.prod(of_kind(shape, int)) // rest if rest else 0
+        known = tuple(left if size == -1 else size for size in sizes)
+    interp.heap.set(array.slots, "spec", array.spec.with_(shape=known, strides=None))
+    if name == "dtype":
+        interp.heap.set(array.slots, "spec", UNKNOWN_TENSOR)
 
 
 def written(interp: Interpreter, array: Array, result: Value) -> Value:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from torchsleuth.interp import special, streams
+from torchsleuth.interp import exceptions, special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import classes
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.sifting import as_kind
 from torchsleuth.values import (
@@ -38,10 +39,12 @@ class Stack(Model):
         if not call.args:
             return self.other(call)
         interp, (function, *args), kwargs = self.interp, call.args, call.kwargs
-        action = Builtin(
-            "callback", lambda inner: interp.call(function, replace(inner, args=tuple(args), kwargs=kwargs))
-        )
-        self._put(action)
+
+        def act(inner: Arguments) -> Value:
+            interp.call(function, replace(inner, args=tuple(args), kwargs=kwargs))
+            return None
+
+        self._put(Builtin("callback", act))
         return function
 
     @method
@@ -65,10 +68,17 @@ class Stack(Model):
         self.interp.heap.set(self.value.slots, "left", (*self.value.slots["left"], action))
 
 
-def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments) -> None:
+def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments, raised: Value = None) -> bool:
+    """Leave a stack. `raised`: the exception that it is left by, which each of those on it sees. Whether one of them keeps it."""
+    pending = raised
     for action in reversed(receiver.slots["left"]):
-        interp.call(action, replace(call, args=(), kwargs={}))
+        known = pending is not None and exceptions.is_exception(pending)
+        given = _NO_ERROR if pending is None else (classes.class_of(pending) if known else UNKNOWN, pending, UNKNOWN)
+        kept = interp.call(action, replace(call, args=given, kwargs={}))
+        if pending is not None and interp.truth(kept):
+            pending = None
     interp.heap.set(receiver.slots, "left", ())
+    return raised is not None and pending is None
 
 
 def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, Value]:
@@ -76,15 +86,38 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
     match manager:
         case Instance():
             entered = special.call(interp, manager, "__enter__", (), call.frame)
-            leave = Builtin("__exit__", lambda inner: special.call(interp, manager, "__exit__", _NO_ERROR, inner.frame))
+            leave = Builtin(
+                "__exit__",
+                lambda inner: special.call(interp, manager, "__exit__", inner.args or _NO_ERROR, inner.frame),
+            )
             return (UNKNOWN, UNKNOWN) if entered is special.ABSENT else (entered, leave)
         case Managed():
             made = as_kind(interp.started(manager, call.frame), streams.Stream)
             if made is not None:
                 entered = streams.following(interp, made)
-                return entered, Builtin("__exit__", lambda inner: streams.following(interp, made, (None,)))
+                return entered, Builtin("__exit__", lambda inner: _left(interp, made, inner))
     interp.escape((manager,))
     return as_kind(manager, LibraryObject) or UNKNOWN, Builtin("__exit__", lambda inner: None)
+
+
+def _left(interp: Interpreter, generator: streams.Stream, call: Arguments) -> Value:
+    """Leave a manager that is written as a generator: whether it keeps the exception that it is left by."""
+    raised = call.args[1] if len(call.args) > 1 else None
+    if raised is None:
+        streams.following(interp, generator, (None,))
+        return None
+    interp.catching.levels.append(interp.uncertain)
+    try:
+        streams.throw(interp, generator, raised)
+    except exceptions.Thrown as thrown:
+        if exceptions.class_of(thrown.value) is StopIteration:
+            return True
+        if thrown.value is not raised:
+            raise
+        return False
+    finally:
+        interp.catching.levels.pop()
+    return UNKNOWN
 
 
 def decorates(manager: Instance) -> bool:

@@ -9,7 +9,7 @@ from torchsleuth.interp import exceptions, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import parameters
+from torchsleuth.interp.library import parameters, records
 from torchsleuth.interp.models import Model, method
 from torchsleuth.sifting import of_kind
 from torchsleuth.tensors import dims
@@ -17,14 +17,17 @@ from torchsleuth.tensors.spec import DType, Native
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
+    Chained,
     ClassValue,
     DictValue,
+    DictView,
     Entries,
     Function,
     Instance,
     ListValue,
     Maybe,
     Parameters,
+    Proxy,
     Scalar,
     Several,
     Value,
@@ -47,13 +50,25 @@ def is_key(key: Value) -> bool:
     return member or isinstance(key, _PLAIN)
 
 
+def same_key(entries: Entries, key: Value) -> Value:
+    """The key of a dict that equals one: a member of ``(str, Enum)`` or IntEnum and its value are the same key."""
+    if not is_key(key) or key in entries:
+        return key
+    if isinstance(key, Instance):
+        value = records.value_of(key)
+        return value if is_key(value) and value in entries else key
+    if isinstance(key, str | int):
+        return next((one for one in of_kind(entries, Instance) if records.value_of(one) == key), key)
+    return key
+
+
 # -- entries ---------------------------------------------------------------------------------------
 
 
 def put(interp: Interpreter, entries: Entries, key: Value, value: Value) -> Entries:
     """The entries after ``d[key] = value``. A key that is not known may be any of them, or a new one."""
     if is_key(key):
-        return {**entries, key: value}
+        return {**entries, same_key(entries, key): value}
     join = interp.heap.join_values
     changed: Entries = {}
     for name, old in entries.items():
@@ -103,7 +118,7 @@ def contains(container: DictValue, key: Value) -> bool | None:
         return None
     if not is_key(key):
         return None if entries else False
-    found = entries.get(key, MISSING)
+    found = entries.get(same_key(entries, key), MISSING)
     if found is MISSING:
         return None if OTHERS in entries else False
     return None if isinstance(found, Maybe) else True
@@ -116,6 +131,7 @@ def item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, f
         return UNKNOWN
     if not is_key(key):
         return _any_item(interp, container, key, node, frame)
+    key = same_key(entries, key)
     found, others = entries.get(key, MISSING), entries.get(OTHERS)
     if found is not MISSING and not isinstance(found, Maybe):
         return found
@@ -159,18 +175,32 @@ def _made(interp: Interpreter, container: DictValue, node: ast.AST, frame: Frame
     return 0 if container.is_counter else interp.call(container.factory, Arguments((), {}, node, frame))
 
 
+def written(interp: Interpreter, container: DictValue) -> DictValue:
+    """The dict that changes where one is written to. One that cannot be written to refuses it."""
+    match container:
+        case Chained():
+            return written(interp, container.maps[0])
+        case Proxy():
+            exceptions.throw(interp, exceptions.made("builtins.TypeError", (UNKNOWN,)))
+            return DictValue({})
+    return container
+
+
 def set_item(interp: Interpreter, container: DictValue, key: Value, value: Value) -> None:
+    container = written(interp, container)
     if container.entries is not None:
         interp.heap.set(container.slots, "items", put(interp, container.entries, key, value))
 
 
 def delete(interp: Interpreter, container: DictValue, key: Value) -> None:
+    container = written(interp, container)
     entries = container.entries
     if entries is None:
         return
     if contains(container, key) is False:
         exceptions.throw(interp, exceptions.made("builtins.KeyError", (key,)))
     if is_key(key):
+        key = same_key(entries, key)
         kept = {name: value for name, value in entries.items() if name is OTHERS or name != key}
     else:
         kept = {n: v if n is OTHERS or isinstance(v, Maybe) else Maybe(v) for n, v in entries.items()}
@@ -267,7 +297,17 @@ def _most_common(interp: Interpreter, counter: DictValue, count: Value) -> ListV
     return ListValue(None if UNKNOWN in pairs.items else interp.heap.several(pairs.items))
 
 
+def _parts(container: DictValue, part: str) -> tuple[Value, ...] | None:
+    """The elements of a view of a dict."""
+    seen = iteration(container, part)
+    return seen.items if seen.exact else None if UNKNOWN in seen.items else Several(seen.items)
+
+
 # -- methods ---------------------------------------------------------------------------------------
+
+
+_WRITING = frozenset({"pop", "popitem", "update", "clear"})
+"""Methods of a dict that change it; ``setdefault()`` asks for a key first."""
 
 
 class DictMethods(Model):
@@ -275,10 +315,18 @@ class DictMethods(Model):
 
     value: DictValue
 
+    def run(self, call: Arguments) -> Value:
+        if isinstance(self.value, Chained):
+            if self.name == "new_child":
+                first = call.given(0, "m")
+                return Chained((first if isinstance(first, DictValue) else DictValue({}), *self.value.maps))
+            if self.name in _WRITING:
+                return DictMethods(self.interp, self.value.maps[0], self.name).run(call)
+        return super().run(call)
+
     @method("items", "keys", "values")
     def view(self, call: Arguments) -> Value:
-        seen = iteration(self.value, self.name)
-        return ListValue(seen.items if seen.exact else None if UNKNOWN in seen.items else Several(seen.items))
+        return DictView(self.value, self.name, _parts)
 
     @method
     def copy(self, call: Arguments) -> Value:
@@ -375,7 +423,7 @@ def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -
         return default
     values = receiver.elements
     if is_key(key):
-        found, others = entries.get(key, MISSING), entries.get(OTHERS)
+        found, others = entries.get(same_key(entries, key), MISSING), entries.get(OTHERS)
         values = (entry(found), *(() if others is None or there else (others[1],)))
     return interp.heap.join_all((*values, *(() if there else (default,))))
 

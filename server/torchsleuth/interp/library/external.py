@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import itertools
 import json
@@ -10,7 +9,7 @@ import logging
 import math
 import string
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -39,19 +38,21 @@ from torchsleuth.values import (
     UNKNOWN,
     Bound,
     Builtin,
+    Chained,
     DictValue,
     Function,
     Instance,
     LibraryObject,
     ListValue,
     Partial,
+    Proxy,
     Reason,
     Scalar,
     Several,
     Unknown,
     Value,
+    elements_of,
     is_int,
-    is_native,
     is_unknown,
     sizes_of,
 )
@@ -190,12 +191,19 @@ def _logger(interp: Interpreter, call: Arguments) -> Value:
 
 @models("collections.ChainMap")
 def _chained(interp: Interpreter, call: Arguments) -> Value:
-    """``ChainMap(one, two)``, as long as neither is changed."""
-    made = DictValue({})
-    for one in reversed(call.args):
-        entries = one.entries if isinstance(one, DictValue) else None
-        made = DictValue(dictionaries.merge(interp, made.entries, entries), "ChainMap")
-    return made
+    """``ChainMap(one, two)``"""
+    maps = of_kind(call.args, DictValue)
+    if len(maps) != len(call.args):
+        interp.escape(call.args)
+        for one in maps:
+            interp.heap.set(one.slots, "items", None)
+        return UNKNOWN
+    return Chained(tuple(maps) or (DictValue({}),))
+
+
+@models("types.MappingProxyType")
+def _proxy(interp: Interpreter, call: Arguments) -> Value:
+    return Proxy(call.first) if isinstance(call.first, DictValue) else UNKNOWN
 
 
 @models("dataclasses.astuple")
@@ -294,11 +302,6 @@ KEPT_RESULTS = 128
 @models(*_SHARDED)
 def _sharded(interp: Interpreter, call: Arguments) -> Value:
     return call.first
-
-
-@models("types.SimpleNamespace", "argparse.Namespace")
-def _made_namespace(interp: Interpreter, call: Arguments) -> Value:
-    return UNKNOWN if call.args else _namespace(call.path, call.kwargs)
 
 
 @models(*_OBJECTS, *(files.OBJECTS - {files.PATH}))
@@ -479,6 +482,31 @@ def _repeat(interp: Interpreter, call: Arguments) -> Value:
     return streams.made_of(itertools.repeat(call.args[0]), (call.args[0],)) if times is None else UNKNOWN
 
 
+@models("itertools.groupby")
+def _grouped(interp: Interpreter, call: Arguments) -> Value:
+    """Groups that are gone through while they are there: nothing is left of one once the next is asked for."""
+
+    def run(bridge: plain.Bridge) -> Any:
+        values, key = bridge.opened(call.given(0, "iterable")), bridge.lower(call.given(1, "key"))
+        return [(one, list(group)) for one, group in itertools.groupby(values, key)]
+
+    found = as_kind(plain.tried(interp, call, run), ListValue)
+    if found is None or found.items is None:
+        return UNKNOWN
+    pairs = found.items
+
+    def steps() -> Iterator[Value]:
+        for key, group in of_kind(pairs, tuple):
+            left = ListValue(elements_of(group), "iterator")
+            misuse.iterator(interp, left, call.node, call.frame)
+            yield (key, left)
+            interp.heap.set(left.slots, "items", ())
+
+    made = streams.made_of(steps(), pairs)
+    made.transient = True
+    return made
+
+
 @models("itertools.tee")
 def _tee(interp: Interpreter, call: Arguments) -> Value:
     sequence = interp.sequence(call.args[0], call.node, call.frame) if call.args else None
@@ -520,134 +548,12 @@ def _combined(interp: Interpreter, call: Arguments) -> Value:
     return ListValue(None) if call.args else UNKNOWN
 
 
-@models("argparse.ArgumentParser")
-class ArgumentParser(Model):
-    """Arguments have their defaults: that is one real execution of the script."""
-
-    @property
-    def fields(self) -> dict[str, Value]:
-        found: dict[str, Value] = self.value.slots.get("fields", {})
-        return found
-
-    @method
-    def add_argument(self, call: Arguments) -> Value:
-        flags = of_kind(call.args, str)
-        long = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else None)
-        target = as_kind(call.kwargs.get("dest") or (long.lstrip("-").replace("-", "_") if long else None), str)
-        if target is not None:
-            optional = long is not None and long.startswith("-")
-            self.interp.heap.set(
-                self.value.slots, "fields", {**self.fields, target: _default(self.interp, call, optional)}
-            )
-            self._keep(call)
-        return UNKNOWN
-
-    def _keep(self, option: Arguments | None) -> None:
-        options = (*self.value.slots.get("options", ()), option)
-        self.interp.heap.set(self.value.slots, "options", options)
-
-    @method
-    def set_defaults(self, call: Arguments) -> Value:
-        if not call.exact:
-            return UNKNOWN
-        self.interp.heap.set(self.value.slots, "fields", {**self.fields, **call.kwargs})
-        self._keep(None)
-        return None
-
-    @method
-    def parse_args(self, call: Arguments) -> Value:
-        if len(call.args) != 1 or call.args[0] is None:
-            return _namespace("argparse.Namespace", self.fields)
-        made = _parsed_arguments(self.interp, self.value, call)
-        return made or _namespace("argparse.Namespace", dict.fromkeys(self.fields, UNKNOWN))
-
-    @method
-    def parse_known_args(self, call: Arguments) -> Value:
-        return _namespace("argparse.Namespace", self.fields), ListValue(None)
-
-    @method("add_argument_group", "add_mutually_exclusive_group")
-    def group(self, call: Arguments) -> Value:
-        return self.value
-
-
-_READ_AS: dict[str, Callable[[str], Any]] = {"builtins.int": int, "builtins.float": float, "builtins.str": str}
-_ACTIONS = ("store", "store_true", "store_false", "append", "count")
-
-
-class _Refusing(argparse.ArgumentParser):
-    """A parser that raises for what it does not take."""
-
-    def error(self, message: str) -> Any:
-        raise ValueError(message)
-
-
-def _parsed_arguments(interp: Interpreter, parser: LibraryObject, call: Arguments) -> Value:
-    """``parser.parse_args([…])``, None where that is not known."""
-
-    def run(bridge: plain.Bridge) -> Any:
-        reader = _Refusing(add_help=False)
-        for option in parser.slots.get("options", ()):
-            if option is None or not option.exact:
-                raise plain.NotPlain
-            given = {key: bridge.deep(value) for key, value in option.kwargs.items() if key not in ("type", "help")}
-            kind = option.kwargs.get("type")
-            if kind is not None:
-                if not is_native(kind, *_READ_AS):
-                    raise plain.NotPlain
-                given["type"] = _READ_AS[kind.path]
-            if given.get("action", "store") not in _ACTIONS:
-                raise plain.NotPlain
-            reader.add_argument(*map(bridge.deep, option.args), **given)
-        return vars(reader.parse_args([token if isinstance(one, Scalar) else bridge.deep(one) for token, one in words]))
-
-    written = call.args[0].items if isinstance(call.args[0], ListValue) else None
-    # A text that is not known stands for itself: it is what the option gives, unless its type has to read it.
-    words = [(f"\0{place}", one) for place, one in enumerate(written or ())]
-    unread = {token: one for token, one in words if isinstance(one, Scalar)}
-    made = as_kind(plain.tried(interp, call, run), DictValue) if written is not None else None
-    if made is None or not made.items:
-        return None
-    fields = {key: unread.get(one, one) if isinstance(one, str) else one for key, one in made.items.items()}
-    return _namespace("argparse.Namespace", fields)
-
-
-def _default(interp: Interpreter, call: Arguments, optional: bool) -> Value:
-    """The value of an argument that is not given. `optional`: it is an option."""
-    action = call.kwargs.get("action")
-    if "default" not in call.kwargs:
-        if action in ("store_true", "store_false"):
-            return action == "store_false"
-        return None if optional else UNKNOWN
-    default = call.kwargs["default"]
-    if not isinstance(default, str) or "type" not in call.kwargs:
-        return default
-    kind = call.kwargs["type"]
-    if is_native(kind, *_READ_AS):
-        return _converted(default, kind)
-    return interp.call(kind, replace(call, args=(default,), kwargs={}))
-
-
 @models(*numpy.GENERATORS)
 class Generator(Model):
     """NumPy's generators of random numbers."""
 
     def run(self, call: Arguments) -> Value:
         return numpy.draw(self.interp, self.name, call)
-
-
-def _converted(default: str, kind: Native) -> Value:
-    """A default that is a text, as the type of its option reads it."""
-    try:
-        return _READ_AS[kind.path](default)
-    except ValueError:
-        return UNKNOWN
-
-
-def _namespace(path: str, fields: Mapping[str, Value]) -> LibraryObject:
-    """An object with these attributes."""
-    made = LibraryObject(path, (), {}, None)
-    made.slots.update(fields)
-    return made
 
 
 _MODULES = (logging, string)

@@ -108,6 +108,11 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
             misuse.holds(interp, module.path, value, written[index] if written else call.node, call.frame)
 
 
+def _once_each(pairs: list[tuple[str, Value]]) -> list[tuple[str, Value]]:
+    """Modules with their names, each where it is met first."""
+    return list({id(part): (name, part) for name, part in reversed(pairs)}.values())[::-1]
+
+
 def refuses_names(interp: Interpreter, path: str, names: Iterable[str], node: ast.AST, frame: Frame) -> None:
     """A name of a part that nn.Module refuses."""
     odd = next((name for name in names if "." in name or not name), None)
@@ -449,7 +454,7 @@ class ModuleMethods(Model):
 
     @method
     def children(self, call: Arguments) -> Value:
-        return self._listed([part for _, part in named_children(self.module)])
+        return self._listed([part for _, part in _once_each(named_children(self.module))])
 
     @method
     def modules(self, call: Arguments) -> Value:
@@ -457,7 +462,7 @@ class ModuleMethods(Model):
 
     @method
     def named_children(self, call: Arguments) -> Value:
-        return self._listed(named_children(self.module))
+        return self._listed(_once_each(named_children(self.module)))
 
     @method
     def named_modules(self, call: Arguments) -> Value:

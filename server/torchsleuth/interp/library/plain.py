@@ -30,11 +30,13 @@ from torchsleuth.values import (
     Builtin,
     ClassValue,
     DictValue,
+    DictView,
     Function,
     Instance,
     ListValue,
     NamedResult,
     Partial,
+    Proxy,
     SliceValue,
     Value,
 )
@@ -203,6 +205,10 @@ class Bridge:
             case streams.Stream():
                 self.held = True
                 return self.iterators_made.setdefault(id(value), self._some(value.elements_from_here(self.interp)))
+            case DictView():
+                return getattr(self.opened(value.of), value.part)()
+            case Proxy():
+                return self.opened(value.of)
             case ListValue():
                 items = value.items
                 if items is None or len(items) > MAX_ITEMS:

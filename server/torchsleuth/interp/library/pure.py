@@ -133,10 +133,6 @@ def _has_held(value: Any) -> bool:
     return isinstance(value, Held) or any(map(_has_held, parts))
 
 
-def _grouped(values: Any, key: Any = None) -> list[tuple[Any, Any]]:
-    return [(one, list(group)) for one, group in itertools.groupby(values, key)]
-
-
 def _summed(values: Any, start: Any = 0) -> Any:
     return functools.reduce(operator.add, values, start)
 
@@ -210,7 +206,6 @@ FUNCTIONS: dict[str, Model] = {
         guard=_choices_are_small,
     ),
     "itertools.chain.from_iterable": Model(itertools.chain.from_iterable, iterates=True),
-    "itertools.groupby": Model(_grouped, iterates=True),
     "functools.reduce": Model(functools.reduce),
     **_named(os.path, "os.path", "join basename dirname split splitext normpath isabs commonprefix"),
     **_named(textwrap, "textwrap", "dedent indent shorten wrap fill", guard=_counts_are_small),
@@ -222,7 +217,6 @@ FUNCTIONS: dict[str, Model] = {
     "re.escape": Model(re.escape),
     **_named(datetime, "datetime", "datetime date timedelta"),
     **_named(struct, "struct", "pack unpack calcsize", guard=_forms_are_small),
-    "types.MappingProxyType": Model(dict),
     "fractions.Fraction": Model(_bare(Fraction), guard=_numbers_are_small),
     "base64.b64encode": Model(_bare(base64.b64encode)),
     "base64.b64decode": Model(_bare(base64.b64decode)),

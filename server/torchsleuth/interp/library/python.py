@@ -22,6 +22,7 @@ from torchsleuth.interp.library import (
     dispatching,
     draws,
     files,
+    groups,
     lookups,
     optim,
     parameters,
@@ -80,7 +81,8 @@ from torchsleuth.values.join import MISSING
 _BUILTINS: dict[str, Callable[[Interpreter, Arguments], Value]] = {}
 _TYPES = "int float str bool list tuple dict set frozenset bytes complex type object slice".split()
 _OTHERS = frozenset(
-    "NotImplemented Exception BaseException StopIteration KeyboardInterrupt SystemExit GeneratorExit".split()
+    "NotImplemented Exception BaseException StopIteration KeyboardInterrupt SystemExit GeneratorExit ExceptionGroup "
+    "BaseExceptionGroup".split()
 )
 _EXHAUSTING = frozenset("list tuple set frozenset dict sum sorted max min".split())
 """Functions that go through an iterator to its end."""
@@ -107,11 +109,16 @@ def builtin(name: str) -> Value:
 
 
 def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
+    if f"builtins.{name}" in groups.PATHS:
+        return groups.Group.made(interp, replace(call, callee=Native(f"builtins.{name}", "builtin")))
     if exceptions.class_named(f"builtins.{name}") is not None:
         return exceptions.made(f"builtins.{name}", call.args, interp.site(call.node, call.frame))
     model = _BUILTINS.get(name)
     if model is None:
         return UNKNOWN
+    own = _of_object(interp, name, call)
+    if own is not special.ABSENT:
+        return own
     if name in _EXHAUSTING and call.args:
         misuse.consume(interp, call.args[0], call.node, call.frame)
     known = pure.function(interp, f"builtins.{name}", call)
@@ -119,6 +126,31 @@ def call_builtin(interp: Interpreter, name: str, call: Arguments) -> Value:
         return known
     made = model(interp, call) if call.exact else UNKNOWN
     return misuse.iterator(interp, made, call.node, call.frame) if name in _ITERATORS else made
+
+
+_CALLS_METHOD = {
+    "round": "__round__", "abs": "__abs__", "float": "__float__", "complex": "__complex__", "reversed": "__reversed__",
+    "hash": "__hash__", "bytes": "__bytes__",
+}  # fmt: skip
+"""By the name of a function: the special method that it calls."""
+
+
+def _of_object(interp: Interpreter, name: str, call: Arguments) -> Value:
+    """The result of a builtin that asks an object of the user's; ABSENT for others."""
+    value = call.first
+    if not isinstance(value, Instance) or not call.exact or call.kwargs:
+        return special.ABSENT
+    if name in _CALLS_METHOD:
+        return special.call(interp, value, _CALLS_METHOD[name], call.args[1:], call.frame)
+    if name == "divmod" and len(call.args) == 2:
+        return special.binary(interp, name, value, call.args[1], call.frame, False)
+    if name == "int" and len(call.args) == 1:
+        made = special.call(interp, value, "__int__", (), call.frame)
+        return special.call(interp, value, "__index__", (), call.frame) if made is special.ABSENT else made
+    if name in ("hex", "oct", "bin", "chr"):
+        number = special.call(interp, value, "__index__", (), call.frame)
+        return call_builtin(interp, name, replace(call, args=(number,))) if isinstance(number, int) else special.ABSENT
+    return special.ABSENT
 
 
 @_model("len")
@@ -233,12 +265,20 @@ def _zip(interp: Interpreter, call: Arguments) -> Value:
     # The shortest one ends it; where only some lengths are known, the others stand for as many as needed.
     exact = [iteration for iteration in iterations if iteration.exact]
     if len(exact) == len(iterations):
+        if call.kwargs.get("strict") is True and len({len(iteration.items) for iteration in iterations}) > 1:
+            return streams.made_of(_strictly(interp, iterations), ())
         return _rows(interp, call, call.args, tuple(iterations), lambda items: tuple(zip(*items)))
     last = [() if iteration.last is None else (iteration.last,) for iteration in iterations]
     rows = [(*iteration.items, *end) or (UNKNOWN,) for iteration, end in zip(iterations, last)]
     items = (tuple(row[0] for row in rows), tuple(interp.any_of(row) for row in rows))
     over_loader = any(iteration.over_loader for iteration in iterations)
     return _stream(Iteration(items if any(len(row) > 1 for row in rows) else items[:1], False, over_loader))
+
+
+def _strictly(interp: Interpreter, iterations: list[Iteration]) -> Iterator[Value]:
+    """``zip(…, strict=True)`` of iterables of which one is shorter."""
+    yield from zip(*(iteration.items for iteration in iterations))
+    exceptions.throw(interp, exceptions.made("builtins.ValueError", (UNKNOWN,)))
 
 
 def transposed(interp: Interpreter, path: str, rows: Value, node: ast.AST, frame: Frame) -> Value | None:
@@ -793,6 +833,8 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
     owner, name = call.args[:2] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
     if isinstance(owner, Wrapped) and isinstance(name, str):
         return True if name in interp.oracle.attributes(owner.path) or name == "module" else Scalar("bool")
+    if isinstance(owner, ClassValue | Function) and isinstance(name, str):
+        return _class_has(interp, owner, name)
     example = _example(interp.resolved(owner))
     if not is_unknown(example) and isinstance(name, str) and name != "numel":
         return hasattr(example, name)
@@ -810,6 +852,16 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
         if not is_unknown(interp.attribute(owner, name, call.node, call.frame)):
             return True
     return Scalar("bool")
+
+
+def _class_has(interp: Interpreter, owner: ClassValue | Function, name: str) -> Value:
+    """Whether a class, or a function, has an attribute."""
+    if isinstance(owner, Function):
+        return name in owner.attributes or hasattr(_example(owner), name) or name.startswith("__") or Scalar("bool")
+    if interp.class_attribute(owner, name) is not MISSING or hasattr(type, name):
+        return True
+    known = owner.has_known_bases() and not owner.derives_from("enum.Enum") and owner.metaclass is None
+    return False if known and all_are(owner.mro(), ClassValue) and owner.node.keywords == [] else Scalar("bool")
 
 
 @_model("getattr")
@@ -833,12 +885,9 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     return value
 
 
-_PLAIN_OBJECTS = ("types.SimpleNamespace", "argparse.Namespace")
-
-
 def has_attribute(owner: LibraryObject, name: str) -> bool | None:
     """Whether an object that only holds attributes has one, None for others."""
-    if owner.path not in _PLAIN_OBJECTS:
+    if owner.path not in records.NAMESPACES:
         return None
     return True if name in owner.slots else None if owner.slots.get(OPEN) else False
 
@@ -1180,8 +1229,6 @@ def suppressed(manager: Value) -> tuple[Value, ...] | None:
 def left(interp: Interpreter, manager: Value, node: ast.AST, frame: Frame) -> None:
     """The end of the body of a context manager."""
 
-    if is_object(manager, contexts.STACK):
-        contexts.unwind(interp, manager, Arguments((), {}, node, frame))
     if is_object(manager, "contextlib.closing") and manager.args:
         call = Arguments((), {}, node, frame)
         interp.call(interp.attribute(manager.args[0], "close", node, frame), call)

@@ -32,6 +32,8 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
+NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
+"""Objects that only hold attributes."""
 NAMED_TUPLE = Native("typing.NamedTuple", "external")
 
 
@@ -159,7 +161,7 @@ def _default(interp: Interpreter, field: LibraryObject) -> Value:
 def attributes(owner: Value) -> Value:
     """The attributes of an object as a dict, as ``vars(owner)`` shows them at that moment."""
     # A parser may have been given more arguments than are known.
-    plain = is_object(owner, "types.SimpleNamespace", "argparse.Namespace") and not owner.slots.get(("open",))
+    plain = is_object(owner, *NAMESPACES) and not owner.slots.get(("open",))
     known = (
         isinstance(owner, Instance) and owner.native is None and not owner.state.get("open") and not owner.cls.opaque
     )
@@ -446,6 +448,14 @@ def plain(value: Value) -> Value:
     return value
 
 
+_BUILTIN_BASES = ("enum.IntEnum", "enum.StrEnum", "enum.IntFlag", "builtins.str", "builtins.int")
+
+
+def value_of(member: Instance) -> Value:
+    """The number or text that a member of an enum equals; UNKNOWN where it equals none."""
+    return member.slots.get("value", UNKNOWN) if member.cls.derives_from(*_BUILTIN_BASES) else UNKNOWN
+
+
 __all__ = [
     "as_dict",
     "as_tuple",
@@ -468,5 +478,7 @@ __all__ = [
     "plain",
     "replaced",
     "shown",
+    "refuses",
     "start_members",
+    "value_of",
 ]

@@ -272,7 +272,7 @@ class TensorMethods(Model):
             Scalar("bool") if dtype is None else self.interp.attribute(DType(dtype), self.name, call.node, call.frame)
         )
 
-    @method("is_contiguous", "data_ptr", "get_device", "storage", "untyped_storage")
+    @method("is_contiguous", "data_ptr", "storage_offset", "get_device", "storage", "untyped_storage")
     def unknown(self, call: Arguments) -> Value:
         return UNKNOWN
 
