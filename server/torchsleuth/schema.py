@@ -74,6 +74,8 @@ class Fix:
     edits: tuple[Edit, ...]
     safe: bool = True
     verified: bool = False
+    at_cause: bool = field(default=False, compare=False)
+    """Whether it changes what is known to be the cause of a crash, rather than the line that failed."""
 
     def to_json(self) -> Json:
         return {

@@ -34,6 +34,8 @@ _READ_BEFORE = {"TS825": {"TS826"}}
 """Codes that the analysis gives beside that of the crash itself: where a value was read as something else."""
 _NAMED = re.compile(r"`([^`]+)` (?:is )?(\([\d, ]*\))")
 _MAX_RELATED = 7
+_MAX_CALLS = 2
+"""Calls that are shown beside as many other places as there may be."""
 _MAX_FIXES = 4
 
 
@@ -131,12 +133,14 @@ def _distinct(related: Sequence[Related]) -> tuple[Related, ...]:
     places: dict[object, Related] = {}
     for item in sorted(related, key=lambda item: item.call):
         places.setdefault((item.path, item.start), item)
-    return tuple(places.values())[:_MAX_RELATED]
+    others = [item for item in places.values() if not item.call]
+    calls = [item for item in places.values() if item.call]
+    return (*others[:_MAX_RELATED], *calls[: max(_MAX_CALLS, _MAX_RELATED - len(others))])
 
 
 def _fixes(first: Sequence[Fix], then: Sequence[Fix]) -> tuple[Fix, ...]:
-    """Those that the analysis has verified in front, each edit once."""
+    """Those that change the cause in front, then those that the analysis has verified; each edit once."""
     fixes: dict[object, Fix] = {}
-    for fix in sorted((*first, *then), key=lambda fix: not fix.verified):
+    for fix in sorted((*first, *then), key=lambda fix: (not fix.at_cause, not fix.verified)):
         fixes.setdefault(fix.edits, fix)
     return tuple(fixes.values())[:_MAX_FIXES]

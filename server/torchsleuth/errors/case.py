@@ -38,6 +38,8 @@ class CrashFrame:
         """Whether the next frame's expression is the call of this one, rather than of a library that called it."""
         self._span: list[int] | None = frame["span"]
         self._operands: list[Json] = frame["operands"]
+        self.named: dict[str, Json] = frame.get("named") or {}
+        """The tensors in the variables of the innermost frame, and in the attributes of its ``self``."""
 
     @cached_property
     def tree(self) -> ast.Module:
@@ -147,6 +149,14 @@ class Case:
         self.match = match
         self.frames = [CrashFrame(frame, sources) for frame in crash["frames"]]
         self.frame = self.frames[0]
+
+    @cached_property
+    def files(self) -> list[CrashFrame]:
+        """The user's files: those with frames in them, the innermost last, and then the others that were loaded."""
+        own = {frame.path: frame for frame in reversed(self.frames)}
+        others = [path for path in self.crash.get("loaded") or () if path not in own]
+        whole = {"line": 0, "function": "<module>", "span": None, "operands": []}
+        return [*own.values(), *(CrashFrame({"path": path, **whole}, self.sources) for path in others)]
 
     @property
     def module(self) -> Json | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 
 from torchsleuth.errors import processes
@@ -9,7 +10,7 @@ from torchsleuth.errors.case import Case, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
 from torchsleuth.errors.entry import ErrorEntry
-from torchsleuth.errors.general import generally
+from torchsleuth.errors.general import at_causes, causes_mended, generally
 from torchsleuth.errors.origin import related_origins
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related
@@ -34,11 +35,19 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
         _text(entry, case),
         span.start,
         span.end,
-        (*related_constructor(case), *entry.related(case), *_origins(entry, case), *_callers(case)),
+        _places(entry, case),
         _distinct(entry, case),
         layer="run",
         operands=case.measured,
     )
+
+
+def _places(entry: ErrorEntry, case: Case) -> tuple[Related, ...]:
+    """What explains a crash, beginning with what is known to be its cause."""
+    causes = [] if entry in processes.ENTRIES else at_causes(case)
+    others = [*related_constructor(case), *entry.related(case), *_origins(entry, case), *_callers(case)]
+    shown = {(place.path, place.start.line) for place in causes}
+    return (*causes, *(place for place in others if (place.path, place.start.line) not in shown))
 
 
 def _origins(entry: ErrorEntry, case: Case) -> list[Related]:
@@ -60,7 +69,8 @@ def _text(entry: ErrorEntry, case: Case) -> str:
 def _distinct(entry: ErrorEntry, case: Case) -> tuple[Fix, ...]:
     """The first few fixes, each edit once, and none that changes nothing."""
     found: dict[object, Fix] = {}
-    for fix in chain(entry.fixes(case), generally(case)):
+    at_cause = (replace(fix, at_cause=True) for fix in causes_mended(case))
+    for fix in chain(at_cause, entry.fixes(case), generally(case)):
         changes = any(case.sources(edit.path).slice(edit.start, edit.end) != edit.new_text for edit in fix.edits)
         if changes:
             found.setdefault(fix.edits, fix)

@@ -6,9 +6,24 @@ They come behind those of the error itself, and like these only a run shows whet
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 
-from torchsleuth.errors import advice, calls, functions, keys, lengths, optimizers, patches, plain, rebound
+from torchsleuth.errors import (
+    advice,
+    calls,
+    fields,
+    functions,
+    keys,
+    lengths,
+    optimizers,
+    patches,
+    plain,
+    prepared,
+    rebound,
+    recorded,
+    steps,
+)
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import constructor_call
@@ -16,10 +31,23 @@ from torchsleuth.errors.fixes import add_argument, loaders
 from torchsleuth.errors.pieces import inside_of_whole, longest_of_batch, whole_pieces
 from torchsleuth.errors.written import conflicting, divisible, made_for_another_batch, written_sizes
 from torchsleuth.messages import message
-from torchsleuth.schema import Fix
+from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_spread
 
+_FAR_AWAY: tuple[tuple[str, Builder], ...] = (
+    *prepared.BUILDERS,
+    *fields.BUILDERS,
+    *steps.BUILDERS,
+    *recorded.BUILDERS,
+)
+"""Those that know the cause, which stands elsewhere: they come in front of what only gets the failing line to run."""
+_PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
+    *prepared.PLACES,
+    *fields.PLACES,
+    *steps.PLACES,
+    *recorded.PLACES,
+)
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,
     *functions.BUILDERS,
@@ -30,6 +58,25 @@ _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *plain.BUILDERS,
     *advice.BUILDERS,
 )
+
+
+def at_causes(case: Case) -> list[Related]:
+    """The places far from the failing line that explain it, wherever the message belongs."""
+    found = [note for expression, places in _PLACES if re.search(expression, _told(case)) for note in places(case)]
+    return found[:MAX_CAUSES]
+
+
+def causes_mended(case: Case) -> list[Fix]:
+    """The fixes at such places."""
+    return list(by_message(case, _FAR_AWAY))
+
+
+def _told(case: Case) -> str:
+    told: str = case.crash["message"]
+    return told
+
+
+MAX_CAUSES = 4
 
 
 def generally(case: Case) -> Iterator[Fix]:

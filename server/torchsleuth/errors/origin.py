@@ -91,7 +91,7 @@ def made_at(frames: list[CrashFrame], depth: int, name: str) -> Span | None:
         return None if place is None else frame.source.span(place)
     for scope in (frame.enclosing, frame.tree):
         filled = next(iter([*_appended(scope, name), *_stored(scope, name)]), None)
-        bound = _binding(scope, name, frame.line)
+        bound = binding(scope, name, frame.line)
         place = filled or (bound[0] if bound is not None else None)
         if place is not None:
             return frame.source.span(place)
@@ -156,7 +156,7 @@ class _Followed:
     def _name(self, name: ast.Name, depth: int) -> Iterator[tuple[SourceText, ast.AST]]:
         frame = self.frames[depth]
         scope = frame.enclosing
-        bound = _binding(scope, name.id, frame.line)
+        bound = binding(scope, name.id, frame.line)
         if bound is None and isinstance(scope, _Function):
             passed = self._passed(scope, name.id, depth)
             if passed is not None:
@@ -171,7 +171,7 @@ class _Followed:
             if (default := _default(scope, name.id)) is not None:
                 yield frame.source, default
                 return
-            bound = _binding(frame.tree, name.id, 1 << 30)
+            bound = binding(frame.tree, name.id, 1 << 30)
         if bound is None:
             return
         place, value = bound
@@ -383,7 +383,7 @@ def _root(node: ast.expr) -> ast.expr:
                 return node
 
 
-def _binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | None] | None:
+def binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | None] | None:
     """The nearest statement above a line that binds a variable in a function or module, and the value it gets; else the
     last one below, which a loop may have reached before."""
     found: list[tuple[int, ast.AST, ast.expr | None]] = []

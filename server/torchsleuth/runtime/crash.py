@@ -23,6 +23,11 @@ from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_t
 MAX_USER_FRAMES = 12
 MAX_CALLS = 8
 MAX_OPERANDS = 24
+MAX_NAMED = 16
+"""Tensors among the variables of the innermost frame, and among the attributes of its ``self``."""
+MAX_FILES = 24
+MAX_TEXT_READ = 200_000
+"""Bytes of a file without a frame, beyond which it is not told of."""
 _TRACED = {"kind": "tensor", "type": "Tensor", "dtype": "float32", "device": "cpu", "requires_grad": False}
 _DISPATCHING = ("__torch_function__", "__torch_dispatch__")
 Entry = tuple[FrameType, int, "Span | None"]
@@ -55,7 +60,7 @@ class CrashReporter:
         found: dict[str, Any] = {
             "type": type(origin).__name__,
             "message": _text(origin),
-            "frames": [self._user_frame(entries, index) for index in reversed(user[-MAX_USER_FRAMES:])],
+            "frames": [self._user_frame(entries, index, index == last) for index in reversed(user[-MAX_USER_FRAMES:])],
             "library": _place(library[-1]) if library else None,
             "calls": [_call(entry) for entry in reversed(library[-MAX_CALLS:])],
             "module": self._module(entries, last),
@@ -72,9 +77,15 @@ class CrashReporter:
         paths = {frame["path"] for frame in found["frames"]}
         constructor = (found["module"] or {}).get("constructor") or {"frames": []}
         paths |= {frame["path"] for frame in constructor["frames"]}
-        found["sources"] = {path: self._source(path) for path in paths}
+        found["loaded"] = self._loaded(paths)
+        found["sources"] = {path: self._source(path) for path in (*paths, *found["loaded"])}
         found["environment"] = self._variables()
         return found
+
+    def _loaded(self, told: set[str]) -> list[str]:
+        """The user's other files that were loaded: what made the values of a crash may stand in one that has no frame in it."""
+        others = [path for path, text in list(self._texts.items()) if path not in told and len(text) <= MAX_TEXT_READ]
+        return others[:MAX_FILES]
 
     def is_of_torch(self, error: BaseException) -> bool:
         """Whether an exception that went through the user's code comes from torch, or from another process, rather than
@@ -130,13 +141,15 @@ class CrashReporter:
         except (OSError, SyntaxError, UnicodeDecodeError, LookupError):
             return None
 
-    def _user_frame(self, entries: list[Entry], index: int) -> dict[str, Any]:
-        """`direct`: what the next of the user's frames calls is this one, not something that called it in its turn."""
+    def _user_frame(self, entries: list[Entry], index: int, innermost: bool) -> dict[str, Any]:
+        """`direct`: what the next of the user's frames calls is this one, not something that called it in its turn. `named`: the
+        tensors that the innermost one had in variables, and in attributes of its ``self``."""
         entry = frame, line, span = entries[index]
         if span is not None:
             entry = (frame, line, _header(self._tree(file_of(frame.f_code)), span))
         around = ((code.co_filename, code.co_name) for code in (item[0].f_code for item in reversed(entries[:index])))
-        return {**_place(entry), "operands": self._operands(entry), "direct": self._is_direct(around)}
+        told = {**_place(entry), "operands": self._operands(entry), "direct": self._is_direct(around)}
+        return {**told, "named": _named(frame)} if innermost else told
 
     def _is_direct(self, around: Iterable[tuple[str, str]]) -> bool:
         """`around`: the files and functions of the frames around one, the nearest first."""
@@ -274,6 +287,20 @@ class CrashReporter:
         # The compiler marks lines to their end, comments included.
         inside = [known for known in spans if known[:2] == span[:2] and known[2:] <= span[2:]]
         return max(inside, key=lambda known: known[2:], default=span)
+
+
+def _named(frame: FrameType) -> dict[str, Any]:
+    if frame.f_locals is frame.f_globals:
+        return {}
+    held = list(frame.f_locals.items())
+    try:
+        own = object.__getattribute__(frame.f_locals.get("self"), "__dict__")
+    except AttributeError:
+        own = {}
+    tensors = [(name, value) for name, value in held if is_tensor(value)][:MAX_NAMED]
+    kept = [*own.items(), *(own.get("_buffers") or {}).items()]
+    tensors += [(f"self.{name}", value) for name, value in kept if is_tensor(value)][:MAX_NAMED]
+    return {name: describe_value(value) for name, value in tensors}
 
 
 def _weights(module: Any) -> dict[str, Any]:

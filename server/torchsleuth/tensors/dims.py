@@ -500,7 +500,14 @@ def _atom_text(atom: Atom) -> str:
 
 def text(size: Size) -> str:
     """The size as a user reads it: ``64``, ``B``, ``8*H*W``, ``(H - 1)//2 + 1``."""
-    return str(size) if isinstance(size, int) else _dim_text(size)
+    if isinstance(size, int):
+        return str(size)
+    shown = _dim_text(size)
+    return shown if shown.count("?") <= MAX_UNKNOWN_TERMS else "?"
+
+
+MAX_UNKNOWN_TERMS = 3
+"""Unknown sizes in one, beyond which it says no more than an unknown one."""
 
 
 def texts(shape: tuple[Size, ...]) -> tuple[int | str, ...]:
