@@ -1,0 +1,137 @@
+"""Crashes whose cause stands elsewhere: each is shown the line to change, and runs with the first fix of its crash."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.runtime.inprocess import execute
+from torchsleuth.syntax.text import SourceText
+
+HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
+CASES = {
+    "results in another order": (
+        "class Kit:\n    def prepare(self, *parts):\n        return parts\n"
+        "net, rows = nn.Linear(2, 2), [torch.ones(1, 2)]\nnet, rows = Kit().prepare(rows, net)\nfor row in rows:\n    net(row)\n",
+        "prepare(net, rows)",
+    ),
+    "a label that is None under its key": (
+        "from torch.utils.data import DataLoader, Dataset, default_collate\n"
+        "class Notes(Dataset):\n    def __len__(self):\n        return 4\n    def __getitem__(self, i):\n"
+        "        label = i if i > 1 else None\n        return {'x': torch.ones(2), 'y': label}\n"
+        "def batch(items):\n    return default_collate([item['x'] for item in items]), default_collate([item['y'] for item in items])\n"
+        "loss = nn.CrossEntropyLoss(ignore_index=-7)\nfor x, y in DataLoader(Notes(), 4, collate_fn=batch):\n"
+        "    loss(torch.ones(4, 5), y)\n",
+        "else -7",
+    ),
+    "an action that is not what was drawn": (
+        "from torch.distributions import Beta\ndef play(dist):\n    u = dist.sample()\n    push = 6 * u - 3\n"
+        "    return {'push': push, 'seen': torch.ones(2)}\ndist = Beta(torch.ones(2), torch.ones(2))\ndata = play(dist)\n"
+        "dist.log_prob(data['push'])\n",
+        "{'push': u,",
+    ),
+    "lengths in front of a layer with a stride": (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.c = nn.Conv1d(3, 5, 3, 2, 1)\n"
+        "    def forward(self, x, sizes):\n        kept = sizes.clone()\n        return self.c(x).permute(2, 0, 1).log_softmax(-1), kept\n"
+        "net = Net()\nout, sizes = net(torch.ones(2, 3, 11), torch.tensor([11, 9]))\n"
+        "F.ctc_loss(out, torch.ones(2, 2, dtype=torch.long), sizes, torch.tensor([2, 1]))\n",
+        "(sizes.clone() + 1) // 2",
+    ),
+    "a sequence unpacked to its longest": (
+        "from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence\nrnn = nn.GRU(3, 4, batch_first=True)\n"
+        "def run(x, n, mask):\n    out, _ = rnn(pack_padded_sequence(x, n, batch_first=True))\n"
+        "    out, _ = pad_packed_sequence(out, batch_first=True)\n    return out.sum(-1) * mask\n"
+        "run(torch.ones(2, 7, 3), torch.tensor([5, 2]), torch.ones(2, 7))\n",
+        "total_length=x.shape[1]",
+    ),
+    "a class token in a grid": (
+        "cls = torch.zeros(1, 1, 6)\ndef grid(rows):\n    return rows.reshape(2, 3, 3, 6)\n"
+        "def run(x):\n    tokens = torch.cat([cls.expand(2, -1, -1), x], 1)\n    return grid(tokens)\nrun(torch.ones(2, 9, 6))\n",
+        "grid(tokens[:, 1:])",
+    ),
+    "indices that begin at one": (
+        "def matrix(n):\n    rows = torch.tensor([1, 2, 3, 4])\n    both = torch.stack([rows, rows])\n"
+        "    return torch.sparse_coo_tensor(both, torch.ones(4), (n, n), check_invariants=True)\nmatrix(4)\n",
+        "torch.tensor([1, 2, 3, 4]) - 1",
+    ),
+    "other random numbers under a checkpoint": (
+        "from torch.utils.checkpoint import checkpoint\nclass Skip(nn.Module):\n    def __init__(self):\n"
+        "        super().__init__()\n        self.a, self.b = nn.Linear(3, 3), nn.Linear(3, 3)\n    def forward(self, x):\n"
+        "        if random.random() < 0.5:\n            return self.a(x)\n        return self.b(self.a(x).tanh()).tanh()\n"
+        "random.seed(10)\nnet = Skip()\n"
+        "checkpoint(net, torch.ones(2, 3), use_reentrant=False).sum().backward()\n",
+        "torch.rand(()).item() < 0.5",
+    ),
+    "a layer in place behind a hook": (
+        "net = nn.Sequential(nn.Linear(2, 2), nn.ReLU(inplace=True))\n"
+        "net[0].register_full_backward_hook(lambda layer, inside, outside: None)\nnet(torch.ones(2, 2)).sum().backward()\n",
+        "nn.ReLU()",
+    ),
+    "a graph outside of a closure": (
+        "def fit(net):\n    head = nn.Linear(2, 1)\n    opt = torch.optim.LBFGS(head.parameters(), max_iter=4)\n"
+        "    seen = net(torch.ones(3, 2)).tanh()\n    def closure():\n        opt.zero_grad()\n"
+        "        loss = head(seen).square().mean()\n        loss.backward()\n        return loss\n    opt.step(closure)\n"
+        "fit(nn.Linear(2, 2))\n",
+        "        seen = net(torch.ones(3, 2)).tanh()\n        opt.zero_grad()",
+    ),
+    "a gradient that is summed over the wrong dimension": (
+        "class Scale(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, s):\n"
+        "        ctx.save_for_backward(x, s)\n        return x * s\n    @staticmethod\n    def backward(ctx, grad):\n"
+        "        x, s = ctx.saved_tensors\n        of_s = (grad * x).sum(0, keepdim=True)\n        return grad * s, of_s\n"
+        "Scale.apply(torch.ones(3, 5), torch.ones(3, 1, requires_grad=True)).sum().backward()\n",
+        "sum(1, keepdim=True)",
+    ),
+    "a group behind a schedule": (
+        "one, two = nn.Linear(2, 2), nn.Linear(2, 2)\nopt = torch.optim.SGD(one.parameters(), lr=0.1, momentum=0.9)\n"
+        "rule = torch.optim.lr_scheduler.OneCycleLR(opt, max_lr=0.1, total_steps=9)\n"
+        "opt.add_param_group({'params': two.parameters(), 'lr': 0.01})\nfor _ in range(3):\n    opt.step()\n    rule.step()\n",
+        '"max_lr": 0.01 * 25.0',
+    ),
+    "random numbers under vmap": (
+        "drop = nn.Dropout(0.5)\neach = torch.func.vmap(lambda row: drop(row).sum())\neach(torch.ones(3, 4))\n",
+        'randomness="different"',
+    ),
+    "sums in another dtype than autocast's": (
+        "layer, where = nn.Linear(2, 2), torch.tensor([0, 1, 0])\nwith torch.autocast('cpu', dtype=torch.bfloat16):\n"
+        "    out = layer(torch.ones(3, 2))\n    total = torch.zeros(2, 2)\n    total.index_add_(0, where, out)\n",
+        "torch.zeros(2, 2, dtype=out.dtype)",
+    ),
+    "a number of NumPy's in a checkpoint": (
+        "import numpy as np\nimport tempfile\nclass Meter:\n    def value(self):\n        return np.mean([1.0, 2.0])\n"
+        "path = tempfile.mkdtemp() + '/best.pt'\nbest = Meter().value()\ntorch.save({'w': torch.ones(2), 'best': best}, path)\n"
+        "torch.load(path)\n",
+        "float(best)",
+    ),
+    "a hook that gives something back": (
+        "kept = {}\nnet = nn.Linear(2, 3)\nnet.register_forward_hook(lambda m, given, out: kept.setdefault('h', out.detach()))\n"
+        "for rows in (4, 2):\n    F.cross_entropy(net(torch.ones(rows, 2)), torch.zeros(rows, dtype=torch.long))\n",
+        "kept.update({'h': kept.get('h', out.detach())})",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: str) -> None:
+    text, wanted = HEAD + CASES[name][0], CASES[name][1]
+    observed = execute(tmp_path / "script.py", text)
+    found = observed.diagnostic
+    assert found.fixes, found.message
+    changed = SourceText(str(observed.path), text).apply(found.fixes[0].edits)
+    assert wanted in changed, [fix.title for fix in found.fixes]
+    lines = {line for place in (found, *found.related) for line in range(place.start.line, place.end.line + 1)}
+    assert {edit.start.line for edit in found.fixes[0].edits} & lines or "closure" in name
+    assert execute(tmp_path / "script.py", changed).error is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a, b = torch.ones(3, 2), torch.ones(3, 4)\na, b = sorted([b, a], key=len)\na + b\n",
+        "from torch.distributions import Beta\nBeta(torch.ones(2), torch.ones(2)).log_prob(torch.ones(2) * 4)\n",
+        "F.ctc_loss(torch.zeros(5, 1, 4), torch.ones(1, 2, dtype=torch.long), torch.tensor([8]), torch.tensor([2]))\n",
+        "w = torch.ones(3, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()\n",
+    ],
+)
+def test_where_the_cause_is_not_known_no_fix_claims_it(tmp_path: Path, text: str) -> None:
+    assert not [fix for fix in execute(tmp_path / "script.py", HEAD + text).diagnostic.fixes if fix.at_cause]
