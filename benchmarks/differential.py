@@ -46,6 +46,7 @@ from torchsleuth.values import (
     LibraryModule,
     ListValue,
     Maybe,
+    Parameters,
     Scalar,
     Several,
     SliceValue,
@@ -199,6 +200,8 @@ def judged(known: Value, actual: Any) -> str:
         return judged((known.start, known.stop, known.step), (actual.start, actual.stop, actual.step))
     if isinstance(known, Native):
         return RIGHT if getattr(actual, "__name__", "").rpartition(".")[2] == known.name else WRONG
+    if isinstance(known, Parameters):
+        return UNCERTAIN
     if isinstance(known, Choice):
         return WRONG if all(judged(option, actual) == WRONG for option in known.options) else UNCERTAIN
     if isinstance(known, Scalar):

@@ -27,7 +27,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import (
     by_position,
     is_attribute,
@@ -36,6 +36,7 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     is_name,
     nodes_in,
+    stored_in,
     stores,
 )
 from torchsleuth.syntax.text import SourceText
@@ -85,6 +86,8 @@ from torchsleuth.values.names import Names
 
 MAX_RECURSION = 6
 """Activations of one function inside of one another."""
+MAX_PLAIN_RECURSION = 24
+"""The same of one that is given plain values alone."""
 MAX_RECURSIVE_CALLS = 200
 """Calls of one function inside of one activation of it."""
 
@@ -409,10 +412,12 @@ class Calls(Choices):
         body: Callable[[Value], None] | None,
     ) -> Value:
         self.called.add(function.node)
-        too_deep = caller.depth >= self.budget.depth or self._recursing(function, caller)
+        too_deep = caller.depth >= self.budget.depth or self._recursing(function, args, caller)
         names = None if too_deep else self._bind(function, args, kwargs)
         if names is None:
             self.lose(args[:1])
+            if too_deep:
+                self.forget_captured(function)
             return UNKNOWN
         spec = function.node.args
         if spec.vararg is not None and is_unknown(names[spec.vararg.arg]):
@@ -520,6 +525,10 @@ class Calls(Choices):
             self.autocast = autocast_inside(autocast, function.autocast, self.truth)
         if function.grad_mode is not None:
             self.set_grad(function.grad_mode, self.site(function.node, frame))
+        if function.is_generator and body is None and any_are(given.values(), streams.Stream):
+            # Another generator that is executed step by step cannot go back: nor does this one run ahead.
+            if not isinstance(function.node, ast.Lambda) and streams.can_stop(function.node):
+                return self._generator(frame, given)
         try:
             if isinstance(function.node, ast.Lambda):
                 return self.eval(function.node.body, frame)
@@ -595,7 +604,7 @@ class Calls(Choices):
             return misuse.iterator(self, made, call, frame.caller or frame)
         return value
 
-    def _recursing(self, function: Function, caller: Frame) -> bool:
+    def _recursing(self, function: Function, args: tuple[Value, ...], caller: Frame) -> bool:
         """Whether a function is inside of itself too deep, or was called there too often."""
         depth = 0
         frame: Frame | None = caller
@@ -603,7 +612,8 @@ class Calls(Choices):
             depth += frame.function is not None and frame.function.node is function.node
             frame = frame.caller
         calls = self.recursive_calls[function.node] = self.recursive_calls.get(function.node, 0) + 1 if depth else 0
-        return depth >= MAX_RECURSION or calls > MAX_RECURSIVE_CALLS
+        deepest = MAX_RECURSION if not all(map(_is_told_apart, args)) else MAX_PLAIN_RECURSION
+        return depth >= deepest or calls > MAX_RECURSIVE_CALLS
 
     def _bind(self, function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value] | None:
         """Parameter names to values, None where the call does not fit."""
@@ -834,7 +844,12 @@ class Calls(Choices):
             value.state["ready"] = True
 
     def forget_captured(self, function: Function) -> None:
-        """A function that may be called at any time: what the containers hold that it fills is not known any more."""
+        """A function that may be called at any time: what the containers hold that it fills is not known any more, nor the
+        variables of others that it sets."""
+        for name in _shared(function.node):
+            scope = next((one for one in (*function.closure, function.globals) if name in one), None)
+            if scope is not None:
+                self.heap.set(scope, name, UNKNOWN)
         for target in _filled(function.node):
             scopes = (*function.closure, function.globals)
             held = as_kind(
@@ -902,6 +917,13 @@ _LOOKING_ON = frozenset(
 )
 """Methods of objects that are not known which leave the modules that they get where they are."""
 _FILLS = frozenset("append appendleft extend insert add update setdefault pop popleft clear remove".split())
+
+
+def _shared(function: ast.AST) -> set[str]:
+    """Variables of others that a function sets: ``global x``, ``nonlocal x``."""
+    declared = {name for node in nodes_in(function, ast.Global) for name in node.names}
+    declared |= {name for node in nodes_in(function, ast.Nonlocal) for name in node.names}
+    return declared & stored_in(function)
 
 
 def _filled(function: ast.AST) -> Iterator[ast.Name]:

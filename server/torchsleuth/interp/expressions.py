@@ -71,6 +71,7 @@ from torchsleuth.values import (
     elements_of,
     is_int,
     is_native_kind,
+    is_object,
     is_of,
     is_unknown,
 )
@@ -231,7 +232,13 @@ class Expressions(Calls):
         return self.heap.several(elements)
 
     def on_Set(self, node: ast.Set, frame: Frame) -> Value:
-        return python.make_set(self, self._elements(node.elts, frame))
+        elements = self._elements(node.elts, frame)
+        if elements and not isinstance(elements, Several) and any_are(elements, Instance, ListValue, DictValue):
+            call = Arguments((elements,), {}, node, frame)
+            made = pure.function(self, "builtins.set", call)
+            if made is not ABSENT:
+                return made
+        return python.make_set(self, elements)
 
     def _elements(self, nodes: list[ast.expr], frame: Frame) -> tuple[Value, ...] | None:
         """The elements, `Several` where a starred one stands for any number, None where one is not known."""
@@ -725,6 +732,8 @@ class Expressions(Calls):
             case Native() if isinstance(right, Native):
                 return left.path == right.path
         if {type(left), type(right)} == {Native, ClassValue}:
+            return False
+        if left is not right and (is_object(left, python.SENTINEL) or is_object(right, python.SENTINEL)):
             return False
         if isinstance(left, Function) and isinstance(right, Function) and left.node is not right.node:
             return False

@@ -813,7 +813,8 @@ class Execution(Importing):
         if isinstance(manager, Instance):
             return self._object_entered(manager, frame, body)
         if is_object(manager, contexts.STACK):
-            ended = self._watched(lambda: body(manager), self.catching.at(self.uncertain))
+            enters = any(is_method_call(part, "enter_context", "push") for part in nodes_in(node, ast.Call))
+            ended = self._watched(lambda: body(manager), enters or self.catching.at(self.uncertain))
             raised = self.thrown if ended == RAISE else None
             leaving = Arguments((), {}, item.context_expr, frame)
             return NORMAL if contexts.unwind(self, manager, leaving, raised) else ended

@@ -798,6 +798,9 @@ class _Instance(Operations):
         made = special.call(interp, value, "__contains__", (item,), frame)
         if made is not special.ABSENT:
             return interp.truth(made)
+        one, other = (as_kind(records.plain(side), int) for side in (value, item))
+        if one is not None and other is not None and value.cls.derives_from("enum.Flag", "enum.IntFlag"):
+            return one & other == other
         held: Value = special.contents(value)
         if held is None:
             held = interp.sequence(value, node, frame)

@@ -543,6 +543,8 @@ class Function:
     is_generator: bool = False
     setter: Value = None
     """Of a property: what sets it."""
+    deleter: Value = None
+    """Of a property: what deletes it."""
     memo: Slots | None = None
     """The results that it has given for arguments that are known, where it keeps that: under ``lru_cache``, or as a cached property."""
     most: int | None = None

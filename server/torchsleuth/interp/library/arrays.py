@@ -57,9 +57,16 @@ def shape_of(interp: Interpreter, array: Array) -> Shape:
     return interp.resolved_spec(array.spec).shape
 
 
+_REFUSED_ALIKE = frozenset({"operator.add", "operator.matmul", "Tensor.reshape"})
+"""Operators of PyTorch that refuse the shapes which NumPy refuses, too, with a ValueError."""
+
+
 def asked_shape(interp: Interpreter, target: str, *args: Any, **kwargs: Any) -> Shape:
     """The shape that a torch operator gives for operands of these shapes; None where it is not decided."""
-    outcome = as_kind(interp.oracle.call(target, args, kwargs, interp.fresh_symbol, False), Result)
+    answer = interp.oracle.call(target, args, kwargs, interp.fresh_symbol, False)
+    if isinstance(answer, Failure) and target in _REFUSED_ALIKE:
+        exceptions.throw(interp, exceptions.made("builtins.ValueError", (UNKNOWN,)))
+    outcome = as_kind(answer, Result)
     if outcome is None or not isinstance(outcome.value, TensorSpec):
         return None
     for fact in outcome.facts:
@@ -76,12 +83,6 @@ def broadcast(interp: Interpreter, *shapes: Shape) -> Shape:
     for shape in shapes:
         if shape is None or result is None:
             return None
-        if any(
-            1 not in (a, b) and a != b
-            for a, b in zip(shape[::-1], result[::-1])
-            if isinstance(a, int) and isinstance(b, int)
-        ):
-            exceptions.throw(interp, exceptions.made("builtins.ValueError", (UNKNOWN,)))
         result = (
             shape
             if not result

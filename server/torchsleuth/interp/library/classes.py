@@ -241,7 +241,12 @@ def deleted_through_class(interp: Interpreter, owner: Instance, name: str, frame
         return True
     found = interp.class_attribute(owner.cls, name)
     if isinstance(found, Function) and found.kind == "property" and found.memo is None:
-        interp.forget_attributes(owner)  # What deletes it is not followed.
+        if isinstance(found.deleter, Function):
+            interp.call_function(found.deleter, (owner,), {}, None, frame)
+        elif found.deleter is None:
+            exceptions.throw(interp, exceptions.made("builtins.AttributeError", (name,)))
+        else:
+            interp.forget_attributes(owner)
         return True
     if isinstance(special.method(interp, found, "__delete__"), Function):
         special.call(interp, found, "__delete__", (owner,), frame)

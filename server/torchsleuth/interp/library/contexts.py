@@ -18,6 +18,7 @@ from torchsleuth.values import (
     LibraryObject,
     Managed,
     Value,
+    is_unknown,
 )
 
 STACK = "contextlib.ExitStack"
@@ -95,17 +96,20 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
             made = as_kind(interp.started(manager, call.frame), streams.Stream)
             if made is not None:
                 entered = streams.following(interp, made)
-                return entered, Builtin("__exit__", lambda inner: _left(interp, made, inner))
+                return entered, Builtin("__exit__", lambda inner: _left(interp, manager, made, inner))
     interp.escape((manager,))
     return as_kind(manager, LibraryObject) or UNKNOWN, Builtin("__exit__", lambda inner: None)
 
 
-def _left(interp: Interpreter, generator: streams.Stream, call: Arguments) -> Value:
+def _left(interp: Interpreter, manager: Managed, generator: streams.Stream, call: Arguments) -> Value:
     """Leave a manager that is written as a generator: whether it keeps the exception that it is left by."""
     raised = call.args[1] if len(call.args) > 1 else None
     if raised is None:
         streams.following(interp, generator, (None,))
         return None
+    if is_unknown(raised):
+        interp.forget_captured(manager.function)
+        return UNKNOWN
     interp.catching.levels.append(interp.uncertain)
     try:
         streams.throw(interp, generator, raised)

@@ -306,6 +306,8 @@ def _parts(container: DictValue, part: str) -> tuple[Value, ...] | None:
 # -- methods ---------------------------------------------------------------------------------------
 
 
+MAX_REPEATED = 2048
+"""Elements of a counter that are repeated one by one."""
 _WRITING = frozenset({"pop", "popitem", "update", "clear"})
 """Methods of a dict that change it; ``setdefault()`` asks for a key first."""
 
@@ -396,6 +398,10 @@ class DictMethods(Model):
     def elements(self, call: Arguments) -> Value:
         if not self.value.is_counter:
             return self.other(call)
+        counts = self.value.items
+        numbers = numbers_of(counts.values()) if counts is not None else None
+        if counts is not None and numbers is not None and sum(map(abs, numbers)) <= MAX_REPEATED:
+            return ListValue(tuple(key for key, number in zip(counts, numbers) for _ in range(int(number))), "iterator")
         keys = iteration(self.value).items
         return ListValue(None if UNKNOWN in keys else self.interp.heap.several(keys))
 

@@ -107,7 +107,7 @@ def _is_made(interp: Interpreter, native: LibraryModule) -> bool:
 def call_native(interp: Interpreter, callee: Native, call: Arguments) -> Value:
     """A call of a function or class of a library."""
     call = replace(call, callee=callee)
-    if callee.kind != "builtin":
+    if callee.kind != "builtin" or callee.path.count(".") > 1:
         known = pure.function(interp, callee.path, call)
         if known is not pure.ABSENT:
             return known

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from torchsleuth.interp import misuse, special, streams
+from torchsleuth.interp import exceptions, misuse, special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -162,6 +162,15 @@ def _copied_by_itself(interp: Interpreter, call: Arguments) -> Value:
                 memo[one.identity] = copies.deep(one, memo) if made is special.ABSENT else made
         return copies.deep(value, memo)
     return special.ABSENT
+
+
+@models("sys.exit")
+def _exit(interp: Interpreter, call: Arguments) -> Value:
+    """What catches SystemExit goes on; elsewhere, what follows is looked at all the same."""
+    error = exceptions.made("builtins.SystemExit", call.args)
+    error.slots["code"] = call.args[0] if call.args else None
+    exceptions.throw(interp, error)
+    return UNKNOWN
 
 
 @models("copy.copy", "copy.deepcopy")

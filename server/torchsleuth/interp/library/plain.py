@@ -21,11 +21,12 @@ from typing import Any
 
 from torchsleuth.interp import special, streams
 from torchsleuth.interp.arguments import Arguments
-from torchsleuth.interp.exceptions import Thrown, of_python, throw
+from torchsleuth.interp.exceptions import Thrown, made, of_python, throw
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
+    UNKNOWN,
     Bound,
     Builtin,
     ClassValue,
@@ -158,6 +159,19 @@ class _HeldTuple(tuple[Any, ...]):
         return super().__repr__()
 
     __str__ = __repr__
+
+
+def _is_unhashable(value: Instance) -> bool:
+    """Whether a class compares its objects, and says nothing of their hashes."""
+    for base in of_kind(value.cls.mro(), ClassValue):
+        options = base.options
+        if "__hash__" in base.slots or options.get("unsafe_hash") is True:
+            return base.slots.get("__hash__", UNKNOWN) is None
+        if "__eq__" in base.slots:
+            return True
+        if base.is_dataclass and options.get("eq") is not False:
+            return options.get("frozen") in (None, False)
+    return False
 
 
 class Bridge:
@@ -321,12 +335,18 @@ class Bridge:
 
     def hashed(self, value: Value) -> int:
         if isinstance(value, Instance) and not value.may_be:
-            made = special.call(self.interp, value, "__hash__", (), self.call.frame)
-            if isinstance(made, int):
-                return hash(made)
-            if made is special.ABSENT and special.method(self.interp, value, "__eq__") is special.ABSENT:
+            if _is_unhashable(value):
+                throw(self.interp, made("builtins.TypeError", (f"unhashable type: {value.cls.name!r}",)))
+                raise NotPlain
+            given = special.call(self.interp, value, "__hash__", (), self.call.frame)
+            if isinstance(given, int):
+                return hash(given)
+            if given is special.ABSENT and special.method(self.interp, value, "__eq__") is special.ABSENT:
                 if not value.cls.is_dataclass:
                     return hash(value)
+                return hash(tuple(map(self.lower, value.slots.values())))
+        if isinstance(value, ListValue | DictValue) and value.type_name in ("list", "dict", "set"):
+            throw(self.interp, made("builtins.TypeError", (f"unhashable type: {value.type_name!r}",)))
         if isinstance(value, Function | ClassValue | Native):
             return hash(value)
         raise NotPlain

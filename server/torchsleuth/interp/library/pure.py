@@ -47,13 +47,14 @@ MAX_MATCHING = 20_000_000
 class Model:
     """How a function is called. `deep`: its arguments have to be plain to the last, as for what makes a text of them.
     `guard`: refuses arguments for which it would take too long. `iterates`: it gives an iterator. `changes`: it changes its
-    first argument."""
+    first argument. `opens`: of how many arguments, from the first on, the elements are looked at; of all where that is None."""
 
     function: Callable[..., Any]
     deep: bool = False
     guard: Callable[[tuple[Any, ...], dict[str, Any]], bool] | None = None
     iterates: bool = False
     changes: bool = False
+    opens: int | None = None
 
 
 def _counts_are_small(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -180,9 +181,10 @@ FUNCTIONS: dict[str, Model] = {
     "builtins.int": Model(_bare(int), guard=_numbers_are_small),
     "builtins.float": Model(_bare(float)),
     "builtins.sum": Model(_summed),
-    "builtins.dict.fromkeys": Model(dict.fromkeys),
+    "builtins.dict.fromkeys": Model(dict.fromkeys, opens=1),
     "builtins.str.maketrans": Model(str.maketrans),
     "builtins.bytes.fromhex": Model(bytes.fromhex),
+    "builtins.int.from_bytes": Model(int.from_bytes),
     **_numeric(
         "sqrt ceil floor log2 log10 log log1p exp cos sin tan acos asin atan atan2 cosh sinh tanh hypot degrees radians gcd "
         "lcm trunc isnan isinf isfinite isclose fabs fmod copysign expm1 isqrt modf frexp ldexp dist erf gamma"
@@ -191,8 +193,8 @@ FUNCTIONS: dict[str, Model] = {
     **_named(math, "math", "prod fsum"),
     **_named(statistics, "statistics", "mean median mode stdev pstdev variance pvariance fmean median_low median_high"),
     **_named(bisect, "bisect", "bisect bisect_left bisect_right"),
-    **_named(bisect, "bisect", "insort insort_left insort_right", changes=True),
-    **_named(heapq, "heapq", "heapify heappush heappop heappushpop heapreplace", changes=True),
+    **_named(bisect, "bisect", "insort insort_left insort_right", changes=True, opens=1),
+    **_named(heapq, "heapq", "heapify heappush heappop heappushpop heapreplace", changes=True, opens=1),
     **_named(heapq, "heapq", "nlargest nsmallest"),
     **_named(heapq, "heapq", "merge", iterates=True),
     **_named(itertools, "itertools", "chain zip_longest starmap accumulate islice pairwise", iterates=True),
@@ -206,7 +208,7 @@ FUNCTIONS: dict[str, Model] = {
         guard=_choices_are_small,
     ),
     "itertools.chain.from_iterable": Model(itertools.chain.from_iterable, iterates=True),
-    "functools.reduce": Model(functools.reduce),
+    "functools.reduce": Model(functools.reduce, opens=2),
     **_named(os.path, "os.path", "join basename dirname split splitext normpath isabs commonprefix"),
     **_named(textwrap, "textwrap", "dedent indent shorten wrap fill", guard=_counts_are_small),
     **_named(fnmatch, "fnmatch", "fnmatch filter", guard=lambda args, kwargs: len(args[-1]) <= 40),
@@ -214,6 +216,7 @@ FUNCTIONS: dict[str, Model] = {
     "json.dumps": Model(_dumped, deep=True),
     "json.loads": Model(_bare(json.loads)),
     **_named(re, "re", "match search fullmatch findall split sub compile", guard=_pattern_is_simple),
+    **_named(re, "re", "finditer", guard=_pattern_is_simple, iterates=True),
     "re.escape": Model(re.escape),
     **_named(datetime, "datetime", "datetime date timedelta"),
     **_named(struct, "struct", "pack unpack calcsize", guard=_forms_are_small),
@@ -300,7 +303,8 @@ def function(interp: Interpreter, path: str, call: Arguments) -> Value:
 
     def run(bridge: Bridge) -> Any:
         down = bridge.deep if model.deep else bridge.opened
-        args = tuple(map(down, call.args))
+        args = tuple(map(down, call.args[: model.opens]))
+        args += tuple(map(bridge.lower, call.args[len(args) :]))
         kwargs = {name: down(value) for name, value in call.kwargs.items()}
         if model.guard is not None and not model.guard(args, kwargs):
             raise NotPlain

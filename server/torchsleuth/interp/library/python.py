@@ -467,7 +467,7 @@ def _filtered(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("int")
 def _int(interp: Interpreter, call: Arguments) -> Value:
-    value = interp.resolved(call.args[0]) if call.args else 0
+    value = records.plain(interp.resolved(call.args[0])) if call.args else 0
     if isinstance(value, Array) and (known := scalars.of(value)) is not None:
         value = known
     if isinstance(value, str) and len(value) > MAX_DIGITS:
@@ -776,6 +776,8 @@ _OWN_TYPES: dict[type, str] = {Dim: "int", SliceValue: "slice"}
 def _types_of_code(value: Value) -> tuple[str, ...]:
     """The types that a function, a class or what ``partial`` makes is an instance of, but for metaclasses; empty for other values."""
     match value:
+        case Function(kind="property"):
+            return "property", "object"
         case Function():
             return "types.FunctionType", "types.LambdaType", "object"
         case ClassValue() | Native(kind="module-class"):
@@ -1028,7 +1030,23 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
     )
 
 
-for _name in ("id", "hash", "dir", "exec", "memoryview", "bytearray"):
+@_model("hash")
+def _hash(interp: Interpreter, call: Arguments) -> Value:
+    """The hash of numbers alone is the same in each execution."""
+    parts = tuple_of(call.first)
+    return hash(call.first) if all_are(parts, bool, int, float) and parts else UNKNOWN
+
+
+@_model("object")
+def _object(interp: Interpreter, call: Arguments) -> Value:
+    return LibraryObject(SENTINEL, (), {}, interp.site(call.node, call.frame)) if not call.args else UNKNOWN
+
+
+SENTINEL = "builtins.object"
+"""The class of objects that are nothing but themselves."""
+
+
+for _name in ("id", "dir", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
 
 _BUILTINS["eval"] = lookups.evaluated
@@ -1045,7 +1063,7 @@ def _property(interp: Interpreter, call: Arguments) -> Value:
     getter, setter = as_kind(call.given(0, "fget"), Function), call.given(1, "fset")
     if getter is None:
         return UNKNOWN
-    return replace(getter, kind="property", setter=setter)
+    return replace(getter, kind="property", setter=setter, deleter=call.given(2, "fdel"))
 
 
 def _of_kind(kind: str) -> Callable[[Interpreter, Arguments], Value]:
@@ -1126,6 +1144,9 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
         if is_attribute(node, "setter"):
             getter = as_kind(interp.eval(node.value, frame), Function)
             return replace(getter, setter=value) if getter is not None else interp.lookup(value.name, frame)
+        if is_attribute(node, "deleter"):
+            getter = as_kind(interp.eval(node.value, frame), Function)
+            return replace(getter, deleter=value) if getter is not None else interp.lookup(value.name, frame)
         if _marked(interp, decorator, path, value):
             return value
     if path == "functools.total_ordering" and isinstance(value, ClassValue):
@@ -1139,7 +1160,7 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
         value.is_dataclass = True
         value.options = decorator.kwargs if isinstance(decorator, LibraryObject) else {}
         return value
-    if is_attribute(node, "setter", "deleter", "getter"):
+    if is_attribute(node, "setter", "getter"):
         return interp.lookup(value.name, frame) if isinstance(value, Function) else value
     if isinstance(decorator, Instance) and contexts.decorates(decorator):
         return contexts.around(interp, decorator, value)
