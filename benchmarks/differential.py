@@ -49,6 +49,7 @@ from torchsleuth.values import (
     Parameters,
     Scalar,
     Several,
+    Sizes,
     SliceValue,
     Tensor,
     Value,
@@ -229,7 +230,7 @@ def _plain_name(known: DType | Device) -> str:
 
 def _of_constants(known: Value, actual: Any) -> str:
     if isinstance(known, tuple) and isinstance(actual, tuple):
-        return _all(known, actual)
+        return WRONG if isinstance(known, Sizes) and type(actual) is tuple else _all(known, actual)
     if type(known) is not type(actual):
         return WRONG
     same = known == actual or (isinstance(known, float) and math.isnan(known) and math.isnan(actual))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from tests.check import analyze
@@ -662,3 +664,20 @@ def test_what_would_take_long_is_not_computed(text: str) -> None:
     modules = "import itertools, math, re, struct\nfrom decimal import Decimal\nfrom fractions import Fraction\n"
     found = analyze(IMPORTS + modules + text)
     assert not found.stats["incomplete"] and not found.stats["internal_errors"]
+
+
+GROUPS = """\
+y = torch.zeros(1)
+try:
+    raise ExceptionGroup("all", [ValueError(1), KeyError(2), ValueError(3)])
+except* ValueError as some:
+    y = torch.zeros(len(some.exceptions), 5)
+except* KeyError as some:
+    z = torch.zeros(len(some.exceptions), y.shape[0])
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="groups of exceptions are new in Python 3.11")
+def test_exception_groups_are_taken_in_parts() -> None:
+    assert shape(GROUPS) == (2, 5)
+    assert shape(GROUPS, "z") == (1, 2)

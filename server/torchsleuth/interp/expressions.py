@@ -63,6 +63,7 @@ from torchsleuth.values import (
     Reason,
     Scalar,
     Several,
+    Sizes,
     SliceValue,
     Slots,
     Tensor,
@@ -493,6 +494,9 @@ class Expressions(Calls):
             return scalar_arithmetic(left, right)
         if is_unknown(left) or is_unknown(right):
             return self._containers(name, left, right, inplace)
+        if name in ("add", "mul") and (isinstance(left, Sizes) or isinstance(right, Sizes)):
+            made = self._containers(name, left, right, inplace)
+            return Sizes(made) if isinstance(made, tuple) else made
         call = Arguments((), {}, node, frame)
         made = pure.operate(self, name, left, right, call, inplace)
         return self._containers(name, left, right, inplace) if made is ABSENT else made

@@ -32,6 +32,7 @@ from torchsleuth.values import (
     is_module,
     is_native_kind,
     is_of,
+    is_tuple,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
@@ -139,7 +140,7 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
     if isinstance(container, ListValue) and container.type_name == "list" and isinstance(key, str | float):
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
     named = is_attribute(node.value, "shape") and isinstance(node.value.value, ast.Name)
-    count = len(container) if type(container) is tuple and not named else _count(interp, container)
+    count = len(container) if is_tuple(container) and not named else _count(interp, container)
     if count is not None and type(key) is int and not -count <= key < count and not _ends_iteration(frame):
         _report(interp, "beyond", (count, key), node, frame)
 
@@ -184,7 +185,7 @@ def looks_up(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame:
     if kind in _TYPES and is_read(node) and not told:
         if f"Tensor.{name}" in interp.oracle and not hasattr(_TYPES[kind], name):
             _report(interp, "lacking", (kind, owner), node, frame)
-    if type(owner) is tuple and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
+    if is_tuple(owner) and not hasattr(owner, name) and owner and isinstance(node, ast.Attribute):
         if name not in misuse.MOVES | {"numel", "backward"}:
             _report(interp, "pair", (owner, name), node, frame)
     if owner is None and isinstance(node, ast.Attribute) and not stores(node):
@@ -212,7 +213,7 @@ def _computes(interp: Interpreter, module: Value, other: Value, node: ast.expr, 
 
 def _repeats(interp: Interpreter, sequence: Value, count: Value, node: ast.expr, frame: Frame) -> None:
     """A sequence, times a fraction."""
-    if isinstance(sequence, str) or type(sequence) is tuple or kind_of(interp, sequence) == "list":
+    if isinstance(sequence, str) or is_tuple(sequence) or kind_of(interp, sequence) == "list":
         if kind_of(interp, count) == "float":
             _report(interp, "times", ("float", count), node, frame)
 
@@ -223,7 +224,7 @@ def _adds(interp: Interpreter, operator: str, left: Value, right: Value, node: a
     number = isinstance(right, Tensor | int | Dim) or is_of(right, float)
     if operator == "add" and {kind_of(interp, left), kind_of(interp, right)} == {"generator"}:
         _report(interp, "generators", ("generator", left), node, frame)
-    sides = [side for side in (left, right) if type(side) is tuple]
+    sides = [side for side in (left, right) if is_tuple(side)]
     if operator == "add" and len(sides) == 1 and isinstance(node, ast.BinOp):
         other, written = (right, node.right) if sides[0] is left else (left, node.left)
         # A list whose elements are not all known may be a tuple.
@@ -244,7 +245,7 @@ def compares(interp: Interpreter, left: Value, right: Value, node: ast.Compare, 
 
 def read_as_number(interp: Interpreter, value: Value, call: Arguments) -> None:
     """``int(x.shape)``"""
-    kind = "tuple" if type(value) is tuple else kind_of(interp, value)
+    kind = "tuple" if is_tuple(value) else kind_of(interp, value)
     node = call.expression.args[0] if call.expression is not None and len(call.expression.args) == 1 else None
     if kind in ("tuple", "list", "module", "generator", "loader") and node is not None:
         _report(interp, "as_number", (kind, value), node, call.frame)
@@ -298,7 +299,7 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
     list."""
     node = getattr(call.node, "args", [])
     items = value.items if isinstance(value, ListValue) and value.type_name == "list" else None
-    if type(value) is tuple:
+    if is_tuple(value):
         items = value
     groups = of_kind(items or (), DictValue)
     match value:

@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.values import UNKNOWN, DictValue, ListValue, Scalar, Value
+from torchsleuth.values import UNKNOWN, DictValue, ListValue, Scalar, Value, is_tuple
 
 MAX_BITS = 4096
 """Of an integer."""
@@ -27,7 +27,7 @@ def bounded(value: Value) -> Value:
         return value if len(value) <= MAX_TEXT else Scalar("str")
     if type(value) is bytes:
         return value if len(value) <= MAX_TEXT else UNKNOWN
-    if type(value) is tuple:
+    if is_tuple(value):
         return value if len(value) <= MAX_ELEMENTS else UNKNOWN
     return value
 

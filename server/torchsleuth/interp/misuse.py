@@ -36,6 +36,7 @@ from torchsleuth.values import (
     is_module,
     is_native,
     is_native_kind,
+    is_tuple,
     is_unknown,
     tuple_of,
 )
@@ -202,13 +203,13 @@ def calls(interp: Interpreter, callee: Value, node: ast.AST | None, frame: Frame
     dtype = isinstance(callee, DType)
     if (tensor or dtype) and isinstance(node, ast.Call) and is_certain(interp, frame):
         report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
-    if type(callee) is tuple and is_method_call(node):
+    if is_tuple(callee) and is_method_call(node):
         report(interp, Misuse(misuses.CALLED, interp.site(node, frame), callee))
 
 
 def moves(interp: Interpreter, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
     """``state.to(device)`` of a tuple of tensors."""
-    if type(owner) is tuple and name in MOVES and owner and all_are(owner, Tensor):
+    if is_tuple(owner) and name in MOVES and owner and all_are(owner, Tensor):
         report(interp, Misuse(misuses.MOVED, interp.site(node, frame), owner))
 
 

@@ -76,6 +76,7 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Shape,
+    Sizes,
     SliceValue,
     Super,
     Tensor,
@@ -321,8 +322,14 @@ class _Bytes(_Among, _Constant):
 class _Tuple(_Among, _Elements, _Constant):
     methods = containers.TupleMethods
 
+    def part(self, items: Any) -> Value:
+        return Sizes(items) if isinstance(self.value, Sizes) else items
+
+    def type(self) -> Value:
+        return Native("torch.Size", "class") if isinstance(self.value, Sizes) else super().type()
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
-        return Iteration(self.value, exact=True)
+        return Iteration(tuple(self.value) if isinstance(self.value, Sizes) else self.value, exact=True)
 
     def _by_other(self, key: Value) -> Value:
         return self.interp.any_of(self.value) if self.value else UNKNOWN

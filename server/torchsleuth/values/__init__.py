@@ -157,6 +157,15 @@ class NamedResult(tuple[Any, ...]):
         return isinstance(other, NamedResult) and self.fields == other.fields and self.of is other.of
 
 
+class Sizes(tuple[Any, ...]):
+    """The shape of a tensor, a ``torch.Size``."""
+
+
+def is_tuple(value: Value) -> TypeGuard[tuple[Any, ...]]:
+    """Whether a value is a tuple of Python's own, or a shape; not one with names."""
+    return type(value) in (tuple, Sizes)
+
+
 class OwnSlots(dict[Any, Any]):
     """The slots of an object. `born`: tells what was there before something else was made."""
 

@@ -37,6 +37,7 @@ from torchsleuth.values import (
     Reason,
     Scalar,
     Several,
+    Sizes,
     Tensor,
     Trained,
     Unknown,
@@ -292,7 +293,7 @@ class Joins(ABC):
         items = tuple(self.join_values(a, b) for a, b in zip(left, right))
         if isinstance(left, NamedResult) and left.alike(right):
             return NamedResult(left.fields, items, left.of)
-        return items
+        return Sizes(items) if isinstance(left, Sizes) and isinstance(right, Sizes) else items
 
     def _choice(self, left: Value, right: Value) -> Value:
         """One of two values of different kinds."""

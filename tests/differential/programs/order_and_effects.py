@@ -132,15 +132,6 @@ class Box:
     seen = [unit for _ in range(2)]
 held = (Box.own, Box.seen)
 
-# == an exception group is taken in parts
-parts = []
-try:
-    raise ExceptionGroup("all", [ValueError("v"), KeyError("k"), ValueError("w")])
-except* ValueError as some:
-    parts.append(len(some.exceptions))
-except* KeyError as some:
-    parts.append(type(some.exceptions[0]).__name__)
-
 # == what an exception was raised in
 try:
     try:

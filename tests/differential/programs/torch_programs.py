@@ -268,3 +268,10 @@ m = nn.Linear(2, 2)
 groups = [{"params": [m.weight], "lr": 0.1}, {"params": [m.bias]}]
 n = len(groups)
 lrs = [g.get("lr", 0.5) for g in groups]
+
+# == the shape of a tensor is a type of its own
+import torch
+x = torch.zeros(2, 3, 4)
+kinds = (type(x.shape).__name__, type(x.shape[1:]).__name__, type(tuple(x.shape)).__name__, isinstance(x.shape, tuple))
+texts = (str(x.shape), f"{x.size()}", str(tuple(x.shape)))
+same = x.shape == (2, 3, 4)

@@ -38,6 +38,7 @@ from torchsleuth.values import (
     NamedResult,
     Partial,
     Proxy,
+    Sizes,
     SliceValue,
     Value,
 )
@@ -156,6 +157,8 @@ class _HeldTuple(tuple[Any, ...]):
             if not name:
                 raise NotPlain
             return f"{name}({', '.join(f'{key}={item!r}' for key, item in zip(self.value.fields, self))})"
+        if isinstance(self.value, Sizes):
+            return f"torch.Size({[*self]})"
         return super().__repr__()
 
     __str__ = __repr__

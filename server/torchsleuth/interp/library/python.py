@@ -70,6 +70,7 @@ from torchsleuth.values import (
     is_object,
     is_of,
     is_plain,
+    is_tuple,
     is_unknown,
     numbers_of,
     sizes_of,
@@ -812,7 +813,7 @@ def _example(value: Value) -> Any:
     """A value of the same kind, UNKNOWN for what is not Python's own."""
     if is_plain(value):
         return value
-    if type(value) is tuple:
+    if is_tuple(value):
         return ()
     match value:
         case Scalar():

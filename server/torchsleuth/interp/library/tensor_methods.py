@@ -29,6 +29,7 @@ from torchsleuth.values import (
     Scalar,
     Several,
     Shape,
+    Sizes,
     Tensor,
     Value,
     is_int,
@@ -79,7 +80,7 @@ class TensorMethods(Model):
 
     @attribute
     def shape(self, node: ast.AST, frame: Frame) -> Value:
-        return Shape(self.tensor) if self.spec.shape is None else self.spec.shape
+        return Shape(self.tensor) if self.spec.shape is None else Sizes(self.spec.shape)
 
     @attribute
     def ndim(self, node: ast.AST, frame: Frame) -> Value:
@@ -132,7 +133,7 @@ class TensorMethods(Model):
         if shape is None:
             return Shape(self.tensor) if index is None else interp.fresh_size("?")
         if index is None:
-            return shape
+            return Sizes(shape)
         match index:
             case int() if is_index(index, shape):
                 return shape[index]

@@ -43,6 +43,7 @@ from torchsleuth.values import (
     Parameters,
     Scalar,
     Site,
+    Sizes,
     Tensor,
     Value,
     Wrapped,
@@ -209,7 +210,7 @@ def _causal_mask(interp: Interpreter, call: Arguments) -> Value:
 @models("torch.Size")
 def _size_of(interp: Interpreter, call: Arguments) -> Value:
     items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
-    return UNKNOWN if items is None else items
+    return UNKNOWN if items is None else Sizes(items)
 
 
 @models(*_CONTEXTS)
