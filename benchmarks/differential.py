@@ -265,7 +265,8 @@ def _of_tensors(known: Tensor | Array, actual: Any) -> str:
 def _of_objects(known: Instance | LibraryModule | Function | ClassValue, actual: Any) -> str:
     """Of an object the kind is compared, of a function, a class or a member of an enum the name."""
     if isinstance(known, Function | ClassValue):
-        name = known.attributes.get("__name__", known.name) if isinstance(known, Function) else known.name
+        held = known.attributes if isinstance(known, Function) else known.slots
+        name = held.get("__name__", known.name)
         return RIGHT if getattr(actual, "__name__", None) == name else WRONG
     kind = known.cls.name if isinstance(known, Instance) else known.type_name
     if isinstance(known, Instance) and isinstance(actual, enum.Enum) and known.name is not None:

@@ -13,6 +13,7 @@ from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
+from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.library import (
     classes,
     dispatch,
@@ -84,6 +85,8 @@ from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING, as_it_is
 from torchsleuth.values.names import Names
 
+RAISE = 4
+"""How a body ends that raises; see `interp/interpreter.py`."""
 MAX_RECURSION = 6
 """Activations of one function inside of one another."""
 MAX_PLAIN_RECURSION = 24
@@ -418,6 +421,8 @@ class Calls(Choices):
             self.lose(args[:1])
             if too_deep:
                 self.forget_captured(function)
+            elif not isinstance(kwargs, OpenArguments):
+                exceptions.throw(self, exceptions.made("builtins.TypeError", (UNKNOWN,)))
             return UNKNOWN
         spec = function.node.args
         if spec.vararg is not None and is_unknown(names[spec.vararg.arg]):
@@ -533,12 +538,16 @@ class Calls(Choices):
             if isinstance(function.node, ast.Lambda):
                 return self.eval(function.node.body, frame)
             completion = self.block(function.node.body, frame)
+        except Thrown as thrown:
+            if not function.is_generator or body is not None:
+                raise
+            completion, self.thrown = RAISE, thrown.value
         finally:
             self.running = caller
             self.autocast, self.guarded, self.first_unknown = autocast, guarded, first_unknown
             if function.grad_mode is not None:
                 self.grad, self.grad_off = grad, grad_off
-        stepped = function.is_generator and body is None and self._is_stepped(frame, events)
+        stepped = function.is_generator and body is None and self._is_stepped(frame, events, completion == RAISE)
         value = self._generator(frame, given) if stepped else self._result(frame, completion)
         self.meet_result(function, value, frame)
         return value
@@ -557,10 +566,12 @@ class Calls(Choices):
         frame.start, frame.certain = self.heap.mark(), self.uncertain
         return streams.generator(self, frame, (), self.site(function.node, frame))
 
-    def _is_stepped(self, frame: Frame, events: int) -> bool:
+    def _is_stepped(self, frame: Frame, events: int, raises: bool) -> bool:
         """Whether a generator whose body was executed for what it shows is executed again, step by step."""
         assert frame.function is not None
         quiet = len(self.trace.events) == events and self.uncertain == frame.certain
+        if raises and quiet and not isinstance(frame.function.node, ast.Lambda):
+            return streams.can_stop(frame.function.node)
         return quiet and streams.is_followed(frame.function)
 
     def _generator(self, frame: Frame, names: dict[str, Value]) -> Value:
@@ -630,8 +641,12 @@ class Calls(Choices):
         keyword_only = {argument.arg for argument in spec.kwonlyargs}
         extra: dict[Any, Value] = {}
         possible = kwargs.possible if isinstance(kwargs, PossibleArguments) else frozenset[str]()
+        placed = {argument.arg for argument in spec.posonlyargs}
         for name, value in kwargs.items():
-            if name in names:
+            if name in placed and spec.kwarg is not None:
+                extra[name] = Maybe(value) if name in possible else value
+                continue
+            if name in names or name in placed:
                 return None
             if name in positional or name in keyword_only:
                 names[name] = value

@@ -319,13 +319,25 @@ class Execution(Importing):
     def do_Delete(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:
             match target:
-                case ast.Name() if target.id in frame.names:
-                    self.heap.set(frame.names, target.id, MISSING)
+                case ast.Name():
+                    self._delete_name(target.id, frame)
                 case ast.Subscript():
                     self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
                 case ast.Attribute():
                     owner = self.eval(target.value, frame)
                     self.delete_attribute(owner, private.named(target.attr, target, frame), target, frame)
+
+    def _delete_name(self, name: str, frame: Frame) -> None:
+        scopes: tuple[Slots, ...] = (frame.names,)
+        if name in frame.global_names:
+            scopes = (frame.globals,)
+        elif name in frame.nonlocal_names:
+            scopes = frame.closure
+        scope = next((one for one in scopes if name in one), None)
+        if scope is not None:
+            self.heap.set(scope, name, MISSING)
+        else:
+            exceptions.throw(self, exceptions.made("builtins.NameError", (UNKNOWN,)))
 
     def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
         if isinstance(container, Instance):

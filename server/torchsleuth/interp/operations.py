@@ -724,12 +724,19 @@ class _Class(_Object):
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         if records.is_enum(self.value):
             return Iteration(tuple(records.canonical(self.value)), exact=True)
-        return NOTHING_KNOWN
+        made = classes.asked_of_metaclass(self.interp, self.value, "__iter__", (), frame)
+        return NOTHING_KNOWN if made is special.ABSENT else self.interp.iterate(made, node, frame)
+
+    def contains(self, item: Value, node: ast.AST, frame: Frame) -> bool | None:
+        made = classes.asked_of_metaclass(self.interp, self.value, "__contains__", (item,), frame)
+        return None if made is special.ABSENT else self.interp.truth(made)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         if records.is_enum(self.value):
             return records.members(self.value).get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
-        made = special.of_class(self.interp, self.value, "__class_getitem__", (key,), frame)
+        made = classes.asked_of_metaclass(self.interp, self.value, "__getitem__", (key,), frame)
+        if made is special.ABSENT:
+            made = special.of_class(self.interp, self.value, "__class_getitem__", (key,), frame)
         if made is special.ABSENT:
             return UNKNOWN if self.value.opaque else self.value
         return made
@@ -738,12 +745,15 @@ class _Class(_Object):
         return UNKNOWN if self.value.metaclass is None else self.value.metaclass
 
     def length(self, frame: Frame) -> Size | None:
-        return len(records.canonical(self.value)) if records.is_enum(self.value) else None
+        if records.is_enum(self.value):
+            return len(records.canonical(self.value))
+        made = self.interp.resolved(classes.asked_of_metaclass(self.interp, self.value, "__len__", (), frame))
+        return made if is_int(made) else None
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
         if name in ("__name__", "__qualname__"):
-            return owner.name
+            return owner.slots.get(name, owner.name)
         misuse.unmade(interp, owner, node, frame)
         found = interp.class_attribute(owner, name)
         if isinstance(found, Function) and found.kind == "classmethod":

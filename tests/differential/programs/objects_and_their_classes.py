@@ -230,3 +230,49 @@ train.add_argument("--amp", action=argparse.BooleanOptionalAction, default=True)
 asked = parser.parse_args(["--seed", "7", "train", "--no-amp"])
 nothing = parser.parse_args([], argparse.Namespace(extra=2))
 got = (asked.seed, asked.command, asked.epochs, asked.amp, nothing.command, nothing.extra, hasattr(nothing, "epochs"))
+
+# == operators of a class by its metaclass
+class Shelf(type):
+    def __len__(cls): return len(cls.books)
+    def __iter__(cls): return iter(cls.books)
+    def __contains__(cls, book): return book in cls.books
+    def __instancecheck__(cls, value): return value in cls.books
+    @property
+    def first(cls): return cls.books[0]
+class Poems(metaclass=Shelf):
+    books = ["ode", "haiku"]
+got = (len(Poems), list(Poems), "ode" in Poems, isinstance("epic", Poems), Poems.first)
+
+# == texts that a class formats
+class Money:
+    def __init__(self, cents): self.cents = cents
+    def __format__(self, form): return f"[{form}]{self.cents}"
+    def __str__(self): return "money"
+bill = Money(250)
+got = (f"{bill:EUR}", f"{bill}", f"{bill!s}", "{:x}".format(bill), str(bill))
+
+# == a mapping that changes its keys
+from collections import UserDict
+class Folded(UserDict):
+    def __setitem__(self, key, value): super().__setitem__(key.casefold(), value)
+names = Folded(Ann=1)
+names["BOB"] = 2
+got = (dict(names), "ann" in names, len(names))
+
+# == objects with and without a dict of attributes
+class Bare:
+    __slots__ = ("a",)
+class Full(Bare):
+    pass
+got = (hasattr(Bare(), "__dict__"), hasattr(Full(), "__dict__"), hasattr(Bare(), "a"))
+
+# == classes that get another name
+def renamed(cls):
+    class Wrapped(cls):
+        pass
+    Wrapped.__name__ = cls.__name__ + "Plus"
+    return Wrapped
+@renamed
+class Core:
+    pass
+name = Core.__name__

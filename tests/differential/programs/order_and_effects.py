@@ -200,3 +200,37 @@ def walk(node):
     return 0 if node is None else 1 + walk(node[0])
 depth = walk(((None,),))
 seen = visits
+
+# == a generator gives what it has before it fails
+def readings():
+    yield 3
+    yield 5
+    raise OSError("unplugged")
+got = []
+try:
+    for value in readings():
+        got.append(value)
+except OSError as error:
+    got.append(str(error))
+
+# == calls that do not fit are refused
+def area(width, /, height=1, **more): return width * height, more
+fits = area(2, height=3, width=9)
+refused = []
+for given in ({"depth": 1, "height": 2}, {"height": 2}):
+    try:
+        area(**given)
+    except TypeError:
+        refused.append(len(given))
+
+# == a global that a function deletes
+token = "t"
+def forget():
+    global token
+    del token
+forget()
+try:
+    token
+    left = True
+except NameError:
+    left = False

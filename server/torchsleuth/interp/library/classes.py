@@ -132,11 +132,22 @@ def fill_contents(interp: Interpreter, instance: Instance, call: Arguments) -> b
     if base in _DICTS:
         factory = call.args[0] if base.endswith("defaultdict") and call.args else None
         made = dictionaries.construct(interp, call if factory is None else _without_first(call))
+        if base.endswith(".UserDict") and isinstance(special.method(interp, instance, "__setitem__"), Function):
+            return _put_one_by_one(interp, instance, made, call.frame)
         held = DictValue(made.entries, _DICTS[base], factory)
     else:
         items = interp.sequence(call.args[0], call.node, call.frame) if call.args else ()
         held = ListValue(items, _CONTAINERS[base])
     interp.heap.set(instance.slots, special.CONTENTS, held)
+    return True
+
+
+def _put_one_by_one(interp: Interpreter, instance: Instance, given: DictValue, frame: Frame) -> bool:
+    """The entries of a UserDict, which its own ``__setitem__`` gets."""
+    items = given.items
+    interp.heap.set(instance.slots, special.CONTENTS, DictValue({} if items is not None else None))
+    for key, value in (items or {}).items():
+        special.call(interp, instance, "__setitem__", (key, value), frame)
     return True
 
 
@@ -467,6 +478,13 @@ def of_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, na
     if found.kind == "property":
         return interp.call_function(found, (cls,), {}, None, frame)
     return Bound(metaclass if found.kind == "classmethod" else cls, found)
+
+
+def asked_of_metaclass(interp: Interpreter, cls: Value, name: str, args: tuple[Value, ...], frame: Frame) -> Value:
+    """The result of a special method that the metaclass of a class has: ``len(cls)``, ``x in cls``; ABSENT for others."""
+    metaclass = cls.metaclass if isinstance(cls, ClassValue) else None
+    found = as_kind(interp.class_attribute(metaclass, name) if metaclass is not None else MISSING, Function)
+    return special.ABSENT if found is None else interp.call_function(found, (cls, *args), {}, None, frame)
 
 
 def _subclasses(interp: Interpreter, cls: ClassValue) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from torchsleuth.interp import exceptions, misuse
+from torchsleuth.interp import exceptions, misuse, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -229,6 +229,9 @@ def construct(interp: Interpreter, call: Arguments) -> DictValue:
 
 
 def _entries_of(interp: Interpreter, value: Value, call: Arguments) -> Entries | None:
+    held = special.contents(value)
+    if isinstance(held, DictValue) and special.method(interp, value, "__iter__") is special.ABSENT:
+        return held.entries
     if isinstance(value, DictValue):
         return value.entries
     iteration = interp.iterate(value, call.node, call.frame)

@@ -123,9 +123,10 @@ class Held:
         return self.bridge.text(self.value, "__repr__")
 
     def __format__(self, form: str) -> str:
-        if form:
+        own = self.bridge.formatted(self.value, form)
+        if own is None and form:
             raise NotPlain
-        return str(self)
+        return str(self) if own is None else own
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.bridge.called(self.value, args, kwargs)
@@ -362,6 +363,15 @@ class Bridge:
             raise NotPlain
         plain = self.opened(value)
         return repr(dict(plain) if isinstance(value, DictValue) and value.type_name == "dict" else plain)
+
+    def formatted(self, value: Value, form: str) -> str | None:
+        """The text that ``__format__`` of an object's class makes; None where that has none."""
+        made = special.call(self.interp, value, "__format__", (form,), self.call.frame)
+        if made is special.ABSENT:
+            return None
+        if not isinstance(made, str):
+            raise NotPlain
+        return made
 
     def called(self, function: Value, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 

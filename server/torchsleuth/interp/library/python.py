@@ -706,6 +706,9 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         return kind.path in interp.oracle.mro(value.path) if isinstance(kind, Native) else None
     if is_unknown(value) or is_unknown(kind):
         return None
+    told = classes.asked_of_metaclass(interp, kind, "__instancecheck__", (value,), interp.running)
+    if told is not special.ABSENT:
+        return interp.truth(told)
     if isinstance(value, LibraryObject) and exceptions.is_exception(value):
         return exceptions.catches(kind, value)
     if isinstance(kind, ClassValue) and classes.is_protocol(kind):
@@ -846,6 +849,10 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
             value = classes.asked_for(interp, owner, name, call)
             return False if value is special.ABSENT else Scalar("bool") if is_unknown(value) else True
         if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
+            return True
+        if name == "__dict__":
+            return not records.refuses(owner.cls, "")
+        if classes.is_plain_attribute(name):
             return True
         if classes.lacks(interp, owner, name) or unset.lacks(interp, owner, name):
             return False

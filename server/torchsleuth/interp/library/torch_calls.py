@@ -246,6 +246,10 @@ class Limits(Model):
             return arrays.make((), array_dtypes.dtype_of(given))  # a number of NumPy's, which has the methods of arrays
         return self.interp.fresh_size("?", positive=False) if whole else Scalar("float")
 
+    @attribute("bits", "resolution", "dtype")
+    def further(self, node: ast.AST, frame: Frame) -> Value:
+        return UNKNOWN
+
 
 @models("torch.nn.utils.clip_grad*")
 def _clip(interp: Interpreter, call: Arguments) -> Value:
