@@ -6,6 +6,7 @@ import re
 
 from torchsleuth.errors import (
     autograd,
+    built,
     callbacks,
     data,
     devices,
@@ -31,6 +32,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *losses.ENTRIES,
     *callbacks.ENTRIES,
     *fields.ENTRIES,
+    *built.ENTRIES,
     *explained.ENTRIES,
     *data.ENTRIES,
     *shapes.ENTRIES,

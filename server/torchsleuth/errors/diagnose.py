@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import chain
 
 from torchsleuth.errors import processes
+from torchsleuth.errors.built import arguments_here
 from torchsleuth.errors.case import Case, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
@@ -45,7 +46,13 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
 def _places(entry: ErrorEntry, case: Case) -> tuple[Related, ...]:
     """What explains a crash, beginning with what is known to be its cause."""
     causes = [] if entry in processes.ENTRIES else at_causes(case)
-    others = [*related_constructor(case), *entry.related(case), *_origins(entry, case), *_callers(case)]
+    others = [
+        *related_constructor(case),
+        *arguments_here(case),
+        *entry.related(case),
+        *_origins(entry, case),
+        *_callers(case),
+    ]
     shown = {(place.path, place.start.line) for place in causes}
     return (*causes, *(place for place in others if (place.path, place.start.line) not in shown))
 

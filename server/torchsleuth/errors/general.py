@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 
 from torchsleuth.errors import (
     advice,
+    built,
     calls,
     fields,
     functions,
@@ -36,6 +37,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_spread
 
 _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
+    *built.BUILDERS,
     *prepared.BUILDERS,
     *fields.BUILDERS,
     *steps.BUILDERS,
@@ -43,6 +45,7 @@ _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
 )
 """Those that know the cause, which stands elsewhere: they come in front of what only gets the failing line to run."""
 _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
+    *built.PLACES,
     *prepared.PLACES,
     *fields.PLACES,
     *steps.PLACES,
@@ -92,7 +95,7 @@ def generally(case: Case) -> Iterator[Fix]:
     if of_sizes or "is invalid for input of size" in case.crash["message"]:
         yield from whole_pieces(case)
         yield from inside_of_whole(case)
-    if of_sizes:
+    if of_sizes and not built.of_loaded_state(case):
         yield from _exchanged(case)
         yield from _whole_batches(case)
         yield from made_for_another_batch(case)

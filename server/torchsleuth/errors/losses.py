@@ -105,7 +105,7 @@ def _bounds(case: Case) -> list[float] | None:
 
 
 def _label_text(case: Case) -> str:
-    return "error.label.one_based" if _one_based(case) else "error.label" if _classes(case) else "error.label.plain"
+    return "error.label.one_based" if one_based(case) else "error.label" if _classes(case) else "error.label.plain"
 
 
 def _classes(case: Case) -> dict[str, str]:
@@ -115,7 +115,7 @@ def _classes(case: Case) -> dict[str, str]:
     return {"classes": str(classes), "last_class": str(classes - 1)} if classes else {}
 
 
-def _one_based(case: Case) -> bool:
+def one_based(case: Case) -> bool:
     prediction, bounds = _shapes(case)[0], _bounds(case)
     if not bounds or prediction is None or len(prediction["shape"]) < 2:
         return False
@@ -124,7 +124,7 @@ def _one_based(case: Case) -> bool:
 
 def _label_fixes(case: Case) -> Iterator[Fix]:
     _, target = prediction_and_target(case)
-    if target is not None and _one_based(case):
+    if target is not None and one_based(case):
         yield (
             append(case.frame, target, " - 1")
             if not isinstance(target, ast.BinOp)

@@ -248,6 +248,8 @@ class _Followed:
             defined = _defined(frame.tree, function.id)
             if defined is not None:
                 yield from ((frame.source, node) for node in _results(defined))
+                for argument in call.args if isinstance(defined, _Function) else ():
+                    yield from self.of(argument, depth)
                 return
             yield from self._name(function, depth)
         collate = argument_of(call, None, "collate_fn")

@@ -1,0 +1,399 @@
+"""What layers, optimizers, schedules and samples were built with, far from where that fails: a size that was read too early, weights
+in another dtype, parameters in another order, a plan with fewer steps, a file that a worker cannot get."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.constructor import build_sites
+from torchsleuth.errors.entry import ErrorEntry
+from torchsleuth.errors.fixes import add_argument, append_in, replace
+from torchsleuth.errors.losses import one_based
+from torchsleuth.errors.optimizers import optimizers_of
+from torchsleuth.errors.origin import followed_operands
+from torchsleuth.errors.reached import Filled, Function, around, bound, note
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Related
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    argument_of,
+    assigned_pairs,
+    called,
+    given_to,
+    is_attribute,
+    is_binary,
+    is_literal,
+    is_method_call,
+    is_name,
+    is_spread,
+    keyword_of,
+    names_in,
+    nodes_in,
+    plain_name,
+    returned_by,
+    stands_on,
+)
+
+MAX_ARGUMENTS = 2
+
+
+def arguments_here(case: Case) -> list[Related]:
+    """Where what the failing layer was built with gets its value: the result of a function of the user's, an attribute of an object."""
+    found: dict[object, Related] = {}
+    told = case.crash["message"]
+    for site in build_sites(case) if re.search(_OF_A_LAYER, told) else ():
+        call = site.call(None)
+        for given in given_to(call):
+            for file, made in _values_of(case, given):
+                place = note(
+                    file.source, made, "error.built_with", given=" ".join(site.source.segment(given).split())[:40]
+                )
+                found.setdefault((place.path, place.start.line), place)
+    return list(found.values())[:MAX_ARGUMENTS]
+
+
+def _values_of(case: Case, given: ast.expr) -> list[Filled]:
+    if isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
+        functions = [
+            (file, node)
+            for file in case.files
+            for node in nodes_in(file.tree, ast.FunctionDef)
+            if node.name == given.func.id
+        ]
+        return [(file, value) for file, function in functions for value in returned_by(function)[-1:]]
+    if isinstance(given, ast.Attribute) and not is_name(given.value, "self"):
+        places = [
+            (file, value)
+            for file in case.files
+            for kind in nodes_in(file.tree, ast.ClassDef)
+            for node in nodes_in(kind, ast.Assign)
+            for target, value in assigned_pairs(node)
+            if is_attribute(target, given.attr) and is_name(target.value, "self")
+        ]
+        return places if len(places) == 1 and not isinstance(places[0][1], ast.Name) else []
+    return []
+
+
+def _optimizers_with_state(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """The optimizers of a script that loads the state of one, where a step fails with sizes that differ."""
+    failing = case.frame.node
+    if not is_method_call(failing, "step") or not case.is_below("torch/optim/"):
+        return []
+    loads = any(
+        is_method_call(node, "load_state_dict") and case.frame.text(failing.func.value).split(".")[-1] in file.text(node)
+        or is_method_call(node, "load_state_dict") and re.search(r"opt", file.text(node.func))
+        for file in case.files
+        for node in nodes_in(file.tree, ast.Call)
+    )  # fmt: skip
+    return list(optimizers_of(case)) if loads else []
+
+
+def of_loaded_state(case: Case) -> bool:
+    return bool(_optimizers_with_state(case))
+
+
+def _optimizers_here(case: Case) -> list[Related]:
+    return [note(file.source, node, "error.state_order.here") for file, node in _optimizers_with_state(case)][:3]
+
+
+def _in_order_of_model(case: Case) -> Iterator[Fix]:
+    """``Adam([*net.head.parameters(), *net.body.parameters()])`` → ``Adam(net.parameters())``, as the one whose state is loaded."""
+    made = _optimizers_with_state(case)
+    whole = [call for _, call in made if call.args and is_method_call(call.args[0], "parameters")]
+    for file, call in made if whole else ():
+        given = call.args[0] if call.args else None
+        if isinstance(given, ast.List) and given.elts and all(isinstance(part, ast.Starred) for part in given.elts):
+            roots = {re.split(r"[.\[]", file.text(part).lstrip("*"))[0] for part in given.elts}
+            if len(roots) == 1 and all(file.text(part).endswith(".parameters()") for part in given.elts):
+                yield replace(file, given, f"{roots.pop()}.parameters()", safe=False)
+
+
+def _totals(case: Case) -> Iterator[Filled]:
+    """The number of steps that a schedule was made for, where it is computed."""
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.Call):
+            if called(node) == "OneCycleLR":
+                for given in (keyword_of(node, "total_steps"), keyword_of(node, "steps_per_epoch")):
+                    if given is not None:
+                        yield file, bound(file, given.value)
+
+
+def _totals_here(case: Case) -> Iterator[Related]:
+    for file, value in _totals(case):
+        yield note(file.source, value, "error.total_steps")
+
+
+def _rounded_up(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``epochs * (rows // batch)`` → ``epochs * (-(-rows // batch))``: the loader gives the rest as a batch of its own."""
+    loaders = [node for file in case.files for node in nodes_in(file.tree, ast.Call) if called(node) == "DataLoader"]
+    if any(keyword_of(node, "drop_last") is not None for node in loaders) or not loaders:
+        return
+    for file, value in _totals(case):
+        for part in nodes_in(value, ast.BinOp):
+            if is_binary(part, ast.FloorDiv) and not isinstance(part.right, ast.Constant):
+                left = file.text(part.left)
+                left = left if isinstance(part.left, ast.Name | ast.Attribute | ast.Call) else f"({left})"
+                yield replace(file, part, f"-(-{left} // {file.text(part.right)})", safe=False)
+
+
+def _turned(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """What exchanges the sides of some of the samples, where two of one batch have each other's."""
+    found = re.search(r"but got \[(.*?)\] at entry \d+ and \[(.*?)\] at entry", case.crash["message"])
+    if found is None or found[1] == found[2]:
+        return []
+    if sorted(found[1].split(", ")) != sorted(found[2].split(", ")):
+        return []
+    return [
+        (file, node)
+        for file in case.files
+        for branch in nodes_in(file.tree, ast.If, ast.IfExp)
+        for node in nodes_in(branch, ast.Call)
+        if called(node) in ("rot90", "transpose", "permute", "swapaxes", "t") and _is_drawn(file, branch)
+    ]
+
+
+def _is_drawn(file: CrashFrame, branch: ast.If | ast.IfExp) -> bool:
+    return bool(re.search(r"rand|random|bernoulli", file.text(branch.test)))
+
+
+def _turned_here(case: Case) -> Iterator[Related]:
+    for file, node in _turned(case):
+        yield note(file.source, node, "error.turned")
+
+
+def _half_turn(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.rot90(tile, 1)`` → ``torch.rot90(tile, 2)``, after which height and width are what they were."""
+    for file, node in _turned(case):
+        if called(node) == "rot90":
+            place = 0 if is_method_call(node) and not file.text(node.func).startswith(("torch.", "np.")) else 1
+            turns = argument_of(node, place, "k")
+            if turns is None and not is_spread(node.args) and len(node.args) == place:
+                yield add_argument(file.source, node, "k=2", safe=False)
+            elif isinstance(turns, ast.Constant) and type(turns.value) is int and turns.value % 2:
+                yield replace(file, turns, "2", safe=False)
+
+
+_MADE_BY = {
+    "_io": ("open",),
+    "sqlite3": ("connect",),
+    "_thread": ("Lock", "RLock", "Condition", "Event", "Semaphore"),
+    "h5py": ("File",),
+    "zipfile": ("ZipFile",),
+    "tarfile": ("open",),
+}
+_HELD = r"annot pickle '?(_io|sqlite3|_thread|h5py|zipfile|tarfile)\.(\w+)'? object|(h5py) objects cannot be pickled"
+
+
+def _held(case: Case) -> Iterator[tuple[CrashFrame, ast.ClassDef, ast.FunctionDef, ast.Assign]]:
+    """The attributes in which datasets keep what no other process can be sent."""
+    wanted = _MADE_BY.get(case.match[1] or case.match[3], ())
+    for file in case.files:
+        for kind in nodes_in(file.tree, ast.ClassDef):
+            for method in nodes_in(kind, ast.FunctionDef):
+                for node in nodes_in(method, ast.Assign):
+                    target = node.targets[0]
+                    if (
+                        called(node.value) in wanted
+                        and isinstance(target, ast.Attribute)
+                        and is_name(target.value, "self")
+                    ):
+                        yield file, kind, method, node
+
+
+def _held_here(case: Case) -> list[Related]:
+    return [note(file.source, node, "error.held_here") for file, _, _, node in _held(case)][:2]
+
+
+def _opened_late(case: Case) -> Iterator[Fix]:
+    """``self.file = open(path)`` → None, and opened by the first sample that a worker reads."""
+    for file, kind, method, node in _held(case):
+        reads = [part for part in kind.body if isinstance(part, ast.FunctionDef) and part.name == "__getitem__"]
+        attributes = _kept(method)
+        given = [part.arg for part in method.args.args[1:]]
+        needed = names_in(*given_to(node.value)) & set(given)
+        if method.name != "__init__" or len(reads) != 1 or not needed <= set(attributes):
+            continue
+        text = file.text(node.value)
+        for name in needed:
+            text = re.sub(rf"(?<![\w.]){name}(?!\w|=)", f"self.{attributes[name]}", text)
+        target, source, first = file.text(node.targets[0]), file.source, reads[0].body[0]
+        indent = edits.indentation(source, first.lineno)
+        lines = f"if {target} is None:{edits.line_ending(source)}{indent}    {target} = {text}"
+        changes = (edits.replace(source, node.value, "None"), edits.insert_line_before(source, first, lines))
+        yield Fix(message("fix.opened_late", name=target), changes, safe=False)
+
+
+def _kept(method: ast.FunctionDef) -> dict[str, str]:
+    """The attributes of the object that hold what the constructor was given: ``{"path": "path"}``."""
+    return {
+        value.id: target.attr
+        for node in nodes_in(method, ast.Assign)
+        for target, value in assigned_pairs(node)
+        if isinstance(value, ast.Name) and isinstance(target, ast.Attribute) and is_name(target.value, "self")
+    }
+
+
+def _old_norms(case: Case) -> Iterator[tuple[CrashFrame, ast.ImportFrom | ast.Attribute, str]]:
+    """Where ``weight_norm`` is taken from: a layer with the old form of it keeps a weight that was computed."""
+    for file in case.files:
+        for node in ast.walk(file.tree):
+            if isinstance(node, ast.ImportFrom) and node.module in ("torch.nn.utils", "torch.nn.utils.weight_norm"):
+                if [item.name for item in node.names] == ["weight_norm"]:
+                    yield file, node, "weight_norm"
+            elif is_attribute(node, "weight_norm") and file.text(node.value).endswith("utils"):
+                yield file, node, "weight_norm"
+
+
+def _old_norms_here(case: Case) -> Iterator[Related]:
+    for file, _, name in _old_norms(case):
+        for node in nodes_in(file.tree, ast.Call):
+            if called(node) == name:
+                yield note(file.source, node, "error.old_norm")
+
+
+def _new_norms(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``from torch.nn.utils import weight_norm`` → ``from torch.nn.utils.parametrizations import weight_norm``"""
+    places = list(_old_norms(case))
+    changes = []
+    for file, place, name in places:
+        if isinstance(place, ast.ImportFrom):
+            new = f"from torch.nn.utils.parametrizations {file.text(place).split(' ', 2)[2]}"
+            changes.append(edits.replace(file.source, place, new))
+        else:
+            changes.append(edits.replace(file.source, place, f"{file.text(place.value)}.parametrizations.{name}"))
+    if changes:
+        yield Fix(message("fix.new_norm"), tuple(changes), safe=False)
+
+
+def _buffers(case: Case, key: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
+    """Where a buffer of the state is registered that does not fit and is made from sizes alone."""
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.Call):
+            given = node.args[0] if node.args else None
+            if called(node) == "register_buffer" and is_literal(given, key.rpartition(".")[2]):
+                if keyword_of(node, "persistent") is None and len(node.args) == 2:
+                    yield file, node
+
+
+def _buffers_here(case: Case) -> Iterator[Related]:
+    for key in re.findall(r"size mismatch for (\S+?):", case.crash["message"]):
+        for file, node in _buffers(case, key):
+            yield note(file.source, node, "error.buffer_saved")
+
+
+def _not_saved(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``register_buffer("mask", ones(n, n))`` → ``…, persistent=False)``, and loaded without what an older state has of it."""
+    keys = re.findall(r"size mismatch for (\S+?):", case.crash["message"])
+    made = [item for key in keys for item in _buffers(case, key)]
+    call = case.frame.node
+    if not made or len(made) != len(set(keys)) or not is_method_call(call, "load_state_dict") or len(call.args) != 1:
+        return
+    names = [f'"{key}"' for key in keys]
+    state = case.frame.text(call.args[0])
+    left = f"{{key: value for key, value in {state}.items() if key not in ({', '.join(names)},)}}"
+    changes = [
+        edits.replace(case.frame.source, call.args[0], left),
+        *(edits.add_argument(file.source, node, "persistent=False") for file, node in made),
+    ]
+    yield Fix(message("fix.not_saved", names=", ".join(names)), tuple(changes), safe=False)
+
+
+def _filled_rows(case: Case) -> Iterator[tuple[CrashFrame, ast.Expr, str]]:
+    """Where samples are put into a list, and the list of their elements that may be empty."""
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.Expr):
+            if not is_method_call(node.value, "append") or not is_in_loop(file, node):
+                continue
+            for part in nodes_in(node.value, ast.Call):
+                given = part.args[0] if called(part) in ("tensor", "LongTensor", "as_tensor") and part.args else None
+                whole = given.generators[0].iter if isinstance(given, ast.ListComp) else given
+                if isinstance(whole, ast.Name):
+                    yield file, node, whole.id
+
+
+def is_in_loop(file: CrashFrame, node: ast.stmt) -> bool:
+    scope = around(file.tree, node)
+    return any(stands_on(loop, node.lineno) for loop in nodes_in(scope, ast.For)) and isinstance(scope, Function)
+
+
+def _rows_here(case: Case) -> Iterator[Related]:
+    for file, node, name in _filled_rows(case):
+        yield note(file.source, node, "error.empty_row", name=name)
+
+
+def _only_filled(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``rows.append(torch.tensor(ids))`` → only ``if ids:``"""
+    places = list(_filled_rows(case))
+    for file, node, name in places if len(places) == 1 else ():
+        title = message("fix.only_if", condition=name)
+        yield Fix(title, edits.wrap(file.source, node, f"if {name}:"), safe=False)
+
+
+def _one_based(case: Case) -> Iterator[Filled]:
+    """The labels that begin at 1, where they are made into a tensor: ``y`` for the ``yt`` that was cut out of it."""
+    for operand, source, place in followed_operands(case):
+        name = plain_name(operand.value if isinstance(operand, ast.Subscript) else operand)
+        for target, value in assigned_pairs(place) if isinstance(place, ast.Assign) and name is not None else ():
+            made = called(value) in ("tensor", "as_tensor", "from_numpy", "LongTensor")
+            if made and name is not None and name.startswith(plain_name(target) or name + "."):
+                yield from ((file, value) for file in case.files if file.source is source)
+
+
+def _labels_here(case: Case) -> Iterator[Related]:
+    if one_based(case):
+        for file, value in _one_based(case):
+            yield note(file.source, value, "error.from_one")
+
+
+def _labels_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``y = torch.tensor(…)`` → ``torch.tensor(…) - 1``, which all that is cut out of it gets too."""
+    places = list(_one_based(case)) if one_based(case) else []
+    for file, value in places if len(places) == 1 else ():
+        yield append_in(file.source, value, " - 1", safe=False)
+
+
+_OF_A_LAYER = r"size|shape|dtype|scalar type|index out of range|out of bounds|channels|features|expected"
+_COPIED = r"support the deepcopy"
+_STEPS = r"Tried to step \d+ times"
+_UNEQUAL = r"stack expects each tensor to be equal size"
+_STATE = r"size mismatch for \S+?: copying a param"
+_EMPTY = r"Length of all samples has to be greater than 0"
+_LABEL = r"Target (\d+) is out of bounds"
+
+ENTRIES = (
+    ErrorEntry(
+        "TS199",
+        r"The size of tensor a \(\d+\) must match the size of tensor b",
+        "error.state_order",
+        _in_order_of_model,
+        applies=of_loaded_state,
+        related=_optimizers_here,
+        plain=True,
+        example="one, two = torch.nn.Linear(2, 3), torch.nn.Linear(4, 5)\nboth = torch.nn.ModuleList([one, two])\n"
+        "opt = torch.optim.Adam(both.parameters())\nboth[1](one(torch.ones(1, 2)).repeat(1, 2)[:, :4]).sum().backward()\n"
+        "opt.step()\nstate = opt.state_dict()\nopt = torch.optim.Adam([*both[1].parameters(), *both[0].parameters()])\n"
+        "opt.load_state_dict(state)\nopt.step()",
+    ),
+    ErrorEntry("TS199", _HELD, "error.unsendable", _opened_late, related=_held_here, plain=True),
+)
+
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_STEPS, _rounded_up),
+    (_UNEQUAL, _half_turn),
+    (_COPIED, _new_norms),
+    (_STATE, _not_saved),
+    (_EMPTY, _only_filled),
+    (_LABEL, _labels_from_zero),
+)
+PLACES = (
+    (_STEPS, _totals_here),
+    (_UNEQUAL, _turned_here),
+    (_COPIED, _old_norms_here),
+    (_STATE, _buffers_here),
+    (_EMPTY, _rows_here),
+    (_LABEL, _labels_here),
+)
