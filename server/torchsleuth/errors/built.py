@@ -333,7 +333,7 @@ def _only_filled(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         yield Fix(title, edits.wrap(file.source, node, f"if {name}:"), safe=False)
 
 
-def _one_based(case: Case) -> Iterator[Filled]:
+def _made_from_one(case: Case) -> Iterator[Filled]:
     """The labels that begin at 1, where they are made into a tensor: ``y`` for the ``yt`` that was cut out of it."""
     for operand, source, place in followed_operands(case):
         name = plain_name(operand.value if isinstance(operand, ast.Subscript) else operand)
@@ -345,13 +345,13 @@ def _one_based(case: Case) -> Iterator[Filled]:
 
 def _labels_here(case: Case) -> Iterator[Related]:
     if one_based(case):
-        for file, value in _one_based(case):
+        for file, value in _made_from_one(case):
             yield note(file.source, value, "error.from_one")
 
 
 def _labels_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``y = torch.tensor(…)`` → ``torch.tensor(…) - 1``, which all that is cut out of it gets too."""
-    places = list(_one_based(case)) if one_based(case) else []
+    places = list(dict.fromkeys(_made_from_one(case))) if one_based(case) else []
     for file, value in places if len(places) == 1 else ():
         yield append_in(file.source, value, " - 1", safe=False)
 

@@ -66,7 +66,7 @@ _BUILDERS: tuple[tuple[str, Builder], ...] = (
 def at_causes(case: Case) -> list[Related]:
     """The places far from the failing line that explain it, wherever the message belongs."""
     found = [note for expression, places in _PLACES if re.search(expression, _told(case)) for note in places(case)]
-    return found[:MAX_CAUSES]
+    return list(dict.fromkeys(found))[:MAX_CAUSES]
 
 
 def causes_mended(case: Case) -> list[Fix]:
