@@ -152,5 +152,5 @@ ENTRIES = (
     ),
 )  # fmt: skip
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((r"found <class 'NoneType'>", _not_none),)
+BUILDERS: tuple[tuple[str, Builder], ...] = ((r"found <class 'NoneType'>|not NoneType|dtype of NoneType", _not_none),)
 PLACES = ((r"found <class '|dtype|NoneType|support|size|shape|dimension|index|key", filled_here),)

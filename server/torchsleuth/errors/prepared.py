@@ -90,8 +90,9 @@ def _late_groups(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, ast.Dict]]:
 
 
 def _late_groups_here(case: Case) -> Iterator[Related]:
-    for file, node, _ in _late_groups(case):
-        yield note(file.source, node, "error.late_group", key=case.crash["message"].strip("'"))
+    for file, node, group in _late_groups(case):
+        for place in (node, group):
+            yield note(file.source, place, "error.late_group", key=case.crash["message"].strip("'"))
 
 
 def _with_schedule(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -325,6 +326,10 @@ def _of_numpy(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> b
     text = file.text(node.func)
     if re.match(r"(?:np|numpy)\.", text):
         return called(node) in _NUMPY
+    if is_method_call(node, *_NUMPY):
+        whole = bound(file, node.func.value)
+        if isinstance(whole, ast.Call) and re.match(r"(?:np|numpy)\.", file.text(whole.func)):
+            return True
     results = [
         (other, value)
         for other in case.files
@@ -371,9 +376,9 @@ def _replacing_hooks(case: Case) -> Iterator[tuple[CrashFrame, ast.Lambda, ast.C
             continue
         for node in nodes_in(file.tree, ast.Lambda):
             body = node.body
-            if len(node.args.args) in (2, 3) and is_method_call(body, *_GIVES_BACK):
-                given = {part.arg for part in node.args.args}
-                if any(given & names_in(part) for part in body.args):
+            given = node.args.args[: len(node.args.args) - len(node.args.defaults)]
+            if len(given) in (2, 3) and is_method_call(body, *_GIVES_BACK):
+                if any({item.arg for item in given} & names_in(part) for part in body.args):
                     yield file, node, body
 
 
@@ -392,7 +397,7 @@ def _kept_beside(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 _RANDOMNESS = r"vmap: called random operation"
 _BOX = r"bounding boxes should have positive height and width"
-_DTYPES = r"must have the same scalar type|same dtype|to have the same dtype"
+_DTYPES = r"must have the same scalar type|dtype to be equal to|same dtype|to have the same dtype"
 _SCALAR = r"Unsupported global: GLOBAL numpy\S*\.scalar"
 _SIZES = r"batch_size|size|shape|expand|broadcast"
 

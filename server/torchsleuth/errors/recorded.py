@@ -15,6 +15,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    assigned_pairs,
     called,
     is_method_call,
     is_name,
@@ -43,8 +44,8 @@ def _models(case: Case) -> set[str]:
         last_word(target)
         for file in case.files
         for node in nodes_in(file.tree, ast.Assign)
-        if called(node.value) in kinds or called(node.value) == "Sequential"
-        for target in node.targets
+        for target, value in assigned_pairs(node)
+        if called(value) in kinds or called(value) == "Sequential"
     } - {""}
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace as replaced
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
@@ -212,8 +213,7 @@ def _values_of(case: Case, name: str) -> Iterator[ast.expr]:
         scope = kinds[-1] if kinds else case.frame.tree
     for node in nodes_in(scope, ast.Assign):
         if any(case.frame.text(target) == name for target in node.targets) and isinstance(node.value, ast.Call):
-            if called(node.value) in ("tensor", "as_tensor", "from_numpy", "LongTensor", "stack", "cat", "asarray"):
-                yield node.value
+            yield node.value
 
 
 def _one_based_here(case: Case) -> Iterator[Related]:
@@ -225,8 +225,10 @@ def _one_based_here(case: Case) -> Iterator[Related]:
 def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.item = torch.tensor(…)`` → ``… - 1``, where the largest index is one too large."""
     if int(found[1]) == int(found[2]):
-        for file, value in _counted_from_one(case):
-            yield append_in(file.source, value, " - 1", safe=False)
+        made = dict.fromkeys(_counted_from_one(case))
+        fixes = [append_in(file.source, value, " - 1", safe=False) for file, value in made]
+        if fixes:
+            yield replaced(fixes[0], edits=tuple(edit for fix in fixes for edit in fix.edits))
 
 
 _TOO_LARGE = r"size is (\d+) but found index (\d+)"

@@ -24,7 +24,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from torchsleuth.explanations import WANTS_FLOATS
+from torchsleuth.explanations import BY_INDEX, WANTS_FLOATS
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
@@ -229,6 +229,9 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
     bounds = [used for used in given[1:] if used.spec.dtype != given[0].spec.dtype]
     if bounds and failure.operation.target in _BOUNDED and given[0].spec.dtype is not None:
         return bounds[0], given[0].spec.dtype
+    if any(word in failure.operation.target for word in BY_INDEX):  # its index has a dtype of its own
+        floats = [used for used in given if used.spec.dtype in _FLOATING]
+        given = floats if len(floats) > 1 else given
     odd = min(given, key=lambda used: _RANK.get(used.spec.dtype or "", 6))
     others = [used.spec.dtype for used in given if used is not odd and used.spec.dtype != odd.spec.dtype]
     fitting = [dtype for dtype in others if dtype and dtype.startswith(("float", "bfloat"))]
