@@ -26,7 +26,7 @@ CASES = {
         "else -7",
     ),
     "an action that is not what was drawn": (
-        "from torch.distributions import Beta\ndef play(dist):\n    u = dist.sample()\n    push = 6 * u - 3\n"
+        "from torch.distributions import Beta\ndef play(dist):\n    u = dist.sample()\n    push = 6 * u + 2\n"
         "    return {'push': push, 'seen': torch.ones(2)}\ndist = Beta(torch.ones(2), torch.ones(2))\ndata = play(dist)\n"
         "dist.log_prob(data['push'])\n",
         "{'push': u,",
