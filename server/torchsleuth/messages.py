@@ -1628,6 +1628,8 @@ ENGLISH: dict[str, str] = {
     "error.from_one": "these indices begin at 1",
     "error.graph_here": "this is computed with gradients, and kept with its graph",
     "error.other_random": "not drawn from PyTorch's generator: the checkpoint does not set it back, and computes with another number",
+    "error.in_thread": "run in another thread here, where gradients are on: no_grad holds for its own thread alone",
+    "fix.no_grad_in_thread": "Turn gradients off in {name}",
     "error.hooked_here": "this hook needs what the layer gives as it is",
     "error.outside": "`{name}` is computed once, and the closure goes back through its graph each time it is called",
     "error.reduced_here": "reduced here, over this dimension",

@@ -68,6 +68,12 @@ CASES = {
         "net[0].register_full_backward_hook(lambda layer, inside, outside: None)\nnet(torch.ones(2, 2)).sum().backward()\n",
         "nn.ReLU()",
     ),
+    "a function that threads run": (
+        "from concurrent.futures import ThreadPoolExecutor\nnet = nn.Linear(2, 2)\ndef coded(x):\n    return net(x).numpy()\n"
+        "@torch.no_grad()\ndef everything(rows):\n    with ThreadPoolExecutor(1) as pool:\n"
+        "        return list(pool.map(coded, rows))\neverything([torch.ones(1, 2)])\n",
+        "@torch.no_grad()\ndef coded",
+    ),
     "a graph outside of a closure": (
         "def fit(net):\n    head = nn.Linear(2, 1)\n    opt = torch.optim.LBFGS(head.parameters(), max_iter=4)\n"
         "    seen = net(torch.ones(3, 2)).tanh()\n    def closure():\n        opt.zero_grad()\n"
@@ -164,7 +170,11 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
     changed = SourceText(str(observed.path), text).apply(found.fixes[0].edits)
     assert wanted in changed, [fix.title for fix in found.fixes]
     lines = {line for place in (found, *found.related) for line in range(place.start.line, place.end.line + 1)}
-    assert {edit.start.line for edit in found.fixes[0].edits} & lines or "closure" in name or "copied" in name
+    assert {edit.start.line for edit in found.fixes[0].edits} & lines or name.split()[-1] in (
+        "closure",
+        "copied",
+        "run",
+    )
     assert execute(tmp_path / "script.py", changed).error is None
 
 
@@ -175,6 +185,12 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
         "from torch.distributions import Beta\nBeta(torch.ones(2), torch.ones(2)).log_prob(torch.ones(2) * 4)\n",
         "F.ctc_loss(torch.zeros(5, 1, 4), torch.ones(1, 2, dtype=torch.long), torch.tensor([8]), torch.tensor([2]))\n",
         "w = torch.ones(3, requires_grad=True)\nloss = (w * w).sum()\nloss.backward()\nloss.backward()\n",
+        "from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence\nx, rnn = torch.ones(2, 4, 3), nn.GRU(3, 5, batch_first=True)\n"
+        "out, _ = rnn(pack_padded_sequence(x, torch.tensor([4, 2]), batch_first=True))\n"
+        "out, _ = pad_packed_sequence(out, batch_first=True)\nout + torch.ones(2, 4, 6)\n",
+        "x, w = torch.ones(2, 3, dtype=torch.float64), torch.zeros(3, 2)\nx.matmul(w)\n",
+        "def matrix(n):\n    counts = torch.tensor([1, 2])\n    both = torch.tensor([[0, 3], [3, 0]])\n"
+        "    return torch.sparse_coo_tensor(both, torch.ones(2), (n, n), check_invariants=True)\nmatrix(3)\n",
     ],
 )
 def test_where_the_cause_is_not_known_no_fix_claims_it(tmp_path: Path, text: str) -> None:

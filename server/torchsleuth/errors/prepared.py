@@ -11,6 +11,7 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.reached import Filled, around, bound, note
+from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
@@ -260,7 +261,8 @@ def _as_corners(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _made_without_dtype(case: Case) -> list[Filled]:
     """The call that made the tensor which is added to, without a dtype: it has the default one, whatever autocast computes in."""
     node = case.frame.node
-    if not is_method_call(node) or plain_name(node.func.value) is None:
+    into = is_method_call(node) and node.func.attr.startswith(BY_INDEX)
+    if not into or not is_method_call(node) or plain_name(node.func.value) is None:
         return []
     made = bound(case.frame, node.func.value)
     if called(made) in ("zeros", "ones", "empty", "full") and isinstance(made, ast.Call):
@@ -277,7 +279,7 @@ def _dtype_here(case: Case) -> Iterator[Related]:
 def _of_same_dtype(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``pooled = torch.zeros(n)`` → ``torch.zeros(n, dtype=m.dtype)``, where ``m`` is there by then; else ``m.to(pooled.dtype)``."""
     frame, node = case.frame, case.frame.node
-    if not is_method_call(node):
+    if not is_method_call(node) or not node.func.attr.startswith(BY_INDEX):
         return
     own = frame.tensor(node.func.value)
     sources = [

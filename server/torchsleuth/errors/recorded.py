@@ -17,6 +17,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     assigned_pairs,
     called,
+    given_to,
     is_method_call,
     is_name,
     last_word,
@@ -99,6 +100,36 @@ def _sent_without_graph(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     given = case.frame.argument(0, "obj", "item")
     if given is not None and case.frame.tensor(given) is not None:
         yield append_in(case.frame.source, given, ".detach()")
+
+
+def _in_threads(case: Case) -> list[tuple[CrashFrame, ast.expr, ast.FunctionDef]]:
+    """Where a function without gradients hands the failing one to threads, and that one: gradients are off in its own thread only."""
+    failing = case.frame.enclosing
+    return [
+        (file, given, failing)
+        for file in case.files
+        for outer in nodes_in(file.tree, ast.FunctionDef, ast.With)
+        if isinstance(failing, ast.FunctionDef) and outer is not failing and _is_without(file, outer)
+        for call in nodes_in(outer, ast.Call)
+        if called(call) in ("map", "submit", "Thread", "apply_async", "run_in_executor", "to_thread", "imap")
+        for given in given_to(call)
+        if last_word(given) == failing.name
+    ]
+
+
+def _threads_here(case: Case) -> Iterator[Related]:
+    for file, given, _ in _in_threads(case):
+        yield note(file.source, given, "error.in_thread")
+
+
+def _without_in_thread(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``@torch.no_grad()`` above the function that the threads run."""
+    for _, _, function in _in_threads(case)[:1]:
+        if is_imported(case.frame, "torch"):
+            first = function.decorator_list[0] if function.decorator_list else None
+            if first is None:
+                edit = edits.insert_line_before(case.frame.source, function, "@torch.no_grad()")
+                yield Fix(message("fix.no_grad_in_thread", name=function.name), (edit,))
 
 
 _OTHER_RANDOM = {
@@ -270,6 +301,7 @@ _INVALID = (
 _HOOKED = r"BackwardHookFunction\w* is a view and is being modified inplace"
 _SENT = r"refusing to serialize non-leaf tensor which requires_grad"
 _AGAIN = r"backward through the graph a second time"
+_WITH_GRAPH = r"Can't call numpy\(\) on Tensor that requires grad|Can't convert Tensor that requires grad"
 _RECOMPUTED = r"torch\.utils\.checkpoint: "
 
 BUILDERS: tuple[tuple[str, Builder], ...] = (
@@ -278,6 +310,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_HOOKED, _not_in_place),
     (_INVALID, _over_the_other),
     (_AGAIN, _made_inside),
+    (_WITH_GRAPH, _without_in_thread),
 )
 PLACES = (
     (_SENT, _graph_here),
@@ -285,4 +318,5 @@ PLACES = (
     (_HOOKED, _hooks_here),
     (_INVALID, _gradient_here),
     (_AGAIN, _outside_here),
+    (_WITH_GRAPH, _threads_here),
 )

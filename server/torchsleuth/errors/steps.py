@@ -11,6 +11,7 @@ from dataclasses import replace as replaced
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, append, append_in, replace
+from torchsleuth.errors.origin import followed_operands
 from torchsleuth.errors.reached import Filled, around, bound, note
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax.forms import (
@@ -94,21 +95,23 @@ def _unpacked(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, ast.expr, bool
                 yield file, node, packs[0].args[0], batch_first
 
 
-def _too_short(case: Case) -> bool:
-    """Whether two sizes differ, as those of a sequence that was cut and one that was not."""
-    sizes = [set(found["shape"]) for _, found in case.frame.tensor_operands()]
-    return len(sizes) > 1
+def _too_short(case: Case, batch_first: bool) -> bool:
+    """Whether two sizes differ in the dimension of the time steps."""
+    dimension = re.search(r"(?:non-singleton dimension|at index) (\d+)", case.crash["message"])
+    return dimension is not None and int(dimension[1]) == int(batch_first)
 
 
 def _unpacked_here(case: Case) -> Iterator[Related]:
-    for file, node, _, _ in _unpacked(case) if _too_short(case) else ():
-        yield note(file.source, node, "error.unpacked_here")
+    for file, node, _, batch_first in _unpacked(case):
+        if _too_short(case, batch_first):
+            yield note(file.source, node, "error.unpacked_here")
 
 
 def _total_length(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``pad_packed_sequence(out, batch_first=True)`` → ``…, total_length=tokens.shape[1])``"""
-    for file, node, packed, batch_first in _unpacked(case) if _too_short(case) else ():
-        whole = packed
+    for file, node, whole, batch_first in _unpacked(case):
+        if not _too_short(case, batch_first):
+            continue
         while (
             isinstance(whole, ast.Call) and len(whole.args) == 1 and not is_method_call(whole, "transpose", "permute")
         ):
@@ -198,9 +201,16 @@ def _token_here(case: Case) -> Iterator[Related]:
 def _counted_from_one(case: Case) -> list[Filled]:
     """Where indices get their values that go from 1 to one more than there are: of those in the failing function and its object."""
     found = []
+    read = " ".join([source.segment(place) for _, source, place in followed_operands(case)])
     for name, tensor in case.frame.named.items():
         bounds = tensor.get("range")
-        if not bounds or "int" not in tensor["dtype"] or bounds[0] != 1 or len(tensor["shape"]) != 1:
+        if (
+            not bounds
+            or re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", read) is None
+            or "int" not in tensor["dtype"]
+            or bounds[0] != 1
+            or len(tensor["shape"]) != 1
+        ):
             continue
         found += [(case.frame, value) for value in _values_of(case, name)]
     return found
