@@ -234,3 +234,9 @@ try:
     left = True
 except NameError:
     left = False
+
+# == a function that counts its calls
+def tick():
+    tick.count = getattr(tick, "count", 0) + 1
+    return tick.count
+ticks = [tick(), tick()]

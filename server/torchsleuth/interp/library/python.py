@@ -7,6 +7,7 @@ import functools
 import importlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from torchsleuth.interp import autocast, demands, exceptions, kinds, limits, misuse, special, streams, unset
@@ -867,7 +868,9 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
 def _class_has(interp: Interpreter, owner: ClassValue | Function, name: str) -> Value:
     """Whether a class, or a function, has an attribute."""
     if isinstance(owner, Function):
-        return name in owner.attributes or hasattr(_example(owner), name) or name.startswith("__") or Scalar("bool")
+        # A decorator may have given it others.
+        plain = owner.kind == "function" and not getattr(owner.node, "decorator_list", None) and owner.memo is None
+        return name in owner.attributes or hasattr(FunctionType, name) or (not plain and Scalar("bool"))
     if interp.class_attribute(owner, name) is not MISSING or hasattr(type, name):
         return True
     known = owner.has_known_bases() and not owner.derives_from("enum.Enum") and owner.metaclass is None
@@ -882,6 +885,8 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     owner, name = call.args[0], call.args[1]
     if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
+        return call.args[2]
+    if len(call.args) > 2 and isinstance(owner, Function) and _class_has(interp, owner, name) is False:
         return call.args[2]
     if len(call.args) > 2 and isinstance(owner, Instance) and classes.answers(interp, owner, name):
         value = classes.asked_for(interp, owner, name, call)
