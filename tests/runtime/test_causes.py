@@ -68,6 +68,21 @@ CASES = {
         "net[0].register_full_backward_hook(lambda layer, inside, outside: None)\nnet(torch.ones(2, 2)).sum().backward()\n",
         "nn.ReLU()",
     ),
+    "a dimension that a batch of one loses": (
+        "def scores(net, x):\n    return net(x).squeeze()\nnet = nn.Linear(2, 1)\n"
+        "torch.cat([scores(net, part) for part in torch.ones(5, 2).split(2)])\n",
+        "squeeze(-1)",
+    ),
+    "a variance of any sign": (
+        "class Two(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.one, self.two = nn.Linear(2, 1), nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        return self.one(x), self.two(x) - 9\nnet, judge = Two(), nn.GaussianNLLLoss()\n"
+        "mean, spread = net(torch.ones(3, 2))\njudge(mean, torch.ones(3, 1), spread)\n",
+        "(self.two(x) - 9).exp()",
+    ),
+    "targets of minus one and one": (
+        "y = torch.tensor([1.0, -1.0])\nF.binary_cross_entropy(torch.full((2,), 0.5), y)\n",
+        "(y + 1) / 2",
+    ),
     "a function that threads run": (
         "from concurrent.futures import ThreadPoolExecutor\nnet = nn.Linear(2, 2)\ndef coded(x):\n    return net(x).numpy()\n"
         "@torch.no_grad()\ndef everything(rows):\n    with ThreadPoolExecutor(1) as pool:\n"

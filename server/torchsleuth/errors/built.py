@@ -15,7 +15,7 @@ from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.losses import one_based
 from torchsleuth.errors.optimizers import optimizers_of
 from torchsleuth.errors.origin import followed_operands
-from torchsleuth.errors.reached import Filled, Function, around, bound, note
+from torchsleuth.errors.reached import Filled, Function, around, bound, given_by_model, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
@@ -356,7 +356,63 @@ def _labels_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         yield append_in(file.source, value, " - 1", safe=False)
 
 
+def _squeezed(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """What takes every dimension of size 1 away, of which the last batch has one more; none where all tensors have no dimension."""
+    if re.search(r"\(at position 0\)", case.crash["message"]):
+        return []
+    return [
+        (file, node)
+        for file in case.files
+        for node in nodes_in(file.tree, ast.Call)
+        if is_method_call(node, "squeeze") and not given_to(node)
+    ]
+
+
+def _squeezed_here(case: Case) -> Iterator[Related]:
+    for file, node in _squeezed(case)[:2]:
+        yield note(file.source, node, "error.squeezed")
+
+
+def _last_squeezed(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``self.net(x).squeeze()`` → ``self.net(x).squeeze(-1)``"""
+    made = _squeezed(case)
+    for file, node in made if len(made) == 1 else ():
+        yield replace(file, node, f"{file.text(node.func)}(-1)", safe=False)
+
+
+def _of_any_sign(case: Case) -> list[Filled]:
+    """The output of a model that is taken for a variance or a scale, where the model gives it."""
+    given = (
+        case.frame.argument(2, "var")
+        if "var has negative" in case.crash["message"]
+        else case.frame.argument(1, "scale")
+    )
+    made = given_by_model(case, given)
+    return [made] if made is not None else []
+
+
+def _any_sign_here(case: Case) -> Iterator[Related]:
+    for file, value in _of_any_sign(case):
+        yield note(file.source, value, "error.any_sign")
+
+
+def _made_positive(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``return self.mean(h), self.spread(h)`` → ``…, self.spread(h).exp()``: the model gives the logarithm."""
+    for file, value in _of_any_sign(case):
+        yield append_in(file.source, value, ".exp()", safe=False)
+
+
+def _halved(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``self.y[rows]`` → ``(self.y[rows] + 1) / 2``, where the targets are -1 and 1."""
+    target = case.frame.argument(1, "target")
+    told = case.call_input("target") or case.frame.tensor(target) or {}
+    if target is not None and told.get("range") == [-1.0, 1.0]:
+        yield replace(case.frame, target, f"({case.frame.text(target)} + 1) / 2", safe=False)
+
+
 _OF_A_LAYER = r"size|shape|dtype|scalar type|index out of range|out of bounds|channels|features|expected"
+_SCALAR = r"zero-dimensional tensor \(at position \d+\) cannot be concatenated"
+_NEGATIVE = r"var has negative entr|Expected parameter scale .* to satisfy the constraint GreaterThan"
 _COPIED = r"support the deepcopy"
 _STEPS = r"Tried to step \d+ times"
 _UNEQUAL = r"stack expects each tensor to be equal size"
@@ -388,6 +444,9 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_STATE, _not_saved),
     (_EMPTY, _only_filled),
     (_LABEL, _labels_from_zero),
+    (_SCALAR, _last_squeezed),
+    (_NEGATIVE, _made_positive),
+    (r"all elements of target should be between 0 and 1", _halved),
 )
 PLACES = (
     (_STEPS, _totals_here),
@@ -396,4 +455,6 @@ PLACES = (
     (_STATE, _buffers_here),
     (_EMPTY, _rows_here),
     (_LABEL, _labels_here),
+    (_SCALAR, _squeezed_here),
+    (_NEGATIVE, _any_sign_here),
 )

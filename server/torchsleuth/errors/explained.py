@@ -53,6 +53,12 @@ def _function(name: str) -> FixBuilder:
     return build
 
 
+def _stacked(case: Case) -> Iterator[Fix]:
+    """``torch.cat(losses)`` → ``torch.stack(losses)``, where the first one is a number too."""
+    if int(case.match[1]) == 0:
+        yield from _function("stack")(case)
+
+
 def _any_or_all(case: Case) -> Iterator[Fix]:
     """``if x > 0`` → ``if (x > 0).any()``, or all."""
     node = as_kind(case.frame.node, ast.Compare, ast.Name, ast.Attribute)
@@ -268,7 +274,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.anomaly": _away_from_zero,
     "explain.lengths_sorted": _with_argument("enforce_sorted=False"),
     "explain.lengths_cpu": convert_argument(".cpu()", 1, "lengths"),
-    "explain.cat_scalars": _function("stack"),
+    "explain.cat_scalars": _stacked,
     "explain.condition": _any_or_all,
     "explain.negative_stride": convert_argument(".copy()", 0),
     "explain.from_numpy": _function("as_tensor"),

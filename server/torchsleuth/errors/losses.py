@@ -104,6 +104,13 @@ def _bounds(case: Case) -> list[float] | None:
     return target.get("whole_range") or target.get("range")
 
 
+def _bounds_of_target(case: Case) -> dict[str, str]:
+    """For the message: from where to where the target goes."""
+    told = case.call_input("target") or _shapes(case)[1] or {}
+    low, high = told.get("range") or ("?", "?")
+    return {"low": f"{low:g}" if low != "?" else low, "high": f"{high:g}" if high != "?" else high}
+
+
 def _label_text(case: Case) -> str:
     return "error.label.one_based" if one_based(case) else "error.label" if _classes(case) else "error.label.plain"
 
@@ -256,7 +263,15 @@ ENTRIES = (
     ),
     entry(
         "TS306",
-        r"all elements of (input|target) should be between 0 and 1",
+        r"all elements of target should be between 0 and 1",
+        "error.bce_target",
+        values=_bounds_of_target,
+        example=_LOSS.format("BCELoss")
+        + "out, y = torch.full((3,), 0.5), torch.tensor([1.0, -1.0, 1.0])\ncriterion(out, y)",
+    ),
+    entry(
+        "TS306",
+        r"all elements of (input) should be between 0 and 1",
         "error.bce_range",
         _logits_fixes,
         example=_LOSS.format("BCELoss") + "out, y = torch.full((3,), 2.0), torch.zeros(3)\ncriterion(out, y)",

@@ -11,7 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_text, loads, nodes_in
+from torchsleuth.syntax.forms import is_text, loads, nodes_in, parts_of_tuple, plain_name, returned_by
 from torchsleuth.syntax.text import SourceText
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -85,3 +85,26 @@ def filled_here(case: Case) -> Iterator[Related]:
             yield note(file.source, value, "error.under_key", key=key)
             if (made := bound(file, value)) is not value:
                 yield note(file.source, made, "error.under_key", key=key)
+
+
+def given_by_model(case: Case, given: ast.expr | None) -> Filled | None:
+    """The expression in a model's ``forward`` that an argument comes from which is one of several results of a model."""
+    name = plain_name(given)
+    for node in nodes_in(case.frame.enclosing, ast.Assign) if name is not None else ():
+        parts = parts_of_tuple(node.targets[0])
+        place = next((index for index, part in enumerate(parts) if plain_name(part) == name), None)
+        if place is None or not isinstance(node.value, ast.Call) or node.lineno >= case.frame.line:
+            continue
+        results = [
+            (file, parts_of_tuple(value)[place])
+            for file in case.files
+            for kind in nodes_in(file.tree, ast.ClassDef)
+            for method in nodes_in(kind, ast.FunctionDef)
+            if method.name == "forward"
+            for value in returned_by(method)
+            if len(parts_of_tuple(value)) == len(parts) > 1
+        ]
+        if len(results) == 1:
+            file, value = results[0]
+            return file, bound(file, value)
+    return None

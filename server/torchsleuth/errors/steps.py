@@ -12,7 +12,7 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, append, append_in, replace
 from torchsleuth.errors.origin import followed_operands
-from torchsleuth.errors.reached import Filled, around, bound, note
+from torchsleuth.errors.reached import Filled, around, given_by_model, note
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -21,9 +21,7 @@ from torchsleuth.syntax.forms import (
     keyword_of,
     names_in,
     nodes_in,
-    parts_of_tuple,
     plain_name,
-    returned_by,
 )
 
 _STRIDES = (2, 3, 4, 8, 16)
@@ -31,26 +29,7 @@ _STRIDES = (2, 3, 4, 8, 16)
 
 def _made_lengths(case: Case) -> Filled | None:
     """The expression in a model's ``forward`` that gives the lengths which a loss gets, where the model passes them on."""
-    given = case.frame.argument(2, "input_lengths")
-    name = plain_name(given)
-    for node in nodes_in(case.frame.enclosing, ast.Assign) if name is not None else ():
-        parts = parts_of_tuple(node.targets[0])
-        place = next((index for index, part in enumerate(parts) if plain_name(part) == name), None)
-        if place is None or not isinstance(node.value, ast.Call) or node.lineno >= case.frame.line:
-            continue
-        results = [
-            (file, parts_of_tuple(value)[place])
-            for file in case.files
-            for kind in nodes_in(file.tree, ast.ClassDef)
-            for method in nodes_in(kind, ast.FunctionDef)
-            if method.name == "forward"
-            for value in returned_by(method)
-            if len(parts_of_tuple(value)) == len(parts) > 1
-        ]
-        if len(results) == 1:
-            file, value = results[0]
-            return file, bound(file, value)
-    return None
+    return given_by_model(case, case.frame.argument(2, "input_lengths"))
 
 
 def _lengths_here(case: Case) -> Iterator[Related]:
