@@ -1732,7 +1732,7 @@ ENGLISH: dict[str, str] = {
     "error.no_round": "`{name}` is counted in this loop alone, which has had no round",
     "error.class_weights.made": "the class weights are made here",
     "error.same_size": "prediction and target must have the same shape: {operands}",
-    "error.bce_target": "the target of this loss goes from {low} to {high}, and has to lie between 0 and 1{here}",
+    "error.bce_target": "the target of this loss goes from {low} to {high}, and has to lie between 0 and 1",
     "error.squeezed": "squeeze() takes the dimension of a batch of one sample too: name the dimension",
     "error.any_sign": "this may be negative",
     "error.bce_range": "the {g1} of this loss must lie between 0 and 1: pass logits to BCEWithLogitsLoss instead{here}",

@@ -10,7 +10,7 @@ from itertools import islice
 from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.constructor import change_argument, constructor_call
-from torchsleuth.errors.entry import entry
+from torchsleuth.errors.entry import ErrorEntry, entry
 from torchsleuth.errors.fixes import FixBuilder, add_argument, append, convert_argument, replace
 from torchsleuth.explanations import BY_FAMILY, BY_INDEX
 from torchsleuth.messages import message
@@ -261,13 +261,14 @@ ENTRIES = (
         _agreeing(classes=False),
         example=_LOSS.format("BCEWithLogitsLoss") + "out, y = torch.zeros(3, 1), torch.zeros(3)\ncriterion(out, y)",
     ),
-    entry(
+    ErrorEntry(
         "TS306",
         r"all elements of target should be between 0 and 1",
         "error.bce_target",
         values=_bounds_of_target,
         example=_LOSS.format("BCELoss")
         + "out, y = torch.full((3,), 0.5), torch.tensor([1.0, -1.0, 1.0])\ncriterion(out, y)",
+        plain=True,
     ),
     entry(
         "TS306",
