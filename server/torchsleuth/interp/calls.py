@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -29,16 +29,15 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.sifting import any_are, as_kind, of_kind
+from torchsleuth.syntax.changes import FILLS, containers_changed
 from torchsleuth.syntax.forms import (
     by_position,
     is_attribute,
     is_function,
     is_function_call,
-    is_method_call,
     is_name,
     nodes_in,
     stored_in,
-    stores,
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native
@@ -151,7 +150,7 @@ class Calls(Choices):
             special = python.frame_builtin(self, node, frame)
             if special is not None:
                 return special
-        if is_attribute(node.func, *_FILLS):
+        if is_attribute(node.func, *FILLS):
             owner = self.owner_of_attributes(node.func.value, frame)
             if owner is not None:
                 self._fill_attributes(owner, node, frame)
@@ -865,7 +864,7 @@ class Calls(Choices):
             scope = next((one for one in (*function.closure, function.globals) if name in one), None)
             if scope is not None:
                 self.heap.set(scope, name, UNKNOWN)
-        for target in _filled(function.node):
+        for target in of_kind(containers_changed(function.node), ast.Name):
             scopes = (*function.closure, function.globals)
             held = as_kind(
                 next((scope[target.id] for scope in scopes if target.id in scope), None), ListValue, DictValue
@@ -931,7 +930,6 @@ _LOOKING_ON = frozenset(
     "append add add_graph watch info debug warning print log log_graph summary register dump save setdefault update".split()
 )
 """Methods of objects that are not known which leave the modules that they get where they are."""
-_FILLS = frozenset("append appendleft extend insert add update setdefault pop popleft clear remove".split())
 
 
 def _shared(function: ast.AST) -> set[str]:
@@ -939,18 +937,3 @@ def _shared(function: ast.AST) -> set[str]:
     declared = {name for node in nodes_in(function, ast.Global) for name in node.names}
     declared |= {name for node in nodes_in(function, ast.Nonlocal) for name in node.names}
     return declared & stored_in(function)
-
-
-def _filled(function: ast.AST) -> Iterator[ast.Name]:
-    """Variables whose containers a function changes: ``x.append(…)``, ``x[…] = …``."""
-    for node in ast.walk(function):
-        if is_method_call(node, *_FILLS):
-            target: ast.expr = node.func.value
-        elif isinstance(node, ast.Subscript) and stores(node):
-            target = node.value
-        else:
-            continue
-        while isinstance(target, ast.Subscript):
-            target = target.value
-        if isinstance(target, ast.Name):
-            yield target

@@ -23,22 +23,26 @@ from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
 from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
 from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.syntax.changes import changed_attributes
 from torchsleuth.syntax.forms import by_position, is_constant, is_function_call, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
-from torchsleuth.syntax.uses import Reader
+from torchsleuth.syntax.uses import Reader, kept_as, parameter_key
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
 from torchsleuth.values import (
+    OTHERS,
     UNKNOWN,
     ClassValue,
+    DictValue,
     Function,
     Instance,
     LibraryModule,
+    ListValue,
     Namespace,
     OpenArguments,
     Scalar,
@@ -49,6 +53,8 @@ from torchsleuth.values import (
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.names import Names
 
+_PASSING = (bool, int, float, str, tuple, ListValue, DictValue, Tensor, Scalar)
+"""What an attribute holds for a while. Modules and optimizers are replaced by their like."""
 MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
 TIMES = (2, 3)
@@ -150,8 +156,8 @@ class EntryPoints(DeclaredShapes):
                 reader = Reader(named, methods)
                 for node in methods.values():
                     reader.read(node, bound=True)
-                roles = roles_by_use(reader.uses, {})
-                if any(key.startswith("self.") for key in roles.of):
+                roles = roles_by_use(reader.uses, _annotations_in(methods))
+                if roles.of:
                     entries += self._enter_methods(cls, methods, roles, frame)
         return entries
 
@@ -285,9 +291,7 @@ class EntryPoints(DeclaredShapes):
         """A function whose parameters are known by their use."""
         values = self._arguments(function, 0, given)
         held = StandIns(self, roles, function.node, function.path).values
-        for name in values:
-            if is_unknown(values[name]) and name in held:
-                values[name] = held[name]
+        values.update((name, held[name]) for name in values if is_unknown(values[name]) and name in held)
         with self._over_batches(roles):
             if roles.evaluated and not roles.trained and roles.batches:
                 # Of a whole evaluation, nobody goes backward through the result.
@@ -302,14 +306,35 @@ class EntryPoints(DeclaredShapes):
         instance = as_kind(self.instantiate(cls, (), kwargs, None, frame), Instance)
         if instance is None:
             return
-        stand_ins = StandIns(self, roles, method.node, method.path)
-        for key, value in stand_ins.values.items():
+        self._forget_changed(instance)
+        roles = roles.within(method.name)
+        held = StandIns(self, roles, method.node, method.path).values
+        for key, value in held.items():
             name = key.removeprefix("self.")
             if name != key and is_unknown(instance.slots.get(name, UNKNOWN)):
                 self.heap.set(instance.slots, name, value)
         self.heap.set(instance.state, "open", True)
+        values = self._arguments(method, 1, given)
+        for name in values:
+            if is_unknown(values[name]):
+                values[name] = held.get(parameter_key(method.name, name), values[name])
         with self._over_batches(roles):
-            self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
+            self._hand_out(method, (instance,), values, frame)
+
+    def _forget_changed(self, instance: Instance) -> None:
+        """An object that has lived for a while: what its methods change is not what its constructor made."""
+        methods = {
+            name: value.node
+            for cls in reversed(of_kind(instance.cls.mro(), ClassValue))
+            for name, value in cls.slots.items()
+            if isinstance(value, Function)
+        }
+        bound, filled = changed_attributes(methods)
+        for name, value in list(instance.slots.items()):
+            if name in filled and isinstance(value, ListValue | DictValue):
+                self.heap.set(value.slots, "items", _held_before(value))
+            elif name in bound and (value is None or isinstance(value, _PASSING)):
+                self.heap.set(instance.slots, name, UNKNOWN)
 
     @contextmanager
     def _over_batches(self, roles: Roles) -> Iterator[None]:
@@ -583,6 +608,24 @@ class EntryPoints(DeclaredShapes):
         for failure in common.values():
             if not any(other.operation.site.span == failure.operation.site.span for other in self.trace.failures):
                 self.trace.failures.append(failure)
+
+
+def _held_before(container: ListValue | DictValue) -> Any:
+    """What a container may hold that others have filled: nothing is known of it, but that a defaultdict of lists holds lists."""
+    made = container.factory if isinstance(container, DictValue) else None
+    is_of_lists = isinstance(made, Native) and made.path == "builtins.list"
+    return {OTHERS: (UNKNOWN, ListValue(None))} if is_of_lists else None
+
+
+def _annotations_in(methods: Mapping[str, ast.AST]) -> dict[str, str]:
+    """What is written beside the parameters of methods, and so beside the attributes that the constructor keeps them as."""
+    found: dict[str, str] = {}
+    for method in of_kind(methods.values(), ast.FunctionDef, ast.AsyncFunctionDef):
+        receiver = next((part.arg for part in by_position(method.args)), None)
+        kept = kept_as(method, receiver) if receiver is not None else {}
+        for name, text in annotations_of(method).items():
+            found[kept.get(name, parameter_key(method.name, name))] = text
+    return found
 
 
 def _common(facts: dict[Place, Sighting], others: dict[Place, Sighting]) -> dict[Place, Sighting]:

@@ -21,13 +21,15 @@ from torchsleuth.syntax.forms import (
     is_binding,
     is_display,
     is_function_call,
+    is_method_call,
     is_spread,
     last_word,
     loads,
     nodes_in,
+    plain_name,
 )
 from torchsleuth.syntax.trees import index
-from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses
+from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses, shown_key
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -68,6 +70,8 @@ UNKNOWN_LOSS = "Loss"
 _SCHEDULER = re.compile("sched|warm_?up", re.IGNORECASE)
 _ANNOTATED = {"Module": Role.MODULE, "Optimizer": Role.OPTIMIZER, "GradScaler": Role.SCALER, "Accelerator": Role.ENGINE}
 _ANY = frozenset({"", "Any", "object"})
+_PURE = frozenset("detach clone cpu cuda to float half double".split())
+"""Methods of tensors that do nothing but give a result."""
 MAX_READ = 64
 """Attributes or entries of a result that are told apart."""
 
@@ -75,27 +79,43 @@ MAX_READ = 64
 @dataclass(frozen=True)
 class Roles:
     """The roles of the keys of a function or a class. `batches`: loops over batches. `trained`: modules whose results a
-    backward pass starts from. `evaluated`: modules that are put into evaluation mode."""
+    backward pass starts from. `evaluated`: modules that are put into evaluation mode. `certain`: those trained whose weights
+    are sure to ask for gradients, as each has an optimizer, or is put into training mode."""
 
     of: dict[Key, Role] = field(default_factory=dict)
     batches: frozenset[ast.AST] = frozenset()
     trained: frozenset[Key] = frozenset()
     evaluated: frozenset[Key] = frozenset()
+    certain: frozenset[Key] = frozenset()
 
     def named(self, role: Role) -> list[Key]:
         return [key for key, held in self.of.items() if held is role]
+
+    def within(self, method: str) -> Roles:
+        """Those of the attributes of an object, and of the parameters of one of its methods."""
+
+        def own(keys: Iterable[Key]) -> frozenset[Key]:
+            return frozenset(key for key in keys if "(" not in key or key.startswith(f"{method}("))
+
+        of = {key: role for key, role in self.of.items() if own([key])}
+        return Roles(of, self.batches, own(self.trained), own(self.evaluated), own(self.certain))
 
 
 def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
     """The roles of the keys that something is done with. `annotations`: what is written beside them."""
     of: dict[Key, Role] = {}
     modules = {key for key in uses.called if uses.names_of_methods(key) & _OF_MODULES}
-    losses = {key for key in uses.called if _is_loss(uses, key, modules)}
+    modules |= uses.judged & set(uses.called)
+    losses = {key for key in uses.called if key not in uses.judged and _is_loss(uses, key, modules)}
     modules = {
         key
         for key in uses.called
         if key not in losses and (key in modules or uses.feeds.get(key, set()) & losses or _is_judged(uses, key))
-    } | {key for key in uses.methods if key not in uses.called and _holds_parameters(uses, key)}
+    }
+    modules |= {
+        key for key in uses.called if uses.feeds.get(key, set()) & modules and key in uses.differentiated
+    } - losses
+    modules |= {key for key in uses.methods if key not in uses.called and _holds_parameters(uses, key)}
     if not uses.differentiated:
         of |= dict.fromkeys(sorted(key for key in uses.called if _is_measure(uses, key, modules)), Role.MEASURE)
     of |= dict.fromkeys(sorted(losses), Role.LOSS) | dict.fromkeys(sorted(modules), Role.MODULE)
@@ -109,7 +129,7 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
         later = any(role is Role.OPTIMIZER for role in of.values())
         if _SCHEDULER.search(key) is not None:
             of[key] = Role.SCHEDULER
-        elif not later and stepped.index(key) == 0:
+        elif key in uses.first_steps or (not later and stepped.index(key) == 0):
             of[key] = Role.OPTIMIZER
     if Role.OPTIMIZER in of.values():
         scheduling = (
@@ -124,12 +144,20 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
             of[key] = Role.OPTIMIZER
         elif text not in _ANY and not (named[:1].isupper() and of.get(key) in (Role.MODULE, Role.LOSS)):
             of.pop(key, None)
+    optimizers = sum(role is Role.OPTIMIZER for role in of.values())
+    found = {key for key, role in of.items() if role is Role.MODULE}
+    feeding = [key for key in uses.called if key not in of and uses.leads.get(key, set()) & found]
+    if feeding and len(found) + len(feeding) == optimizers:
+        # A generator: an optimizer is left over for what a discriminator is called with.
+        of |= dict.fromkeys(feeding, Role.MODULE)
     known = frozenset(key for key, role in of.items() if role is Role.MODULE)
-    trained = frozenset(key for key in known if _leads_on(uses, key) & uses.differentiated)
+    trained = frozenset(key for key in known if _leads_on(uses.leads, key) & uses.differentiated) - uses.frozen
     if not uses.differentiated and Role.OPTIMIZER in of.values():
         trained = frozenset(key for key in known if "train" in uses.names_of_methods(key))
     evaluated = frozenset(key for key in known if "eval" in uses.names_of_methods(key))
-    return Roles(of, frozenset(_batches(uses, known)), trained, evaluated)
+    certain = trained if len(trained) == optimizers or len(trained) == 1 else trained & uses.optimized
+    certain |= {key for key in trained if ("train", 0) in uses.methods.get(key, ())}
+    return Roles(of, frozenset(_batches(uses, known)), trained, evaluated, certain)
 
 
 def _is_judged(uses: Uses, key: Key) -> bool:
@@ -138,11 +166,11 @@ def _is_judged(uses: Uses, key: Key) -> bool:
     return judged and all(len(given) == 1 for given in uses.called[key])
 
 
-def _leads_on(uses: Uses, key: Key) -> set[Key]:
-    """A key, and those that are called with what comes from it."""
+def _leads_on(leads: dict[Key, set[Key]], key: Key) -> set[Key]:
+    """A key, and those that are called with what comes from it, with its graph."""
     found, pending = {key}, [key]
     while pending:
-        fresh = uses.feeds.get(pending.pop(), set()) - found
+        fresh = leads.get(pending.pop(), set()) - found
         found |= fresh
         pending += fresh
     return found
@@ -197,7 +225,7 @@ def _by_methods(uses: Uses, key: Key) -> Role | None:
     scalers = {other for other, name in given if "scale" in uses.names_of_methods(other)}
     if {"zero_grad", "step"} <= names or (scalers and names <= _OF_OPTIMIZERS):
         return Role.OPTIMIZER if names <= _OF_OPTIMIZERS | {"share_memory"} else None
-    if {"scale", "step"} <= names and names <= _OF_SCALERS:
+    if "scale" in names and names & {"step", "update", "unscale_"} and names <= _OF_SCALERS:
         return Role.SCALER
     if "backward" in names and uses.starts.get(key):
         return Role.ENGINE
@@ -265,16 +293,15 @@ class StandIns:
 
     def _module(self, key: Key) -> Instance:
         weights = LibraryModule("torch.nn.Linear", (UNKNOWN, UNKNOWN), {}, None)
-        only = len(self.roles.trained) == 1
         alone = not self.roles.trained and key in self.roles.evaluated
-        weights.slots["requires_grad"] = True if alone or (only and key in self.roles.trained) else None
+        weights.slots["requires_grad"] = True if alone or key in self.roles.certain else None
         weights.slots["device"] = None
         forward = Builtin(f"{key}.forward", lambda call: self._result(call, weights))
         made = Instance(self._class(key, forward=forward))
         made.slots["*"] = weights
         made.state.update(training=None, device=None, ready=True)
         weights.slots["training"] = None
-        made.name = key
+        made.name = shown_key(key)
         return made
 
     def _loss(self, key: Key) -> Builtin | Instance:
@@ -326,7 +353,7 @@ class StandIns:
         """The result of a module: a tensor of its graph, or, where the function reads them, attributes or entries that are."""
         parts = _unpacked(call)
         if parts is not None:
-            return self._filled(parts, self._computed("Module", call, weights))
+            return self._filled(parts, self._computed("Module", call, weights), _objects_in(call))
         used = _read_of(call, self._interp.oracle.attributes("torch.Tensor"))
         if used is None:
             self._interp.escape((*call.args, *call.kwargs.values()))
@@ -341,10 +368,12 @@ class StandIns:
         made.slots.update({name: self._interp.same_graph(tensor, tensor.copy()) for name in names})
         return made
 
-    def _filled(self, target: ast.expr, tensor: Tensor) -> Value:
-        """Tensors of one graph in the form of the targets that they are bound to."""
+    def _filled(self, target: ast.expr, tensor: Tensor, objects: set[str]) -> Value:
+        """Tensors of one graph in the form of the targets that they are bound to. `objects`: names of what is none."""
         if is_display(target):
-            return tuple(self._filled(part, tensor) for part in target.elts)
+            return tuple(self._filled(part, tensor, objects) for part in target.elts)
+        if plain_name(target) in objects:
+            return UNKNOWN
         return self._interp.same_graph(tensor, tensor.copy())
 
     def _reduced(self, call: Arguments) -> Value:
@@ -384,6 +413,17 @@ def _unpacked(call: Arguments) -> ast.expr | None:
     target = parent.targets[0]
     starred = is_spread(ast.walk(target))
     return target if is_display(target) and not starred else None
+
+
+def _objects_in(call: Arguments) -> set[str]:
+    """The names that a function calls methods of for what these do, such as ``state.detach()``, which does nothing to a tensor."""
+    function = call.frame.function
+    alone = (part.value for part in index(function.node).of_type(ast.Expr)) if function is not None else ()
+    return {
+        part.func.value.id
+        for part in alone
+        if is_method_call(part) and isinstance(part.func.value, ast.Name) and part.func.attr in _PURE
+    }
 
 
 def _read_of(call: Arguments, of_tensors: frozenset[str]) -> tuple[set[str], set[str]] | None:

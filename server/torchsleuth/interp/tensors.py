@@ -63,10 +63,13 @@ from torchsleuth.values.graph import node_of
 from torchsleuth.values.join import MISSING
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
-_GIVES_TENSOR = _REDUCTIONS | frozenset(
-    "softmax log_softmax sigmoid relu tanh dropout exp log sqrt abs pow square mul add sub div clamp stack cat".split()
+_WITHOUT_GRADIENT = frozenset(
+    "eq ne lt le gt ge greater greater_equal less less_equal not_equal isclose isin isnan isinf isfinite isneginf isposinf isreal signbit"
+    " logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor bitwise_left_shift"
+    " bitwise_right_shift all any argmax argmin argsort argwhere nonzero bincount histc bucketize searchsorted count_nonzero one_hot"
+    " multinomial bernoulli gcd lcm floor_divide heaviside igamma igammac matrix_rank unravel_index".split()
 )
-"""Operators whose result is one tensor whatever they are applied to."""
+"""Operators that no gradient passes, beside those that make a tensor like another one."""
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _BITWISE = frozenset({"and_", "or_", "xor", "invert", "lshift", "rshift"})
 """Operators of Python that no gradient passes: they give booleans, or take integers and booleans alone."""
@@ -382,7 +385,7 @@ class TensorOperations(Questions):
             and not pair
             and not (operation.target.startswith("operator.") and name != "getitem")
         ):
-            if name not in marks.KEPT_BY | _GIVES_TENSOR | _GIVES_PARTS:
+            if name not in marks.KEPT_BY | _GIVES_PARTS and not self._gives_tensor(operation):
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not python.is_pure(name) else ())
                 return UNKNOWN
@@ -393,7 +396,7 @@ class TensorOperations(Questions):
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
             return self._parts_of_result(operation, operation.module, place)
         requires_grad: bool | None = None
-        if self.grad is False or (operation.target.startswith("operator.") and name in _COMPARES | _BITWISE):
+        if self.grad is False or _never_differentiable(operation):
             requires_grad = False
         elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
@@ -404,10 +407,18 @@ class TensorOperations(Questions):
             shape = ()
         make = self._maker(operation, place)
         tensor = make(TensorSpec(shape, _dtype_of_operator(operation), place, bool(requires_grad)))
-        self.heap.set(tensor.slots, "spec", tensor.spec.with_(requires_grad=requires_grad))
+        # It is new: no branch and no entry that is undone has seen it otherwise.
+        tensor.slots["spec"] = tensor.spec.with_(requires_grad=requires_grad)
         if pair:
             return NamedResult(("values", "indices"), (tensor, Tensor(TensorSpec(None, "int64", place, False))))
         return _parts(tensor, operation) if name in _GIVES_PARTS else tensor
+
+    def _gives_tensor(self, operation: Operation) -> bool:
+        """Whether an operator returns one tensor, whatever is not known of its operands."""
+        if operation.name == "where":
+            return len(operation.args) == 3
+        in_place = operation.name.endswith("_")
+        return not in_place and "return_indices" not in operation.kwargs and self.oracle.gives_tensor(operation.target)
 
     def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
         """The result of a layer that gives several things: of a recurrent one that is given a tensor, its output is one."""
@@ -416,7 +427,7 @@ class TensorOperations(Questions):
         if module.path not in hierarchy.RECURRENT or given is None or not isinstance(parts, tuple):
             return parts
         output = self._maker(operation, place)(TensorSpec(None, None, place, False))
-        self.heap.set(output.slots, "spec", output.spec.with_(requires_grad=False if self.grad is False else None))
+        output.slots["spec"] = output.spec.with_(requires_grad=False if self.grad is False else None)
         return output, *parts[1:]
 
     @staticmethod
@@ -852,6 +863,13 @@ def _mentions(spec: TensorSpec, symbols: set[Symbol]) -> bool:
 def _is_inplace_method(operation: Operation) -> bool:
     """Whether an operator is, by its name, one of those that write into their operand: ``x.add_(y)``."""
     return operation.module is None and is_in_place(operation.target)
+
+
+def _never_differentiable(operation: Operation) -> bool:
+    """Whether no gradient passes an operator, whatever it is applied to."""
+    if operation.target.startswith("operator."):
+        return operation.name in _COMPARES | _BITWISE
+    return operation.name in _WITHOUT_GRADIENT or operation.name.endswith("_like") or operation.name.startswith("new_")
 
 
 def _dtype_of_operator(operation: Operation) -> str | None:

@@ -420,6 +420,10 @@ class Oracle:
         """The ways to call an operator of PyTorch's own, those of a method without its tensor."""
         return overloads.overloads(path)
 
+    def gives_tensor(self, path: str) -> bool:
+        """Whether an operator returns one tensor whatever it is called with."""
+        return overloads.gives_tensor(path)
+
     def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
         """The error that an optimizer or a schedule raises for options that are plain values of Python."""
         with self._quiet(path):

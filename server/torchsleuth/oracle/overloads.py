@@ -1,8 +1,10 @@
-"""Signatures of PyTorch's own operators, for which Python has none: from their documentation and their schemas."""
+"""Signatures of PyTorch's own operators, for which Python has none, and what they return: from their documentation and their
+schemas."""
 
 from __future__ import annotations
 
 import ast
+import inspect
 import re
 from functools import cache
 
@@ -43,6 +45,30 @@ def overloads(path: str) -> tuple[tuple[Parameter, ...], ...]:
         )
         ways.append(tuple(one for one in listed if one.name not in _HIDDEN))
     return tuple(dict.fromkeys(ways))
+
+
+@cache
+def gives_tensor(path: str) -> bool:
+    """Whether a function of PyTorch's, or a method of tensors, returns one tensor whatever it is called with."""
+    try:
+        function = gate.method(path.rpartition(".")[2]) if path.startswith("Tensor.") else gate.known(path)
+        returned = inspect.signature(function).return_annotation
+    except (LookupError, TypeError, ValueError):
+        returned = inspect.Signature.empty
+    if returned is not inspect.Signature.empty:
+        return returned is torch.Tensor or returned == "Tensor"
+    name = path.rpartition(".")[2]
+    if path.startswith(("torch.linalg.", "torch.special.", "torch.fft.")):
+        name = path.removeprefix("torch.").replace(".", "_")
+    schemas = [
+        schema
+        for schema in torch._C._jit_get_schemas_for_operator(f"aten::{name}")
+        if any("Tensor" in str(one.type) for one in schema.arguments)
+        and not any(one.is_out or one.name in _HIDDEN_WAYS for one in schema.arguments)
+    ]
+    return bool(schemas) and all(
+        len(schema.returns) == 1 and isinstance(schema.returns[0].type, torch.TensorType) for schema in schemas
+    )
 
 
 def _documented(path: str, name: str) -> list[tuple[Parameter, ...]]:

@@ -9,14 +9,21 @@ from dataclasses import dataclass, field
 
 from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
+    argument_of,
+    assigned_pairs,
     by_position,
+    called,
     every_parameter,
+    is_display,
     is_dotted,
+    is_literal,
     is_method_call,
     is_name,
     is_spread,
+    last_word,
     parts_of_tuple,
     plain_name,
+    stored_in,
     targets_of,
 )
 
@@ -27,10 +34,25 @@ MAX_INLINED = 4
 MAX_STATEMENTS = 4_000
 _SEEN_THROUGH = frozenset({"enumerate", "tqdm", "zip", "iter", "islice", "cycle", "track", "trange", "reversed", "len"})
 """Functions whose result goes through what they are given."""
-_GIVE_THEMSELVES = frozenset("to cuda cpu train eval float half double requires_grad_ values items get prepare".split())
+_STAYS = frozenset("to cuda cpu train eval float half double requires_grad_".split())
+"""Methods of modules that give what they are called on."""
+_GIVE_THEMSELVES = _STAYS | {"values", "items", "get", "prepare"}
 """Methods that give what they are called on, or go through it."""
+_OPTIMIZERS = frozenset(
+    "Adam AdamW SGD RMSprop Adagrad Adadelta Adamax NAdam RAdam Rprop ASGD LBFGS Lion Adafactor".split()
+)
 
 
+_JUDGES = frozenset(
+    "cross_entropy kl_div binary_cross_entropy binary_cross_entropy_with_logits softplus logsigmoid relu sigmoid softmax"
+    " log_softmax normalize gumbel_softmax Categorical OneHotCategorical Bernoulli Normal MultivariateNormal Beta Gamma"
+    " Poisson NegativeBinomial Laplace StudentT Independent TanhNormal".split()
+)
+"""Losses, activations and distributions: what they are given is the output of a model, and never a loss."""
+_DETACH = frozenset({"detach", "item", "tolist", "numpy"})
+"""Methods whose result has no graph."""
+_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
+_PARAMETERS = frozenset({"parameters", "named_parameters"})
 _PREPARE = frozenset({"prepare", "setup"})
 """Methods of Accelerate and Fabric that give back what they are given, ready for training."""
 
@@ -44,7 +66,15 @@ class Is:
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a call of a key, or a value computed from that."""
+    """The result of a call of a key, or a value computed from that. `cut`: without its graph."""
+
+    key: Key
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The parameters of a key."""
 
     key: Key
 
@@ -57,7 +87,7 @@ class Item:
     loop: ast.AST
 
 
-Label = Is | Result | Item
+Label = Is | Result | Weights | Item
 Labels = frozenset[Label]
 NOTHING: Labels = frozenset()
 Functions = Mapping[str, ast.FunctionDef | ast.AsyncFunctionDef]
@@ -84,6 +114,16 @@ class Uses:
     given_to: dict[Key, set[tuple[Key, str]]] = field(default_factory=dict)
     loops: dict[Key, set[ast.AST]] = field(default_factory=dict)
     compared: set[Key] = field(default_factory=set)
+    leads: dict[Key, set[Key]] = field(default_factory=dict)
+    """As `feeds`, of results that have their graph."""
+    judged: set[Key] = field(default_factory=set)
+    """Keys whose results losses of PyTorch, activations or distributions are called with."""
+    optimized: set[Key] = field(default_factory=set)
+    """Keys whose parameters an optimizer is made of, or a clipping of gradients is called with."""
+    frozen: set[Key] = field(default_factory=set)
+    """Keys that ``requires_grad_(False)`` is called on."""
+    first_steps: set[Key] = field(default_factory=set)
+    """Keys whose ``step()`` is the first one behind a backward pass."""
     reads_items: set[ast.AST] = field(default_factory=set)
     """The loops whose items a key is called with."""
 
@@ -101,12 +141,17 @@ class Reader:
         self._statements = 0
         self._receiver: str | None = None
         self._returned: list[Labels] = []
+        self._without_gradients = 0
+        self._passed_back = False
 
     def read(self, function: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> Uses:
-        """Read a function whose parameters are keys. `bound`: the first one is the object, whose attributes are keys."""
+        """Read a function whose parameters are keys. `bound`: the first one is the object, whose attributes are keys, and
+        a parameter that the function keeps as an attribute is that one."""
         names = [part.arg for part in every_parameter(function.args)]
         receiver = names.pop(0) if bound and names else None
-        self._run(function, {name: frozenset({Is(name)}) for name in names}, receiver)
+        kept = kept_as(function, receiver) if receiver is not None else {}
+        keys = {name: parameter_key(function.name, name) if bound else name for name in names}
+        self._run(function, {name: frozenset({Is(kept.get(name, keys[name]))}) for name in names}, receiver)
         return self.uses
 
     def _run(
@@ -116,8 +161,12 @@ class Reader:
         before, self._receiver = self._receiver, receiver
         self._stack.append(function)
         self._returned.append(NOTHING)
+        without = any(map(_turns_gradients_off, function.decorator_list))
+        self._without_gradients += without
         for _ in range(2):
+            self._passed_back = self._passed_back and len(self._stack) > 1
             self._block(function.body, names)
+        self._without_gradients -= without
         self._receiver = before
         self._stack.pop()
         return self._returned.pop()
@@ -134,8 +183,17 @@ class Reader:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             return
         match statement:
+            case ast.For() | ast.AsyncFor() if is_display(statement.iter):
+                self._bind_each(statement.target, statement.iter, names)
             case ast.For() | ast.AsyncFor():
                 self._bind(statement.target, self._over(statement, self._value(statement.iter, names)), names)
+            case ast.With() | ast.AsyncWith() if any(
+                _turns_gradients_off(item.context_expr) for item in statement.items
+            ):
+                self._without_gradients += 1
+                self._block(statement.body, names)
+                self._without_gradients -= 1
+                return
             case ast.Assign() if prepared := _prepared(statement):
                 for target, labels in [(target, self._value(part, names)) for target, part in prepared]:
                     self._bind(target, labels, names)
@@ -170,6 +228,22 @@ class Reader:
         for key in keys:
             self.uses.loops.setdefault(key, set()).add(loop)
         return frozenset(Item(key, loop) for key in keys) | {label for label in value if not isinstance(label, Is)}
+
+    def _bind_each(self, target: ast.expr, display: ast.Tuple | ast.List, names: dict[str, Labels]) -> None:
+        """``for net, copy in ((self.net, self.copy), …)``: each name is any of the parts in its place."""
+        bound = stored_in(target)
+        before = {name: names.pop(name) for name in bound if name in names}
+        together: dict[str, Labels] = {}
+        for item in display.elts:
+            inner = names | before
+            if is_display(target) and is_display(item) and len(target.elts) == len(item.elts):
+                for one, part in zip(target.elts, item.elts):
+                    self._bind(one, self._value(part, names | before), inner)
+            else:
+                self._bind(target, self._value(item, names | before), inner)
+            for name in bound:
+                together[name] = together.get(name, NOTHING) | inner.get(name, NOTHING)
+        names.update(together)
 
     def _bind(self, target: ast.expr, value: Labels, names: dict[str, Labels], add: bool = False) -> None:
         match target:
@@ -207,7 +281,7 @@ class Reader:
                 value = self._value(node.value, names)
                 for label in of_kind(value, Is):
                     self.uses.read.setdefault(label.key, set()).add(node.attr)
-                return frozenset(label for label in value if not isinstance(label, Is))
+                return _without_graph(_derived(value)) if node.attr == "data" else _derived(value)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp() | ast.DictComp():
                 inner = dict(names)
                 for generator in node.generators:
@@ -240,18 +314,32 @@ class Reader:
             called = self._functions.get(function.id)
         if called is not None:
             return self._inlined(called, args, keywords, own is not None) | _derived(everything)
-        if isinstance(function, ast.Attribute) and own is None:
-            return self._method(function, args, everything, len(given), names)
+        if is_method_call(node) and own is None:
+            return self._method(node, node.func, given, names)
         found = _derived(everything)
         self._compared(everything, len(given))
         if plain_name(function) in _SEEN_THROUGH:
             return everything
         for label in of_kind(self._value(function, names), Is):
             self._called(label.key, given, everything)
-            found |= {Result(label.key)}
+            found |= {self._result(label.key)}
         # What is computed from a result by way of something that is called is the result of this.
         keys = {label.key for label in of_kind(self._value(function, names), Is)}
-        return frozenset(Result(key) for key in keys) if keys else found
+        if not keys:
+            self._given_to_library(function, given)
+        return frozenset(self._result(key) for key in keys) if keys else found
+
+    def _result(self, key: Key) -> Result:
+        return Result(key, bool(self._without_gradients))
+
+    def _given_to_library(self, function: ast.expr, given: tuple[Labels, ...]) -> None:
+        """What a function that is no key is called with."""
+        name = last_word(function)
+        everything = frozenset[Label]().union(*given) if given else NOTHING
+        if name in _JUDGES or name.endswith("_loss") and len(given) >= 2:
+            self.uses.judged.update(label.key for label in of_kind(everything, Result))
+        if name.startswith("clip_grad_") or name in _OPTIMIZERS or "optim" in ast.unparse(function).lower():
+            self.uses.optimized.update(label.key for label in of_kind(everything, Weights))
 
     def _called(self, key: Key, given: tuple[Labels, ...], everything: Labels) -> None:
         self.uses.called.setdefault(key, []).append(given)
@@ -259,6 +347,8 @@ class Reader:
             match label:
                 case Result() if label.key != key:
                     self.uses.feeds.setdefault(label.key, set()).add(key)
+                    if not label.cut and not self._without_gradients:
+                        self.uses.leads.setdefault(label.key, set()).add(key)
                 case Item():
                     self.uses.reads_items.add(label.loop)
                 case Is():
@@ -269,27 +359,41 @@ class Reader:
             self.uses.compared.update(label.key for label in of_kind(everything, Result))
 
     def _method(
-        self, function: ast.Attribute, args: list[Labels], everything: Labels, count: int, names: dict[str, Labels]
+        self, node: ast.Call, function: ast.Attribute, given: tuple[Labels, ...], names: dict[str, Labels]
     ) -> Labels:
         """``receiver.name(…)``"""
+        everything, count = frozenset[Label]().union(*given), len(given)
         receiver, name = self._value(function.value, names), function.attr
         keys = {label.key for label in of_kind(receiver, Is)}
+        if name == "requires_grad_" and is_literal(argument_of(node, 0, "requires_grad"), False):
+            self.uses.frozen |= keys
         for key in keys:
             self.uses.methods.setdefault(key, set()).add((name, count))
             for label in of_kind(everything, Is):
                 self.uses.given_to.setdefault(label.key, set()).add((key, name))
-            if name == "step" and count == 0 and self.uses.differentiated and key not in self.uses.steps:
-                self.uses.steps.append(key)
+            if name == "step" and count == 0 and self.uses.differentiated:
+                if self._passed_back:
+                    self.uses.first_steps.add(key)
+                    self._passed_back = False
+                if key not in self.uses.steps:
+                    self.uses.steps.append(key)
         if name == "backward":
+            self._passed_back = True
             for result in of_kind((receiver | everything) if not keys else everything, Result):
-                self.uses.differentiated.add(result.key)
+                if not result.cut:
+                    self.uses.differentiated.add(result.key)
                 for key in keys:
                     self.uses.starts.setdefault(key, set()).add(result.key)
         if is_name(function.value, "itertools", "tqdm") and name in _SEEN_THROUGH:
             return everything
-        if not keys and not receiver:
-            self._compared(everything, count)
-        kept = frozenset(label for label in receiver if not isinstance(label, Is)) | _derived(everything)
+        if not keys:
+            self._given_to_library(function, given)
+            if not receiver:
+                self._compared(everything, count)
+        if keys and name in _PARAMETERS:
+            return frozenset(Weights(key) for key in keys) | _derived(receiver)
+        kept = _derived(receiver) | _derived(everything)
+        kept = _without_graph(kept) if name in _DETACH else kept
         # `model.to(device)` is the model, `loader.items()` goes through the loaders.
         return kept | (receiver if name in _GIVE_THEMSELVES else NOTHING)
 
@@ -315,6 +419,39 @@ def _derived(labels: Labels) -> Labels:
     return frozenset(label for label in labels if not isinstance(label, Is))
 
 
+def _without_graph(labels: Labels) -> Labels:
+    return frozenset(Result(label.key, True) if isinstance(label, Result) else label for label in labels)
+
+
+def _turns_gradients_off(node: ast.expr) -> bool:
+    """``torch.no_grad()``, as a context or a decorator."""
+    if called(node) == "set_grad_enabled" and isinstance(node, ast.Call):
+        return is_literal(argument_of(node, 0, "mode"), False)
+    return (called(node) or last_word(node)) in _WITHOUT_GRADIENTS
+
+
+def parameter_key(function: str, name: str) -> Key:
+    """The key of a parameter of a method: others have parameters of the same name."""
+    return f"{function}({name})"
+
+
+def shown_key(key: Key) -> str:
+    """A key as it is written in the text."""
+    return key.partition("(")[2].removesuffix(")") or key
+
+
+def kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef, receiver: str) -> dict[str, Key]:
+    """The attributes that a method keeps its parameters as: ``self.net = net.to(device)``."""
+    found: dict[str, Key] = {}
+    for statement in function.body:
+        for target, value in assigned_pairs(statement) if isinstance(statement, ast.Assign) else ():
+            while is_method_call(value, *_STAYS):
+                value = value.func.value
+            if is_dotted(target, receiver) and isinstance(value, ast.Name):
+                found.setdefault(value.id, f"self.{target.attr}")
+    return found
+
+
 def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """The targets and arguments of ``model, optimizer = accelerator.prepare(model, optimizer)``: each is what it was before."""
     call = statement.value
@@ -326,4 +463,16 @@ def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     return list(zip(targets, call.args)) if plain and len(targets) == len(call.args) else []
 
 
-__all__ = ["Functions", "Is", "Item", "Key", "Labels", "Reader", "Result", "Uses"]
+__all__ = [
+    "Functions",
+    "Is",
+    "Item",
+    "Key",
+    "Labels",
+    "Reader",
+    "Result",
+    "Uses",
+    "kept_as",
+    "parameter_key",
+    "shown_key",
+]

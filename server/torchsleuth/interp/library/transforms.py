@@ -257,6 +257,7 @@ def _functional_call(interp: Interpreter, call: Arguments) -> Value:
     def placed(tensor: Tensor) -> Tensor:
         requires_grad = tensor.spec.requires_grad if exchange is not None else None
         made = _shaped(tensor, interp.resolved_spec(tensor.spec).shape, requires_grad)
+        made.slots["history"] = tensor.history
         if exchange is not None and (node := node_of(tensor)) is not None:
             made.slots["node"] = exchange.graph(node)
         place = tensor.spec.device

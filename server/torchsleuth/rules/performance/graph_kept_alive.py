@@ -242,8 +242,11 @@ def _is_waste(analysis: Analysis, kept: _Kept, backwards: list[_Pass]) -> bool:
 
 
 def _is_done(node: GraphNode, root: GraphNode) -> bool:
-    """Whether a backward from `root` went through everything that a value was computed from."""
+    """Whether a backward from `root` went through everything that a value was computed from, or has freed a part of that, so
+    that none can go through it any more."""
     passed = root.members
+    if any(part.frees for part in node.members & passed):
+        return True
     pending, seen = [node], {node}
     while pending:
         part = pending.pop()
