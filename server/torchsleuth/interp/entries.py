@@ -18,13 +18,13 @@ from torchsleuth.interp.budget import OutOfBudget, OutOfTime
 from torchsleuth.interp.declared import DeclaredShapes
 from torchsleuth.interp.inputs import ArgumentKey, Demand, demanded, demanded_rank, used_as_tensors
 from torchsleuth.interp.library.modules import move
-from torchsleuth.interp.roles import Roles, StandIns, annotations_of, names_called, roles_by_use
+from torchsleuth.interp.roles import Role, Roles, StandIns, annotations_of, names_called, roles_by_use
 from torchsleuth.interp.suppositions import NOTHING, Entry, Supposition, Trial
-from torchsleuth.interp.trace import Operation, OperatorFailure, Place, Sighting, Trace
+from torchsleuth.interp.trace import LoopPoint, Operation, OperatorFailure, Place, Sighting, Trace
 from torchsleuth.messages import message
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.changes import changed_attributes
-from torchsleuth.syntax.forms import by_position, is_constant, is_function_call, nodes_in, stores
+from torchsleuth.syntax.forms import by_position, is_constant, is_function_call, is_method_call, nodes_in, stores
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import Declared
 from torchsleuth.syntax.shapes import key as key_of
@@ -59,6 +59,7 @@ MAX_TRIALS = 6
 """Combinations of ranks that are tried to prove that no argument makes a function work."""
 TIMES = (2, 3)
 """How often loops go around of which an argument says that. What is true of both is taken for the rule."""
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef)
 SIZES = re.compile(
     r"(\w+_)?dim|dim_\w+|d_\w+|(\w+_)?embd|num_(heads|features|channels|classes|tokens|hidden)|n_(heads?|classes|hidden)"
@@ -297,7 +298,8 @@ class EntryPoints(DeclaredShapes):
                 # Of a whole evaluation, nobody goes backward through the result.
                 self.call_function(function, (), values, None, frame)
             else:
-                self._hand_out(function, (), values, frame)
+                for _ in self._times(function, roles, frame):
+                    self._hand_out(function, (), values, frame)
 
     def _try_method(self, cls: ClassValue, method: Function, roles: Roles, frame: Frame, given: Supposition) -> None:
         """A method of an object whose attributes are known by their use."""
@@ -319,15 +321,31 @@ class EntryPoints(DeclaredShapes):
             if is_unknown(values[name]):
                 values[name] = held.get(parameter_key(method.name, name), values[name])
         with self._over_batches(roles):
-            self._hand_out(method, (instance,), values, frame)
+            for _ in self._times(method, roles, frame):
+                self._hand_out(method, (instance,), values, frame)
+                self._forget_changed(instance, kept=method.name)
 
-    def _forget_changed(self, instance: Instance) -> None:
-        """An object that has lived for a while: what its methods change is not what its constructor made."""
+    def _times(self, function: Function, roles: Roles, frame: Frame) -> Iterator[None]:
+        """How often an entry is called: a step of a training again and again, in a loop of its caller's."""
+        if isinstance(function.node, ast.Lambda) or not _is_a_step(function.node, roles):
+            yield None
+            return
+        loop = ast.While(ast.Constant(True), function.node.body, [])
+        ast.copy_location(loop, function.node)
+        execution, span = next(self.loop_executions), frame.source.span(function.node)
+        for iteration in range(2):
+            self.loop_points.append(LoopPoint(loop, span, execution, iteration, False, supposed=True))
+            yield None
+            self.loop_points.pop()
+
+    def _forget_changed(self, instance: Instance, kept: str | None = None) -> None:
+        """An object that has lived for a while: what its methods change is not what its constructor made. `kept`: but for
+        this one."""
         methods = {
             name: value.node
             for cls in reversed(of_kind(instance.cls.mro(), ClassValue))
             for name, value in cls.slots.items()
-            if isinstance(value, Function)
+            if isinstance(value, Function) and name != kept
         }
         bound, filled = changed_attributes(methods)
         for name, value in list(instance.slots.items()):
@@ -608,6 +626,19 @@ class EntryPoints(DeclaredShapes):
         for failure in common.values():
             if not any(other.operation.site.span == failure.operation.site.span for other in self.trace.failures):
                 self.trace.failures.append(failure)
+
+
+def _is_a_step(function: ast.AST, roles: Roles) -> bool:
+    """Whether a function goes backward and steps an optimizer in no loop of its own, as one for a single batch does."""
+    if not isinstance(function, _DEFINED) or not roles.named(Role.OPTIMIZER):
+        return False
+    within = index(function)
+    called = {
+        part.func.attr
+        for part in within.of_type(ast.Call)
+        if is_method_call(part) and not any_are(within.trail(part), *_LOOPS)
+    }
+    return {"backward", "step"} <= called
 
 
 def _held_before(container: ListValue | DictValue) -> Any:

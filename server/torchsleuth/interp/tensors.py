@@ -70,6 +70,8 @@ _WITHOUT_GRADIENT = frozenset(
     " multinomial bernoulli gcd lcm floor_divide heaviside igamma igammac matrix_rank unravel_index".split()
 )
 """Operators that no gradient passes, beside those that make a tensor like another one."""
+_OF_DISTRIBUTIONS = frozenset("log_prob entropy sample rsample cdf icdf".split())
+"""Methods of distributions that give a tensor."""
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 _BITWISE = frozenset({"and_", "or_", "xor", "invert", "lshift", "rshift"})
 """Operators of Python that no gradient passes: they give booleans, or take integers and booleans alone."""
@@ -417,6 +419,8 @@ class TensorOperations(Questions):
         """Whether an operator returns one tensor, whatever is not known of its operands."""
         if operation.name == "where":
             return len(operation.args) == 3
+        if operation.target.startswith("torch.distributions."):
+            return operation.name in _OF_DISTRIBUTIONS
         in_place = operation.name.endswith("_")
         return not in_place and "return_indices" not in operation.kwargs and self.oracle.gives_tensor(operation.target)
 
@@ -869,6 +873,8 @@ def _never_differentiable(operation: Operation) -> bool:
     """Whether no gradient passes an operator, whatever it is applied to."""
     if operation.target.startswith("operator."):
         return operation.name in _COMPARES | _BITWISE
+    if operation.target.startswith("torch.distributions."):
+        return operation.name == "sample"
     return operation.name in _WITHOUT_GRADIENT or operation.name.endswith("_like") or operation.name.startswith("new_")
 
 

@@ -136,7 +136,8 @@ class MethodCall:
 class LoopPoint:
     """One iteration of one execution of a loop or comprehension. `last`: it is the last one of a loader, on a smaller
     batch. `joined`: it stands for any number of further iterations, so that nothing in it is certain. `count`: how many
-    iterations there are, None where that is not known."""
+    iterations there are, None where that is not known. `supposed`: nothing in sight has it, it is the one in which a function that
+    nothing calls is taken to be called."""
 
     node: ast.For | ast.AsyncFor | ast.While | ast.expr
     span: Span
@@ -147,6 +148,7 @@ class LoopPoint:
     loader: LibraryObject | None = None
     joined: bool = False
     count: int | None = None
+    supposed: bool = False
 
 
 LOOP_METHODS = frozenset({"zero_grad", "backward", "step", "train", "eval"})

@@ -66,6 +66,11 @@ STATE = "torch.nn.Module.state_dict"
 """The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
 
 
+def is_stand_in(module: Value) -> bool:
+    """Whether a module stands for one of which nothing is known but that it is one."""
+    return isinstance(module, Instance) and "*" in module.slots
+
+
 def is_loss(path: str) -> bool:
     return path in LOSSES
 

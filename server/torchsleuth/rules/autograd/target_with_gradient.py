@@ -1,7 +1,8 @@
 """target-with-gradient: a value that is to be learned towards, and that is trained to come to the other side, too.
 
 What it finds
-    A distance between what a network gives and `reward + gamma * network(next_state)`, where gradients go into both.
+    A distance between what a network gives and `reward + gamma * network(next_state)`, where gradients go into both. The
+    advantage that log-probabilities are multiplied with, where its gradient goes into the values that it was computed from.
 Why it hurts
     The value of the next state is a target: it says where the other one should go. With its gradient it is moved towards the
     first one at the same time, and the values become a compromise that is not that of the rewards.
@@ -20,24 +21,39 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import ast
+import re
+from collections.abc import Iterable, Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import ancestry, operand, suffixed
+from torchsleuth.rules.evidence.operands import appended, operand, suffixed
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
-from torchsleuth.values import Tensor
-from torchsleuth.values.graph import PRODUCTS
+from torchsleuth.syntax.forms import is_binary
+from torchsleuth.values import UNKNOWN, Tensor, is_unknown
+from torchsleuth.values.graph import PRODUCTS, GraphNode, node_of
 
 CODE = "TS416"
 _DISTANCES = frozenset("mse_loss MSELoss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss l1_loss L1Loss".split())
+_SQUARES = frozenset({"pow", "square"})
+_RESHAPES = frozenset("view reshape squeeze unsqueeze flatten ravel sum mean neg".split())
+_OF_RATIOS = frozenset("exp sub".split())
+"""What a ratio of probabilities is computed by from their logarithms."""
+_DISCOUNT = re.compile("gamma|discount")
 _SUMS = frozenset({"add", "sub", "radd", "rsub"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _targets(analysis)
+    yield from _advantages(analysis)
+
+
+# -- bootstrapped targets --------------------------------------------------------------------------
+
+
+def _targets(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
     for loss in analysis.trace.operations:
         if loss.name not in _DISTANCES or loss.site.span in seen:
@@ -45,32 +61,76 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         scores, target = operand(loss, 0, "input"), operand(loss, 1, "target")
         if scores is None or target is None or not (target.spec.requires_grad and scores.spec.requires_grad):
             continue
-        behind, made = _behind(analysis, target.tensor), _behind(analysis, scores.tensor)
-        both = {id(one.module) for one in behind if one.module} & {id(one.module) for one in made if one.module}
-        if both and any(map(_discounts, behind)) and not any(map(_discounts, made)) and _adds(behind):
+        behind, made = _members(target.tensor), _members(scores.tensor)
+        if not _modules(behind) & _modules(made) or any(_discounts(analysis, one) for one in made):
+            continue
+        if any(_discounts(analysis, one) for one in behind) and any(_adds(analysis, one) for one in behind):
             seen.add(loss.site.span)
             text = message("target.gradient", target=target.text("the target"))
             yield Finding(loss.site.span, text, (), tuple(suffixed(target, ".detach()", safe=False)))
 
 
-def _behind(analysis: Analysis, tensor: Tensor) -> list[Operation]:
-    """The operations that a tensor is computed by."""
-    found = [analysis.operation_of(origin) for origin in ancestry(tensor)]
-    return [one for one in found if one is not None]
+def _members(tensor: Tensor) -> frozenset[GraphNode]:
+    node = node_of(tensor)
+    return frozenset() if node is None else node.members
 
 
-def _discounts(operation: Operation) -> bool:
-    """Whether it multiplies with a number that is a little less than 1."""
-    numbers = of_kind(operation.args, float)
-    return operation.bare_name in PRODUCTS and any(0.5 <= one < 1 for one in numbers)
+def _modules(nodes: Iterable[GraphNode]) -> set[int]:
+    return {id(node.module) for node in nodes if node.module is not None}
 
 
-def _adds(operations: list[Operation]) -> bool:
+def _discounts(analysis: Analysis, node: GraphNode) -> bool:
+    """Whether it multiplies with a number that is a little less than 1, or with something unknown that is named like one."""
+    if node.operator not in PRODUCTS:
+        return False
+    operation = analysis.operation_of(node)
+    args = operation.args if operation is not None else (UNKNOWN,)
+    named = any(map(is_unknown, args)) and _DISCOUNT.search(ast.unparse(node.site.node)) is not None
+    return named or any(0.5 <= one < 1 for one in of_kind(args, float))
+
+
+def _adds(analysis: Analysis, node: GraphNode) -> bool:
     """Whether something without a gradient is added: the reward."""
-    return any(
-        one.bare_name in _SUMS and any(not spec.requires_grad for spec in one.specs) and len(one.specs) == 2
-        for one in operations
-    )
+    return node.operator in _SUMS and len(node.inputs) == 1
+
+
+# -- advantages ------------------------------------------------------------------------------------
+
+
+def _advantages(analysis: Analysis) -> Iterator[Finding]:
+    seen: set[Span] = set()
+    for event in analysis.events("backward"):
+        members = _members(event.tensor) if event.tensor is not None else frozenset()
+        errors = [node for node in members if node.operator in _DISTANCES | _SQUARES]
+        learned = _modules(one for node in errors for one in node.members)
+        for product in members:
+            used = _advantage(product)
+            if used is not None and _modules([used[1]]) & learned and product.site.span not in seen:
+                seen.add(product.site.span)
+                factor, values = used
+                text = message("advantage.gradient", advantage=product.site.source.on_one_line(factor))
+                places = (values.site.span.related(message("advantage.values")),)
+                yield Finding(product.site.span, text, places, (appended(product.site, factor, ".detach()"),))
+
+
+def _advantage(product: GraphNode) -> tuple[ast.expr, GraphNode] | None:
+    """The factor of ``log_prob * (returns - values)`` that is an advantage, and the call that gave the values."""
+    node = product.site.node
+    if not is_binary(node, ast.Mult) or len(product.inputs) != 2:
+        return None
+    for factor, policy, advantage in ((node.right, *product.inputs), (node.left, *product.inputs[::-1])):
+        difference = _below(advantage, _RESHAPES)
+        values = [_below(one, _RESHAPES) for one in difference.inputs] if difference.operator == "sub" else []
+        if values and values[-1].module is not None and _below(policy, _RESHAPES | _OF_RATIOS).operator == "log_prob":
+            return factor, values[-1]
+    return None
+
+
+def _below(node: GraphNode, through: frozenset[str]) -> GraphNode:
+    """The first operation on the way to a value that is none of these."""
+    while node.operator in through and node.inputs:
+        node = node.inputs[0]
+    return node
 
 
 RULE = Rule(FAULTS[CODE], find)

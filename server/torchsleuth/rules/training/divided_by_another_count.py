@@ -3,7 +3,7 @@
 What it finds
     Losses that are the mean over a batch, added up over a loader and divided by the number of its samples; hits that an object
     counts over all epochs, divided by the number of samples of one. Hits that are counted anew in each batch, and divided by
-    the number of all samples; hits that are divided by it with `//`.
+    the number of all samples; hits that are divided by it with `//`. Hits that are divided by the number of batches.
 Why it hurts
     The loss is printed as many times too small as a batch has samples, and changes with the size of the batch; the accuracy
     passes 100 %. Curves are compared, and checkpoints chosen, by numbers that mean nothing. Nothing is raised.
@@ -58,6 +58,7 @@ _LOSSES = frozenset(
     "binary_cross_entropy_with_logits CrossEntropyLoss NLLLoss MSELoss L1Loss SmoothL1Loss HuberLoss BCELoss "
     "BCEWithLogitsLoss".split()
 )
+_SEEN_THROUGH = frozenset({"enumerate", "tqdm", "iter", "track"})
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -151,6 +152,56 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(span)
                 yield _of_passes(analysis, over, addition, division[0])
     yield from _shares(analysis)
+    yield from _hits_by_batches(analysis)
+
+
+def _hits_by_batches(analysis: Analysis) -> Iterator[Finding]:
+    """``correct / len(loader)``, where `correct` counts the hits of whole batches."""
+    index, source = analysis.index(analysis.source.path), analysis.source
+    for loop in index.of_type(ast.For):
+        loader = next((part for part in nodes_in(loop.iter, ast.expr) if _gives_batches(analysis, part, loop)), None)
+        scope = next((part for part in reversed(index.trail(loop)) if isinstance(part, _Function)), index.nodes[0])
+        if loader is None:
+            continue
+        for hits in _batches_counted(loop):
+            if not isinstance(hits, ast.AugAssign) or not _counts_hits(hits):
+                continue
+            for share in nodes_in(scope, ast.BinOp):
+                later = share.lineno > (loop.end_lineno or 0) and isinstance(share.op, ast.Div)
+                counted = ast.unparse(share.right) == f"len({ast.unparse(loader)})"
+                if later and counted and _leads_to(share.left, str(_set_by(hits))):
+                    new = f"len({source.segment(loader)}.dataset)"
+                    text = message("share.batches", hits=str(_set_by(hits)), loader=source.segment(loader))
+                    place = source.span(hits).related(message("count.added"))
+                    yield Finding(source.span(share), text, (place,), (replacement(source, share.right, new),))
+
+
+def _gives_batches(analysis: Analysis, iterated: ast.expr, loop: ast.For) -> bool:
+    """Whether something is known for a loader of batches: elsewhere, its `dataset` is read."""
+    if not is_reference(iterated) or not _is_gone_through(loop.iter, iterated):
+        return False
+    text = ast.unparse(iterated)
+    reads = (part for part in analysis.index(analysis.source.path).of_type(ast.Attribute) if part.attr == "dataset")
+    return any(ast.unparse(part.value) == text for part in reads)
+
+
+def _is_gone_through(over: ast.expr, iterated: ast.expr) -> bool:
+    """``for … in loader``, or ``in enumerate(loader)`` and its like."""
+    while isinstance(over, ast.Call) and called(over) in _SEEN_THROUGH and over.args:
+        over = over.args[0]
+    return over is iterated
+
+
+def _leads_to(value: ast.expr, name: str) -> bool:
+    """``correct``, ``100 * correct``, ``float(correct)``"""
+    match value:
+        case ast.Name():
+            return value.id == name
+        case ast.BinOp(op=ast.Mult()):
+            return _leads_to(value.left, name) or _leads_to(value.right, name)
+        case ast.Call(func=ast.Name(id="float"), args=[inner]):
+            return _leads_to(inner, name)
+    return False
 
 
 def _shares(analysis: Analysis) -> Iterator[Finding]:

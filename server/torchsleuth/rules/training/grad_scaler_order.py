@@ -58,6 +58,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         *_steps_beside(analysis, events),
         *_unscaled_losses(analysis, events),
         *_no_update(analysis, events),
+        *_no_step(analysis, events),
         *_early_updates(analysis, events),
         *_skipped_updates(analysis, events),
     ):
@@ -170,6 +171,35 @@ def _no_update(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
         yield Finding(
             step.site.span, message("scaler.update", scaler=f"`{scaler}`"), (), _updated(analysis, step, scaler)
         )
+
+
+def _no_step(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """scaler.update() in a loop that scales a loss, and no step() by anyone."""
+    for update in events:
+        if update.kind != "scaler_update" or not update.certain or update.identity in analysis.trace.escaped:
+            continue
+        same = [event for event in events if same_iteration(update, event)]
+        optimizer = next((name for name in (_cleared(analysis, event) for event in same) if name), None)
+        scaled = any(event.kind == "scale" and event.certain for event in same)
+        if not update.loops or not scaled or any(event.kind in ("scaler_step", "step") for event in events):
+            continue
+        scaler, path = receiver_text(update.site), update.site.span.path
+        statement = statement_of(analysis, update.site)
+        line = f"{scaler}.step({optimizer})"
+        fixes: tuple[Candidate, ...] = ()
+        if scaler and optimizer and statement is not None and is_simple(statement, analysis, path):
+            edit = edits.insert_line_before(analysis.source_of(path), statement, line)
+            fixes = (Candidate(message("fix.insert", text=line), (edit,)),)
+        text = message("scaler.no_step", scaler=f"`{scaler}`", step=f"`{scaler}.step({optimizer or 'optimizer'})`")
+        yield Finding(update.site.span, text, (), fixes)
+
+
+def _cleared(analysis: Analysis, event: Event) -> str | None:
+    """The optimizer that an event clears or unscales the gradients of, as it is written."""
+    if event.kind == "zero_grad":
+        return receiver_text(event.site)
+    call = event.site.call
+    return ast.unparse(call.args[0]) if event.kind == "unscale" and call is not None and call.args else None
 
 
 def _updated(analysis: Analysis, step: Event, scaler: str | None) -> Iterator[Candidate]:

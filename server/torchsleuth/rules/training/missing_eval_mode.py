@@ -29,7 +29,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
-from torchsleuth.interp.library.hierarchy import descendants
+from torchsleuth.interp.library.hierarchy import descendants, is_stand_in
 from torchsleuth.interp.trace import Event, LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import feeds
@@ -74,6 +74,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if event.training is not True or event.site.span in found:
             continue
         layer = next((part for part in mode_dependent(analysis, event.subject) if part.training is True), None)
+        layer = layer or _switched_by_use(analysis, event)
         if layer is None:
             continue
         if measures is None:
@@ -83,6 +84,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if found and not unseen(analysis, "eval"):
         for event, layer in found.values():
             yield _finding(analysis, event, layer)
+
+
+def _switched_by_use(analysis: Analysis, event: Event) -> ModeDependent | None:
+    """The train() that a network of which nothing else is known is put into training mode by: whoever writes it has layers
+    that depend on the mode."""
+    if not is_stand_in(event.subject):
+        return None
+    switches = [other for other in analysis.events("train") if other.subject is event.subject and other.certain]
+    first = next((other for other in switches if other.index < event.index), None)
+    return ModeDependent("", first.site, True) if first is not None else None
 
 
 def _prepared(analysis: Analysis, event: Event, measures: list[Operation]) -> bool:
@@ -288,9 +299,10 @@ def _derives(tensor: Tensor, source: Tensor, depth: int = _DEPTH) -> bool:
 
 def _finding(analysis: Analysis, event: Event, layer: ModeDependent) -> Finding:
     name = called_text(event)
-    places = (layer.site.span.related(message("eval.missing.layer", layer=layer.name)),)
+    key = "eval.missing" if layer.name else "eval.missing.by_use"
+    places = (layer.site.span.related(message(f"{key}.layer", layer=layer.name)),)
     text = message(
-        "eval.missing",
+        key,
         module=f"`{name}`" if name else "the model",
         layer=layer.name,
         line=layer.site.span.start.line,

@@ -67,7 +67,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         backward = fills[0] if fills else None
         if backward is not None and _moved_by_others(trace.events, backward, optimizer):
             backward = next((event for event in fills if _is_left(trace.events, event, optimizer)), None)
-        if backward is not None:
+        # TS515 tells of the step that a scaler should have asked for.
+        if backward is not None and not _near_update(trace.events, backward):
             found.append((optimizer, backward))
     if found and not unseen(analysis, "step") and not reads_gradients(analysis):
         for optimizer, backward in found:
@@ -92,6 +93,11 @@ def _is_left(events: list[Event], backward: Event, optimizer: LibraryObject) -> 
     near = [event for event in events if common_loop(backward, event) is not None]
     cleared = any(event.kind == "zero_grad" and event.subject is optimizer for event in near)
     return cleared and not _moved_by_others(events, backward, optimizer)
+
+
+def _near_update(events: list[Event], backward: Event) -> bool:
+    """Whether the same loop updates a scaler."""
+    return any(event.kind == "scaler_update" and common_loop(backward, event) is not None for event in events)
 
 
 def _moved_by_others(events: list[Event], backward: Event, optimizer: LibraryObject) -> bool:

@@ -78,7 +78,9 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
             continue
         if point.execution not in cleared_within:
             inside = analysis.events_within(point)
-            cleared_within[point.execution] = any(_may_clear(event, optimizer) for event in inside)
+            # Whoever calls a step of a training may clear before it, unless the step itself does so for others.
+            by_caller = point.supposed and not any(event.kind == "zero_grad" for event in inside)
+            cleared_within[point.execution] = by_caller or any(_may_clear(event, optimizer) for event in inside)
         if cleared_within[point.execution]:
             continue
         cleared = [event.index for event in events[: first.index] if _may_clear(event, optimizer)]
