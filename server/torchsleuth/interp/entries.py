@@ -305,12 +305,15 @@ class EntryPoints(DeclaredShapes):
         """A method of an object whose attributes are known by their use."""
         found = as_kind(self.class_attribute(cls, "__init__"), Function)
         kwargs = self._constructor_arguments(found, given) if found is not None else OpenArguments()
+        roles = roles.within(method.name)
+        held = StandIns(self, roles, method.node, method.path).values
+        for name, key in _kept_by(found).items():
+            if name in kwargs and is_unknown(kwargs[name]):
+                kwargs[name] = held.get(key, kwargs[name])
         instance = as_kind(self.instantiate(cls, (), kwargs, None, frame), Instance)
         if instance is None:
             return
         self._forget_changed(instance)
-        roles = roles.within(method.name)
-        held = StandIns(self, roles, method.node, method.path).values
         for key, value in held.items():
             name = key.removeprefix("self.")
             if name != key and is_unknown(instance.slots.get(name, UNKNOWN)):
@@ -648,12 +651,17 @@ def _held_before(container: ListValue | DictValue) -> Any:
     return {OTHERS: (UNKNOWN, ListValue(None))} if is_of_lists else None
 
 
+def _kept_by(constructor: Function | None) -> dict[str, str]:
+    """The attributes that a constructor keeps its parameters as."""
+    node = None if constructor is None else constructor.node
+    return kept_as(node) if isinstance(node, _DEFINED) else {}
+
+
 def _annotations_in(methods: Mapping[str, ast.AST]) -> dict[str, str]:
     """What is written beside the parameters of methods, and so beside the attributes that the constructor keeps them as."""
     found: dict[str, str] = {}
     for method in of_kind(methods.values(), ast.FunctionDef, ast.AsyncFunctionDef):
-        receiver = next((part.arg for part in by_position(method.args)), None)
-        kept = kept_as(method, receiver) if receiver is not None else {}
+        kept = kept_as(method)
         for name, text in annotations_of(method).items():
             found[kept.get(name, parameter_key(method.name, name))] = text
     return found

@@ -149,7 +149,7 @@ class Reader:
         a parameter that the function keeps as an attribute is that one."""
         names = [part.arg for part in every_parameter(function.args)]
         receiver = names.pop(0) if bound and names else None
-        kept = kept_as(function, receiver) if receiver is not None else {}
+        kept = kept_as(function) if bound else {}
         keys = {name: parameter_key(function.name, name) if bound else name for name in names}
         self._run(function, {name: frozenset({Is(kept.get(name, keys[name]))}) for name in names}, receiver)
         return self.uses
@@ -440,9 +440,10 @@ def shown_key(key: Key) -> str:
     return key.partition("(")[2].removesuffix(")") or key
 
 
-def kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef, receiver: str) -> dict[str, Key]:
+def kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Key]:
     """The attributes that a method keeps its parameters as: ``self.net = net.to(device)``."""
     found: dict[str, Key] = {}
+    receiver = next((part.arg for part in by_position(function.args)), None)
     for statement in function.body:
         for target, value in assigned_pairs(statement) if isinstance(statement, ast.Assign) else ():
             while is_method_call(value, *_STAYS):

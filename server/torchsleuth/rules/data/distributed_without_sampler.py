@@ -28,14 +28,13 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import keyword_of
+from torchsleuth.syntax.forms import called, keyword_of
 
 CODE = "TS625"
 _LOADER = "torch.utils.data.DataLoader"
 _SHARDS = (
     "DistributedSampler",
     "DistributedSamplerWrapper",
-    "get_rank",
     "SLURM_PROCID",
     "split_dataset_by_node",
     "prepare",
@@ -45,8 +44,11 @@ _SHARDS = (
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     wrapped = [path for path in analysis.calls if path.endswith(".DistributedDataParallel")]
-    texts = (analysis.source.text, *(source.text for source in analysis.workspace.read))
+    sources = (analysis.source, *analysis.workspace.read)
+    texts = [source.text for source in sources]
     if not wrapped or any(name in text for text in texts for name in _SHARDS):
+        return
+    if any("get_rank" in source.text and _uses_rank(analysis, source.path) for source in sources):
         return
     reported: set[Span] = set()
     trained = {point.span for event in analysis.events("backward") for point in event.loops if point.over_loader}
@@ -60,6 +62,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         reported.add(call.site.span)
         yield Finding(call.site.span, message("sampler.missing"), (), _sampled(analysis, call))
+
+
+def _uses_rank(analysis: Analysis, path: str) -> bool:
+    """Whether the rank is used for anything but to ask which process this is: ``if get_rank() == 0``."""
+    index = analysis.index(path)
+    calls = [part for part in index.of_type(ast.Call) if called(part) == "get_rank"]
+    return any(not isinstance(index.parents.get(part), ast.Compare) for part in calls)
 
 
 def _sampled(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:

@@ -41,6 +41,7 @@ from torchsleuth.syntax.forms import (
     is_assignment,
     is_attribute,
     is_binary,
+    is_binding,
     is_method_call,
     keyword_of,
     nodes_in,
@@ -59,10 +60,33 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if prepared:
         yield from _backward(analysis, prepared)
         yield from _optimizer(analysis, prepared)
+    yield from _past_fabric(analysis)
     for made in analysis.calls_at_places(_ACCELERATOR):
         steps = made.kwargs.get(_STEPS)
         if is_object(made.result, _ACCELERATOR) and type(steps) is int and steps > 1:
             yield from _accumulation(analysis, made, steps)
+
+
+def _past_fabric(analysis: Analysis) -> Iterator[Finding]:
+    """``loss.backward()`` in a function that has a Fabric set its model up, and never calls its backward()."""
+    source = analysis.source
+    made = {id(use.node) for use in analysis.names.uses if use.path.rpartition(".")[2] == "Fabric"}
+    for function in analysis.index(source.path).of_type(ast.FunctionDef) if made else ():
+        names = {
+            part.targets[0].id
+            for part in nodes_in(function, ast.Assign)
+            if is_binding(part) and isinstance(part.value, ast.Call) and id(part.value.func) in made
+        }
+        calls = [part for part in nodes_in(function, ast.Call) if is_method_call(part)]
+        own = {part.func.attr for part in calls if plain_name(part.func.value) in names}
+        if len(names) != 1 or "backward" in own or not own & {"setup", "setup_module"}:
+            continue
+        fabric = names.pop()
+        for part in calls:
+            if is_method_call(part, "backward") and not part.args and not part.keywords:
+                loss = source.segment(part.func.value)
+                fixes = [replacement(source, part, f"{fabric}.backward({loss})")]
+                yield Finding(source.span(part), message("fabric.backward", loss=loss, fabric=fabric), (), fixes)
 
 
 def _backward(analysis: Analysis, prepared: list[LibraryCall]) -> Iterator[Finding]:

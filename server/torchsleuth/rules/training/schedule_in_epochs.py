@@ -59,6 +59,7 @@ from torchsleuth.syntax.forms import (
     is_binary,
     is_binding,
     is_function_call,
+    is_method_call,
     is_name,
     is_reference,
     literal,
@@ -78,6 +79,8 @@ _LENGTHS = {
     "StepLR": (1, "step_size"),
 }
 """Where schedules take how long they last."""
+_IN_STEPS = {"OneCycleLR": "total_steps", "CosineAnnealingLR": "T_max"}
+"""The options by which schedules take the number of their steps."""
 _COUNTED = ("range", "zip", "islice", "product")
 
 
@@ -94,6 +97,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         if len(points) == 1:
             finding = _in_batches(analysis, event, scheduler, points[0])
+            finding = finding or _in_batches_written(analysis, event, scheduler, points[0])
             if finding is not None:
                 seen.add(event.site.span)
                 yield finding
@@ -161,6 +165,50 @@ def _in_batches(analysis: Analysis, event: Event, scheduler: LibraryObject, epoc
     text = message("scheduler.batches", name=scheduler.type_name, made=made, taken=taken)
     places = (source.span(call).related(message("scheduler.made")),)
     return Finding(event.site.span, text, places, _each_batch(analysis, event, step, scheduler, place[1]))
+
+
+def _in_batches_written(
+    analysis: Analysis, event: Event, scheduler: LibraryObject, epochs: LoopPoint
+) -> Finding | None:
+    """The same where neither number is known: a length of ``epochs * len(loader)``, and a step behind the loop over the loader."""
+    name, site, loop = _IN_STEPS.get(scheduler.type_name), scheduler.site, epochs.node
+    call = site.call if site is not None else None
+    if name is None or site is None or call is None or not isinstance(loop, ast.For) or iterations(epochs) == 1:
+        return None
+    whole = argument_of(call, None, "steps_per_epoch") or argument_of(call, None, name)
+    if isinstance(whole, ast.Name):
+        whole = last_assignment(analysis, whole, site)
+    counted = {ast.unparse(part.args[0]) for part in _lengths(whole)}
+    factors = is_binary(whole, ast.Mult) or argument_of(call, None, "steps_per_epoch") is not None
+    inner = [part for part in loop.body if isinstance(part, ast.For) and _iterated(part) & counted and _steps_in(part)]
+    behind = statement_of(analysis, event.site)
+    if not factors or len(inner) != 1 or behind is None or event.site.span.path != site.span.path:
+        return None
+    if behind not in loop.body or is_set_back(analysis, scheduler, [epochs]):
+        return None
+    if any(one.site.span != event.site.span for one in analysis.events_of(scheduler, "scheduler_step")):
+        return None
+    step = next((one for one in analysis.events("step") if one.site.node in set(ast.walk(inner[0]))), None)
+    source = site.source
+    text = message("scheduler.batches.written", name=scheduler.type_name, made=source.segment(whole) if whole else "")
+    places = (source.span(call).related(message("scheduler.made")),)
+    fixes = _each_batch(analysis, event, step, scheduler, name) if step is not None else ()
+    return Finding(event.site.span, text, places, fixes)
+
+
+def _lengths(whole: ast.expr | None) -> list[ast.Call]:
+    """The calls of ``len(loader)`` in a number."""
+    calls = nodes_in(whole, ast.Call) if whole is not None else ()
+    return [part for part in calls if is_function_call(part, "len") and len(part.args) == 1]
+
+
+def _iterated(loop: ast.For) -> set[str]:
+    """What a loop goes over, as it is written, also inside of ``enumerate(…)`` and its like."""
+    return {ast.unparse(part) for part in nodes_in(loop.iter, ast.expr) if is_reference(part)}
+
+
+def _steps_in(loop: ast.For) -> bool:
+    return any(is_method_call(part, "step") for part in nodes_in(loop, ast.Call))
 
 
 def _counts_batches(analysis: Analysis, site: Site, name: str) -> bool:

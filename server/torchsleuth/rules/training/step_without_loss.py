@@ -23,18 +23,29 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Position, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import contains, is_binding, is_function, is_remark, nodes_in
+from torchsleuth.syntax.forms import (
+    contains,
+    is_binding,
+    is_function,
+    is_method_call,
+    is_remark,
+    is_text,
+    literal,
+    nodes_in,
+)
 
 CODE = "TS572"
 _BASE = "LightningModule"
+_LOSS = re.compile("loss|total|objective", re.IGNORECASE)
 _BY_HAND = ("automatic_optimization", "manual_backward")
 
 
@@ -44,8 +55,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         return
     for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
         for step in owner.body if any(id(base) in bases for base in owner.bases) else ():
-            if is_function(step, "training_step") and not step.decorator_list and _gives_nothing(step):
+            if not is_function(step, "training_step") or step.decorator_list:
+                continue
+            if _gives_nothing(step):
                 yield _finding(analysis, step)
+            else:
+                yield from _without_graph(analysis, step)
+
+
+def _without_graph(analysis: Analysis, step: ast.FunctionDef) -> Iterator[Finding]:
+    """Returns of ``loss.detach()`` and ``loss.item()``, of a dict with one of these for its loss, and of a dict without a loss."""
+    source = analysis.source
+    for returned in nodes_in(step, ast.Return):
+        given = returned.value
+        if isinstance(given, ast.Dict) and given.keys and all(map(is_text, given.keys)):
+            entries = {literal(key): value for key, value in zip(given.keys, given.values)}
+            if "loss" not in entries:
+                named = [key for key in given.keys if key is not None and _LOSS.search(str(literal(key)))]
+                fixes = [replacement(source, key, '"loss"') for key in named[:1] if len(named) == 1]
+                yield Finding(source.span(given), message("step.dict"), (), fixes)
+                continue
+            given = entries["loss"]
+        if is_method_call(given, "detach", "item") and not given.args:
+            fixes = [replacement(source, given, source.segment(given.func.value))]
+            text = message("step.detached", loss=source.segment(given.func.value), call=f"{given.func.attr}()")
+            yield Finding(source.span(given), text, (), fixes)
 
 
 def _gives_nothing(step: ast.FunctionDef) -> bool:
