@@ -12,9 +12,21 @@ from torchsleuth.rules.evidence.loops import is_trained
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
-from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_method_call, is_name, plain_name
+from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.syntax.forms import (
+    argument_of,
+    by_position,
+    is_attribute,
+    is_binary,
+    is_definition,
+    is_method_call,
+    is_name,
+    literal,
+    plain_name,
+)
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import Value, is_module
+from torchsleuth.syntax.uses import kept_as
+from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
 from torchsleuth.values.frames import Scene
 
 _PARAMETERS = "torch.nn.Module.parameters"
@@ -130,6 +142,17 @@ def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
     return (right, left) if is_tensor or isinstance(right, ast.Constant | ast.BinOp) else (left, right)
 
 
+def _default_of(owner: Instance, name: str) -> Value:
+    """What an attribute is of an object that nothing makes: the default of the parameter that the constructor keeps as it."""
+    made = next((cls.slots.get("__init__") for cls in of_kind(owner.cls.mro(), ClassValue)), None)
+    if not isinstance(made, Function) or not is_definition(made.node):
+        return None
+    kept = {key.removeprefix("self."): parameter for parameter, key in kept_as(made.node).items()}
+    placed = by_position(made.node.args)
+    defaults = dict(zip([part.arg for part in placed[-len(made.node.args.defaults) :]], made.node.args.defaults))
+    return as_kind(literal(defaults.get(kept.get(name, ""))), int, float)
+
+
 def _number(node: ast.expr, scene: Scene) -> float | None:
     """A weight of the average: a number, a variable, an attribute of the object, and what is left of 1."""
     value: Value = None
@@ -140,7 +163,8 @@ def _number(node: ast.expr, scene: Scene) -> float | None:
             value = scene.names.get(node.id, scene.globals.get(node.id))
         case ast.Attribute(value=ast.Name()):
             owner = scene.instance()
-            value = owner.slots.get(node.attr) if owner is not None else None
+            if owner is not None:
+                value = owner.slots[node.attr] if node.attr in owner.slots else _default_of(owner, node.attr)
         case ast.BinOp(op=ast.Sub()):
             one, other = _number(node.left, scene), _number(node.right, scene)
             return one - other if one is not None and other is not None else None

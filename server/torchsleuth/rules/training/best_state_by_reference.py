@@ -41,6 +41,8 @@ from torchsleuth.syntax.forms import (
     is_assignment,
     is_attribute,
     is_display,
+    is_dotted,
+    is_method_call,
     is_name,
     loads,
     names_in,
@@ -101,6 +103,34 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("state.reference", name=f"`{name}`")
             yield Finding(call.site.span, text, (), (_copied(analysis, call.site.span.path, call.site.node),))
     yield from _whole_models(analysis)
+    yield from _of_holders(analysis, reported)
+
+
+def _of_holders(analysis: Analysis, reported: set[object]) -> Iterator[Finding]:
+    """A class that keeps the best state of whatever it is given, in one method, and loads it in another one."""
+    source = analysis.source
+    for owner in analysis.index(source.path).of_type(ast.ClassDef):
+        loaded = {
+            ast.unparse(part.args[0]): method
+            for method in of_kind(owner.body, ast.FunctionDef)
+            for part in nodes_in(method, ast.Call)
+            if is_method_call(part, "load_state_dict") and part.args and is_dotted(part.args[0])
+        }
+        for method in of_kind(owner.body, ast.FunctionDef) if loaded else ():
+            for better in nodes_in(method, ast.If):
+                for part in of_kind(better.body, ast.Assign):
+                    state, name = part.value, ast.unparse(part.targets[0])
+                    if not is_method_call(state, "state_dict") or source.span(state) in reported:
+                        continue
+                    if loaded.get(name, method) is not method and _sets_what_it_asks(better):
+                        text = message("state.reference", name=f"`{name}`")
+                        yield Finding(source.span(state), text, (), (_copied(analysis, source.path, state),))
+
+
+def _sets_what_it_asks(better: ast.If) -> bool:
+    """``if loss < self.best: self.best = loss``"""
+    asked = {ast.unparse(part) for part in nodes_in(better.test, ast.Attribute)}
+    return any(ast.unparse(target) in asked for part in of_kind(better.body, ast.Assign) for target in part.targets)
 
 
 @dataclass(frozen=True)
