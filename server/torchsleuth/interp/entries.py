@@ -74,6 +74,9 @@ class EntryPoints(DeclaredShapes):
     """Runs what there is to run."""
 
     entering = False
+    _document: Frame | None = None
+    """The frame of the body of the document."""
+    _being_made: list[ClassValue]
 
     def run_document(self, source: SourceText) -> Trace:
         """Analyse a document: its body as ``__main__``, then whatever was not reached from there."""
@@ -83,6 +86,7 @@ class EntryPoints(DeclaredShapes):
             self.read_declarations(source, tree)
             names = Names(__name__="__main__", __file__=os.path.abspath(source.path))
             frame = Frame(source, names, names)
+            self._document, self._being_made = frame, []
             ran = self._protect(lambda: self.body(tree.body, frame))
             if not ran:
                 self._lose_globals(tree, frame)
@@ -174,7 +178,8 @@ class EntryPoints(DeclaredShapes):
         entries: list[Entry] = []
         for name in sorted(methods, key=lambda name: name in inner):
             method = cls.slots[name]
-            if name.startswith("__") or method.node in self.called or self.overdue:
+            special = name.startswith("__") and name != "__call__"
+            if special or method.node in self.called or self.overdue:
                 continue
             entries.append(self._enter(partial(self._try_method, cls, method, roles, frame)))
         return entries
@@ -430,7 +435,26 @@ class EntryPoints(DeclaredShapes):
             return self._integer(argument.arg, place, given)
         if annotation in ("float", "str"):
             return Scalar(annotation)
-        return Tensor(UNKNOWN_TENSOR) if annotation.rpartition(".")[2] == "Tensor" else UNKNOWN
+        if annotation.rpartition(".")[2] == "Tensor":
+            return Tensor(UNKNOWN_TENSOR)
+        made = [cls for cls in self.classes if cls.name == annotation and cls.path == place[0] and cls.is_module()]
+        return self._made_by_others(made[0], given) if len(made) == 1 else UNKNOWN
+
+    def _made_by_others(self, cls: ClassValue, given: Supposition) -> Value:
+        """A module of a class of the document that a caller makes and passes."""
+        if self._document is None or cls in self._being_made:
+            return UNKNOWN
+        self._being_made.append(cls)
+        try:
+            found = as_kind(self.class_attribute(cls, "__init__"), Function)
+            kwargs = self._constructor_arguments(found, given) if found is not None else OpenArguments()
+            instance = self.instantiate(cls, (), kwargs, None, self._document)
+        finally:
+            self._being_made.pop()
+        if isinstance(instance, Instance):
+            move(self, instance, None, None)
+            self.heap.set(instance.state, "training", None)
+        return instance
 
     def _integer(self, name: str, place: ArgumentKey, given: Supposition) -> Size:
         """A size that stays the same as long as the entry runs."""

@@ -1,7 +1,8 @@
 """fitted-on-test: what scales the inputs is fitted to the test set, too.
 
 What it finds
-    `fit_transform()` or `fit()` of a scaler, first with the training part of a split and then with its other part.
+    `fit_transform()` or `fit()` of a scaler, first with the training part of a split and then with its other part, or with what
+    is named like one.
 Why it hurts
     The test set is scaled by its own mean and deviation: the model sees other numbers for the same value than in training, and
     the measured error says nothing of a sample that comes alone. Nothing is raised.
@@ -20,7 +21,9 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -30,11 +33,14 @@ from torchsleuth.syntax.forms import (
     called,
     is_method_call,
     is_reference,
+    names_in,
     nodes_in,
     plain_name,
 )
 
 CODE = "TS630"
+_HELD_OUT = re.compile(r"(^|[^a-z])(test|val|valid|validation|dev|eval|holdout)([^a-z]|$)", re.IGNORECASE)
+_TRAINED_ON = re.compile("train", re.IGNORECASE)
 _FITS = ("fit_transform", "fit")
 
 
@@ -49,6 +55,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             second = next((call for call in fits if plain_name(call.args[0]) == test), None)
             if first is not None and second is not None and _of_one(scope, first, second):
                 yield _finding(analysis, first, second)
+        yield from _by_names(analysis, scope, {part for pair in others.items() for part in pair})
+
+
+def _by_names(analysis: Analysis, scope: ast.Module | ast.FunctionDef, split: set[str]) -> Iterator[Finding]:
+    """The same of data that was split in another way, where its names say which part is which."""
+    fits = [call for part in scope.body for call in nodes_in(part, ast.Call) if is_method_call(call, *_FITS)]
+    fits = [call for call in fits if len(call.args) == 1 and not call.keywords and not names_in(call.args[0]) & split]
+    for first, second in pairwise(sorted(fits, key=lambda call: call.lineno)):
+        train, test = ast.unparse(first.args[0]), ast.unparse(second.args[0])
+        held_out = _HELD_OUT.search(test) and not _HELD_OUT.search(train) and not _TRAINED_ON.search(test)
+        if held_out and test != train and _of_one(scope, first, second):
+            yield _finding(analysis, first, second)
 
 
 def _split(statement: ast.stmt) -> Iterator[tuple[str, str]]:

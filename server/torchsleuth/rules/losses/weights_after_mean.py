@@ -3,7 +3,7 @@
 What it finds
     The mean or the sum of `criterion(x, y) * weights`, where the criterion gives one number for the batch and there is a
     weight for each sample of it. Also a sum or a mean over all of a tensor, without `dim`, that is multiplied with a weight, or
-    a mask, for each of its rows.
+    a mask, for each of its rows. The factor of a focal loss, computed from the mean loss of the batch.
 Why it hurts
     All weights are multiplied by the same number: the loss is scaled by their mean, and no sample counts more than another.
     Nothing is raised.
@@ -63,6 +63,38 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield _finding(analysis, origin, made, weights)
             elif whole is not None:
                 yield _summed(origin, whole, weights)
+    yield from _focal(analysis)
+
+
+def _focal(analysis: Analysis) -> Iterator[Finding]:
+    """``(1 - exp(-loss)) ** gamma * loss`` of a loss that is one number for the batch."""
+    seen: set[Span] = set()
+    for power in analysis.trace.operations:
+        if power.bare_name not in ("pow", "square") or not power.operands:
+            continue
+        loss = _probability_of(power.operands[0])
+        made = analysis.operation_of(loss) if loss is not None else None
+        if loss is None or made is None or made.site.span in seen or not made.specs:
+            continue
+        shape = made.specs[0].shape
+        if shape and shape[0] != 1 and len(made.operands) == 2:
+            seen.add(made.site.span)
+            site = made.module.site if made.module is not None else made.site
+            call = site.call if site is not None else None
+            places = (power.site.span.related(message("loss.focal.factor")),)
+            fixes = [_unreduced(made, call)] if call is not None else []
+            yield Finding(made.site.span, message("loss.focal", loss=loss.bare_name), places, fixes)
+
+
+def _probability_of(tensor: Tensor) -> Origin | None:
+    """The mean loss in ``1 - exp(-loss)``."""
+    for name in (("sub", "rsub"), ("exp",), ("neg",)):
+        origin = tensor.origin
+        if origin is None or origin.bare_name not in name or len(origin.sources) != 1:
+            return None
+        tensor = origin.sources[0]
+    origin = tensor.origin
+    return origin if origin is not None and origin.bare_name in _LOSSES and tensor.spec.shape == () else None
 
 
 def _is_one_weight_each(loss: Tensor, weights: Tensor) -> bool:

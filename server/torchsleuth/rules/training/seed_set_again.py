@@ -2,7 +2,7 @@
 
 What it finds
     `torch.manual_seed(42)`, `random.seed(0)` and their like, with a number that is written there: in `__getitem__` of a dataset, in `forward`
-    of a module, or in a loop that trains, next to its backward().
+    of a module, or in a loop that trains, next to its backward(). A generator that is made and seeded anew for each sample.
 Why it hurts
     Each sample is disturbed in the same way, each step drops the same units and draws the same noise: augmentation and
     dropout teach nothing. Nothing is raised.
@@ -28,14 +28,30 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_definition, is_method_call, nodes_in
+from torchsleuth.syntax.changes import changed_attributes
+from torchsleuth.syntax.forms import (
+    argument_of,
+    by_position,
+    called,
+    contains,
+    is_binding,
+    is_definition,
+    is_dotted,
+    is_function_call,
+    is_method_call,
+    names_in,
+    nodes_in,
+    stored_in,
+)
 from torchsleuth.syntax.names import Names
+from torchsleuth.syntax.trees import Index
 
 CODE = "TS555"
 _SEEDS = frozenset(
     {"torch.manual_seed", "torch.random.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"}
     | {"random.seed", "numpy.random.seed"}
 )
+_MAKERS = frozenset({"default_rng", "Random", "RandomState"})
 _METHODS = {"__getitem__": "seed.sample", "forward": "seed.forward"}
 
 
@@ -56,6 +72,79 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             edit = edits.replace(source, statement, "pass") if alone else edits.remove_line(source, statement.lineno)
             fix = Candidate(message("fix.remove", text=source.segment(call)), (edit,), safe=False)
             yield Finding(source.span(call), text, (), (fix,) if statement.lineno == statement.end_lineno else ())
+    yield from _generators(analysis)
+
+
+def _generators(analysis: Analysis) -> Iterator[Finding]:
+    """Generators that are made and seeded anew for each sample, with a seed that does not depend on which one it is."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for owner in index.of_type(ast.ClassDef):
+        methods = {part.name: part for part in of_kind(owner.body, ast.FunctionDef)}
+        bound, _ = changed_attributes(methods)
+        for name, method in methods.items():
+            if name == "__getitem__" or (name == "__call__" and _is_called_for_samples(index, owner)):
+                for made in nodes_in(method, ast.Assign):
+                    seed = _seed_of(made.value)
+                    if is_binding(made) and seed is not None and not _varies(seed, method, bound):
+                        key = "seed.sample" if name == "__getitem__" else "seed.transform"
+                        text = message(key, call=source.segment(made.value))
+                        fixes = tuple(_made_once(analysis, methods, method, made, seed))
+                        yield Finding(source.span(made.value), text, (), fixes)
+
+
+def _seed_of(made: ast.expr) -> ast.expr | None:
+    """``seed`` of ``torch.Generator().manual_seed(seed)`` and ``np.random.default_rng(seed)``"""
+    if is_method_call(made, "manual_seed") and called(made.func.value) == "Generator":
+        return argument_of(made, 0, "seed")
+    return argument_of(made, 0, "seed") if isinstance(made, ast.Call) and called(made) in _MAKERS else None
+
+
+def _varies(seed: ast.expr, method: ast.FunctionDef, changed: set[str]) -> bool:
+    """Whether a seed depends on an argument, on what is drawn or counted, or on an attribute that other methods change."""
+    receiver, *parameters = [part.arg for part in by_position(method.args)] or [""]
+    fixed: set[str] = {receiver}
+    for statement in nodes_in(method, ast.Assign):
+        if is_binding(statement) and isinstance(statement.value, ast.Attribute) and names_in(statement.value) <= fixed:
+            fixed.add(statement.targets[0].id)
+    names, attributes = names_in(seed), {part.attr for part in nodes_in(seed, ast.Attribute)}
+    unknown = (names - fixed) & (stored_in(method) | set(parameters))
+    return (
+        bool(unknown)
+        or bool(attributes & changed)
+        or contains(seed, ast.Call)
+        or any("epoch" in one for one in attributes)
+    )
+
+
+def _is_called_for_samples(index: Index, owner: ast.ClassDef) -> bool:
+    """Whether a class is made in the file, and a data set calls an object that it holds for its samples."""
+    made = any(is_function_call(part, owner.name) for part in index.of_type(ast.Call))
+    for other in index.of_type(ast.ClassDef) if made else ():
+        methods = {part.name: part for part in of_kind(other.body, ast.FunctionDef)}
+        get = methods.get("__getitem__")
+        for part in nodes_in(get, ast.Call) if get is not None else ():
+            if is_dotted(part.func) and part.func.attr not in methods and part.args:
+                return True
+    return False
+
+
+def _made_once(
+    analysis: Analysis, methods: dict[str, ast.FunctionDef], method: ast.FunctionDef, made: ast.Assign, seed: ast.expr
+) -> Iterator[Candidate]:
+    """The generator made at the end of the constructor, and kept."""
+    constructor, source = methods.get("__init__"), analysis.source
+    receiver = method.args.args[0].arg
+    text = source.segment(made.value)
+    for alias in nodes_in(method, ast.Assign):
+        if is_binding(alias) and alias.targets[0].id in names_in(seed) and alias is not made:
+            text = text.replace(f"({alias.targets[0].id}.", f"({source.segment(alias.value)}.")
+    if constructor is not None and method.args.args and not names_in(ast.parse(text, mode="eval")) & stored_in(method):
+        line = f"{receiver}.generator = {text}"
+        changes = (
+            edits.insert_line_after(source, constructor.body[-1], line),
+            edits.replace(source, made.value, f"{receiver}.generator"),
+        )
+        yield Candidate(message("fix.insert", text=line), changes, safe=False)
 
 
 def _may_seed(call: ast.Call) -> bool:

@@ -1,0 +1,141 @@
+"""monitor-not-logged: something that watches a metric of a name under which nothing is logged.
+
+What it finds
+    `EarlyStopping(monitor="val_loss")`, `ModelCheckpoint(monitor=…)` and the `"monitor"` of a schedule beside a LightningModule that
+    logs under other names, all of which are written there.
+Why it hurts
+    Lightning raises an error at the end of the first epoch: the metric is not available.
+Example
+    self.log("val/loss", loss)
+    stopper = EarlyStopping(monitor="val_loss")
+Use instead
+    self.log("val/loss", loss)
+    stopper = EarlyStopping(monitor="val/loss")
+Fix safety
+    Safe: the nearest of the names that are logged.
+References
+    lightning.pytorch.callbacks.EarlyStopping
+"""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import itertools
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import (
+    argument_of,
+    by_position,
+    called,
+    is_dotted,
+    is_method_call,
+    is_text,
+    literal,
+    nodes_in,
+)
+from torchsleuth.syntax.trees import Index
+
+CODE = "TS580"
+_BASE = "LightningModule"
+_WATCHERS = {"EarlyStopping": 0, "ModelCheckpoint": 2}
+_MANY = 24
+_NEAR = 0.6
+
+
+@dataclass(frozen=True)
+class _Logged:
+    """What a call logs under: names, as far as they are written; `pattern` matches all that are possible."""
+
+    call: ast.Call
+    names: tuple[str, ...]
+    pattern: str
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    if "monitor" not in source.text or _BASE not in source.text:
+        return
+    index = analysis.index(source.path)
+    modules = [
+        one for one in index.of_type(ast.ClassDef) if any(ast.unparse(base).endswith(_BASE) for base in one.bases)
+    ]
+    logged: list[_Logged] = []
+    for owner in modules:
+        if len(owner.bases) > 1 or any(is_method_call(part, "log_dict") for part in nodes_in(owner, ast.Call)):
+            return  # what else is logged is not known
+        logged += [
+            _logged(owner, part) for part in nodes_in(owner, ast.Call) if is_method_call(part, "log") and part.args
+        ]
+    others = [part for part in index.of_type(ast.Call) if is_method_call(part, "log", "log_dict")]
+    if not logged or len(others) > len(logged):
+        return
+    for watcher, monitor in _monitors(index):
+        name = str(literal(monitor))
+        if any(re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step|/dataloader_idx_\d+)?", name) for one in logged):
+            continue
+        known = list(dict.fromkeys(known for one in logged for known in one.names))
+        near = difflib.get_close_matches(name, known, n=1, cutoff=_NEAR)
+        fixes = [replacement(source, monitor, f'"{near[0]}"')] if near else []
+        place = next((one for one in logged if near and near[0] in one.names), logged[0])
+        text = message(
+            "monitor.missing",
+            monitor=f"`{name}`",
+            logged=", ".join(f"`{one}`" for one in (near or known)[:3]),
+            what=watcher,
+        )
+        yield Finding(source.span(monitor), text, (source.span(place.call).related(message("monitor.logged")),), fixes)
+
+
+def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:
+    """What watches a metric, and the name of that, where it is written."""
+    for part in index.of_type(ast.Call):
+        if called(part) in _WATCHERS:
+            given = argument_of(part, _WATCHERS[called(part)], "monitor")
+            if given is not None and is_text(given):
+                yield called(part), given
+    for listed in index.of_type(ast.Dict):
+        for key, value in zip(listed.keys, listed.values):
+            if literal(key) == "monitor" and is_text(value):
+                yield "the schedule", value
+
+
+def _logged(owner: ast.ClassDef, call: ast.Call) -> _Logged:
+    """``self.log("val/loss", …)`` and ``self.log(f"{stage}/loss", …)``, with what the class passes for `stage`."""
+    name = call.args[0]
+    if is_text(name):
+        return _Logged(call, (name.value,), re.escape(name.value))
+    parts = name.values if isinstance(name, ast.JoinedStr) else [name]
+    choices: list[tuple[str, ...]] = []
+    for part in parts:
+        if isinstance(part, ast.Constant):
+            choices.append((str(part.value),))
+        else:
+            choices.append(_passed(owner, call, part.value if isinstance(part, ast.FormattedValue) else part))
+    # One that is not known stands for any text.
+    pattern = "".join(f"(?:{'|'.join(map(re.escape, one))})" if one else ".*" for one in choices)
+    names = itertools.islice(itertools.product(*choices), _MANY)
+    return _Logged(call, tuple("".join(one) for one in names), pattern)
+
+
+def _passed(owner: ast.ClassDef, call: ast.Call, name: ast.expr) -> tuple[str, ...]:
+    """The texts that methods of a class pass for a parameter of the method that a call stands in; () where that is not known."""
+    for method in of_kind(owner.body, ast.FunctionDef):
+        placed = [part.arg for part in by_position(method.args)]
+        if not isinstance(name, ast.Name) or name.id not in placed or call not in set(nodes_in(method, ast.Call)):
+            continue
+        position = placed.index(name.id) - 1
+        calls = [part for part in nodes_in(owner, ast.Call) if is_dotted(part.func) and part.func.attr == method.name]
+        given = [argument_of(part, position, name.id) for part in calls]
+        texts = [str(literal(one)) for one in given if one is not None and is_text(one)]
+        return tuple(dict.fromkeys(texts)) if texts and len(texts) == len(given) else ()
+    return ()
+
+
+RULE = Rule(FAULTS[CODE], find)
