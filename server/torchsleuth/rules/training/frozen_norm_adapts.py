@@ -39,12 +39,13 @@ CODE = "TS551"
 def find(analysis: Analysis) -> Iterator[Finding]:
     freezes = [one for one in analysis.trace.switches if _is_whole(one)]
     modes = [one for one in analysis.trace.events if one.kind in ("train", "eval")] if freezes else []
-    looked: set[Span] = set()
+    looked: set[tuple[Span, int]] = set()
     for event in analysis.events("forward") if freezes else ():
         trains = event.training is True and event.grad and event.forward_id in analysis.trace.consumed
-        if not trains or event.site.span in looked:
+        place = (event.site.span, id(event.subject))
+        if not trains or place in looked:
             continue
-        looked.add(event.site.span)
+        looked.add(place)
         for freeze in freezes:
             reaching = [one for one in modes if one.index < event.index and covers(one, freeze.module)]
             train = reaching[-1] if reaching else None
