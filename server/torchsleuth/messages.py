@@ -598,6 +598,8 @@ ENGLISH: dict[str, str] = {
     "index.loss": "values are compared with it here",
     "loss.focal": '{loss} is the mean over the batch, so (1 - p) ** gamma weighs no sample more than another; use reduction="none"',
     "loss.focal.factor": "the factor of each sample is meant here",
+    "inference.saved": "{tensor} was made under inference_mode (line {line}), and backward() needs it: PyTorch refuses to save it",
+    "inference.mode": "under no_grad() it could be saved",
     "penalty.parts": "the norm of {gradient} {shape} along dimension 1 is one of each place: the penalty wants one of each sample",
     "monitor.missing": "nothing logs {monitor}: {logged} is logged, and {what} raises an error when it looks for it",
     "monitor.logged": "logged here",

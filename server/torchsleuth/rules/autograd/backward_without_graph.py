@@ -4,7 +4,7 @@ What it finds
     backward() on a tensor, or a number, that was cut off from the model on its way: by item(), float(), detach(), .data,
     numpy(), torch.no_grad(), argmax or a comparison; parameters that are all frozen; a second differentiation of a
     gradient that was computed without create_graph. Also the quiet form, where requires_grad is switched on again
-    after the cut: that runs, and trains nothing.
+    after the cut: that runs, and trains nothing. And tensors made under inference_mode() that a recorded operator has to keep.
 Why it hurts
     PyTorch raises "element 0 of tensors does not require grad and does not have a grad_fn", far from the cause.
 Example
@@ -33,6 +33,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.evidence.inference import kept_from_inference
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -66,6 +67,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
         repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
         yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
+    yield from kept_from_inference(analysis)
 
 
 def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:
