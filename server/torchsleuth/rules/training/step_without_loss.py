@@ -28,6 +28,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import faults
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Position, Span
 from torchsleuth.sifting import of_kind
@@ -66,7 +67,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _without_graph(analysis: Analysis, step: ast.FunctionDef) -> Iterator[Finding]:
     """Returns of ``loss.detach()`` and ``loss.item()``, of a dict with one of these for its loss, and of a dict without a loss."""
     source = analysis.source
+    # Where a trainer fits the module, TS401 tells what its backward() meets.
+    told = {fault.cut.site.span.start.line for fault in faults(analysis, "no_graph") if fault.cut is not None}
     for returned in nodes_in(step, ast.Return):
+        if returned.lineno in told:
+            continue
         given = returned.value
         if isinstance(given, ast.Dict) and given.keys and all(map(is_text, given.keys)):
             entries = {literal(key): value for key, value in zip(given.keys, given.values)}
