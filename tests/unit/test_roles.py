@@ -13,9 +13,7 @@ from torchsleuth.syntax.uses import Reader
 
 MISSED = frozenset(
     {
-        "hard decisions in the loss",
         "adversarial training whose generator is cut off",
-        "discriminator and generator share a graph",
         "synchronisation in the inner loop",
     }
 )

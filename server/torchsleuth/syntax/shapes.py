@@ -436,7 +436,8 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     if len(found) != 1:
         return None
     match, dims, spread, says = found[0]
-    if _QUALIFIERS & set(re.findall(r"[a-z]+", part.lower())) or "..." in part:
+    clause = _clause(part, match) if says else part
+    if _QUALIFIERS & set(re.findall(r"[a-z]+", clause.lower())) or "..." in part:
         return None
     sizes = [str(size.size).lower() for size in dims]
     leads = not re.sub(r"\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
@@ -445,6 +446,13 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         return None
     inner = begin + start + match.start("inner")
     return Declared("docstring", dims, spread, inner, inner + len(match["inner"]))
+
+
+def _clause(part: str, listed: re.Match[str]) -> str:
+    """What is said of a shape: ``shape (batch, length)`` of "1 for real tokens, shape (batch, length)"."""
+    before = _BEFORE_SHAPE.search(part[: listed.start()])
+    comma = part.rfind(",", 0, before.start()) if before is not None else -1
+    return part[comma + 1 :]
 
 
 # -- annotations -----------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from torchsleuth.interp.library import (
 from torchsleuth.interp.models import of_class
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_attribute, names_in
+from torchsleuth.syntax.forms import callee, is_attribute, last_word, names_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.tensors.spec import DType, Native, Parameter
@@ -1128,6 +1128,10 @@ _TRANSPARENT = (
 )  # fmt: skip
 
 
+_CHECKERS = frozenset({"jaxtyped", "beartype", "typechecked", "typechecker"})
+"""Decorators that hold a function to its annotations when it is called, and leave it as it is."""
+
+
 def functions_in(value: Value) -> list[Function]:
     if isinstance(value, Function):
         return [value]
@@ -1146,6 +1150,8 @@ def decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.exp
     """The function or class that a decorator makes of another; unknown decorators give an unknown value, unless they are
     trusted to hand back what they decorate. Those of properties do not."""
     made = _decorated(interp, decorator, value, node, frame)
+    if is_unknown(made) and last_word(callee(node) or node) in _CHECKERS:
+        return value
     if is_unknown(made) and interp.is_trusting() and "property" not in ast.unparse(node):
         return value
     return made
