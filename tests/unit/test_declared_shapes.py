@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from textwrap import dedent
 
 import pytest
 
@@ -148,3 +149,41 @@ class Net(nn.Module):
 """)
     assert [item.code for item in analysis.diagnostics] in ([], ["TS116"])
     assert not [fact for fact in analysis.facts if fact.binding == "x" and fact.shape and len(fact.shape) == 5]
+
+
+def test_a_function_under_a_checker_is_what_it_is() -> None:
+    found = analyze(
+        dedent("""
+        from beartype import beartype as typechecker
+        from jaxtyping import Float, jaxtyped
+        from torch import Tensor
+
+        @jaxtyped(typechecker=typechecker)
+        def weights(density: Float[Tensor, "rays samples"]) -> Float[Tensor, "rays samples"]:
+            return density.softmax(-1)
+
+        def colour(rgb: Float[Tensor, "rays samples 3"], density: Float[Tensor, "rays samples"]) -> Float[Tensor, "rays 3"]:
+            return (weights(density)[..., None] * rgb).sum(dim=-1)
+        """)
+    )
+    assert [(item.code, item.start.line) for item in found.diagnostics] == [("TS116", 10)]
+
+
+def test_a_description_of_values_says_nothing_of_the_shape_behind_it() -> None:
+    found = analyze('''
+import torch
+
+def pool(states, mask):
+    """Average the states of real tokens.
+
+    Args:
+        states (torch.Tensor): encoder output of shape ``(batch, length, hidden)``.
+        mask (torch.Tensor): 1 for real tokens, shape ``(batch, length)``.
+
+    Returns:
+        torch.Tensor: pooled states of shape ``(batch, hidden)``.
+    """
+    weights = mask.unsqueeze(-1).to(states.dtype)
+    return (states * weights).sum(dim=1, keepdim=True)
+''')
+    assert [item.code for item in found.diagnostics] == ["TS116"]

@@ -318,7 +318,7 @@ class EntryPoints(DeclaredShapes):
         instance = as_kind(self.instantiate(cls, (), kwargs, None, frame), Instance)
         if instance is None:
             return
-        self._forget_changed(instance)
+        self.forget_changed(instance)
         for key, value in held.items():
             name = key.removeprefix("self.")
             if name != key and is_unknown(instance.slots.get(name, UNKNOWN)):
@@ -331,7 +331,7 @@ class EntryPoints(DeclaredShapes):
         with self._over_batches(roles):
             for _ in self._times(method, roles, frame):
                 self._hand_out(method, (instance,), values, frame)
-                self._forget_changed(instance, kept=method.name)
+                self.forget_changed(instance, kept=method.name)
 
     def _times(self, function: Function, roles: Roles, frame: Frame) -> Iterator[None]:
         """How often an entry is called: a step of a training again and again, in a loop of its caller's."""
@@ -346,7 +346,7 @@ class EntryPoints(DeclaredShapes):
             yield None
             self.loop_points.pop()
 
-    def _forget_changed(self, instance: Instance, kept: str | None = None) -> None:
+    def forget_changed(self, instance: Instance, kept: str | None = None) -> None:
         """An object that has lived for a while: what its methods change is not what its constructor made. `kept`: but for
         this one."""
         methods = {
@@ -359,7 +359,8 @@ class EntryPoints(DeclaredShapes):
         for name, value in list(instance.slots.items()):
             if name in filled and isinstance(value, ListValue | DictValue):
                 self.heap.set(value.slots, "items", _held_before(value))
-            elif name in bound and (value is None or isinstance(value, _PASSING)):
+            elif value is None or (name in bound and isinstance(value, _PASSING)):
+                # None only holds the place of what somebody sets.
                 self.heap.set(instance.slots, name, UNKNOWN)
 
     @contextmanager

@@ -67,9 +67,11 @@ _WITHOUT_GRADIENT = frozenset(
     "eq ne lt le gt ge greater greater_equal less less_equal not_equal isclose isin isnan isinf isfinite isneginf isposinf isreal signbit"
     " logical_and logical_or logical_not logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor bitwise_left_shift"
     " bitwise_right_shift all any argmax argmin argsort argwhere nonzero bincount histc bucketize searchsorted count_nonzero one_hot"
-    " multinomial bernoulli gcd lcm floor_divide heaviside igamma igammac matrix_rank unravel_index".split()
+    " multinomial gcd lcm floor_divide heaviside igamma igammac matrix_rank unravel_index ldl_solve".split()
 )
 """Operators that no gradient passes, beside those that make a tensor like another one."""
+_MORE = frozenset({"return_indices", "as_tuple"})
+"""Options by which an operator gives something else than one tensor."""
 _OF_DISTRIBUTIONS = frozenset("log_prob entropy sample rsample cdf icdf".split())
 """Methods of distributions that give a tensor."""
 _COMPARES = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
@@ -398,7 +400,7 @@ class TensorOperations(Questions):
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
             return self._parts_of_result(operation, operation.module, place)
         requires_grad: bool | None = None
-        if self.grad is False or _never_differentiable(operation):
+        if self.grad is False or never_differentiable(operation.target):
             requires_grad = False
         elif self.grad and (self.is_trainable(operation.module) or any(part.spec.requires_grad for part in tensors)):
             requires_grad = True
@@ -421,8 +423,13 @@ class TensorOperations(Questions):
             return len(operation.args) == 3
         if operation.target.startswith("torch.distributions."):
             return operation.name in _OF_DISTRIBUTIONS
-        in_place = operation.name.endswith("_")
-        return not in_place and "return_indices" not in operation.kwargs and self.oracle.gives_tensor(operation.target)
+        if (
+            operation.name.endswith("_")
+            or operation.target.startswith("torch.special.")
+            or _MORE & set(operation.kwargs)
+        ):
+            return False
+        return self.oracle.gives_tensor(operation.target)
 
     def _parts_of_result(self, operation: Operation, module: LibraryModule, place: Device | None) -> Value:
         """The result of a layer that gives several things: of a recurrent one that is given a tensor, its output is one."""
@@ -869,13 +876,14 @@ def _is_inplace_method(operation: Operation) -> bool:
     return operation.module is None and is_in_place(operation.target)
 
 
-def _never_differentiable(operation: Operation) -> bool:
+def never_differentiable(target: str) -> bool:
     """Whether no gradient passes an operator, whatever it is applied to."""
-    if operation.target.startswith("operator."):
-        return operation.name in _COMPARES | _BITWISE
-    if operation.target.startswith("torch.distributions."):
-        return operation.name == "sample"
-    return operation.name in _WITHOUT_GRADIENT or operation.name.endswith("_like") or operation.name.startswith("new_")
+    name = target.rpartition(".")[2]
+    if target.startswith("operator."):
+        return name in _COMPARES | _BITWISE
+    if target.startswith("torch.distributions."):
+        return name == "sample"
+    return name in _WITHOUT_GRADIENT or name.endswith("_like") or name.startswith("new_")
 
 
 def _dtype_of_operator(operation: Operation) -> str | None:

@@ -279,6 +279,8 @@ class WrittenContracts(EntryPoints):
                 if value is not None:
                     kwargs[argument.arg] = value
         made = as_kind(self.instantiate(owner, (), kwargs, None, frame), Instance)
+        if made is not None and not owner.is_module():
+            self.forget_changed(made)
         return made if made is not None else UNKNOWN
 
     def _contract_argument(
