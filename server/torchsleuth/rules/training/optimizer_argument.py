@@ -164,7 +164,7 @@ def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
             fix = Candidate(message("fix.replace", old="//", new="/"), (edits.replace(source, factor, new),))
             yield Finding(source.span(factor), text, (), (fix,))
         for product, part, rest in _factors(factor):
-            if rate is not None and ast.unparse(part) == ast.unparse(rate):
+            if rate is not None and ast.unparse(part) == ast.unparse(rate) and _means_the_rate(part, given, call):
                 text = message("argument.rate", rate=source.segment(part))
                 yield Finding(source.span(part), text, (), (replacement(source, product, source.segment(rest)),))
 
@@ -173,6 +173,17 @@ def _results(function: ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef) -> l
     if isinstance(function, ast.Lambda):
         return [function.body]
     return returned_by(function)
+
+
+def _means_the_rate(part: ast.expr, given: Function, call: LibraryCall) -> bool:
+    """Whether a name of the rate is that one in the function, too, and no variable of another one around it."""
+    held = (
+        next((scope[part.id] for scope in given.closure if part.id in scope), None)
+        if isinstance(part, ast.Name)
+        else None
+    )
+    optimizer = as_kind(call.given(0, "optimizer"), LibraryObject)
+    return held is None or (optimizer is not None and held == optimizer.given(1, "lr"))
 
 
 def _rate(call: LibraryCall) -> ast.expr | None:
