@@ -106,7 +106,8 @@ def test_a_sound_training_of_short_steps(tmp_path: Path) -> None:
     (root,) = (module for module in training.modules if module.root and module.elements)
     assert STEPS // 2 <= root.calls == root.training == root.grad <= STEPS
     spent = sum(training.phases.values())
-    assert training.phases["forward"] > 0 and training.seconds / 2 <= spent <= training.seconds * 1.01
+    # How much of the time is outside of the phases depends on the machine: what the first step imports, above all.
+    assert training.phases["forward"] > 0 and training.phases["backward"] > 0 and spent <= training.seconds * 1.01
 
 
 @pytest.mark.parametrize(
