@@ -339,7 +339,7 @@ scenario(
     const result = await ask("command", { id: "torchsleuth.runAndDiagnose" });
     assert.match(result.verdict, /train\.py:10/);
     await ask("command", { id: "torchsleuth.showReport" });
-    const inside = page.frameLocator("iframe.webview").frameLocator("iframe");
+    const inside = page.frameLocator("iframe.webview").frameLocator("iframe#active-frame");
     await inside.locator(".verdict", { hasText: "the gradients were not cleared" }).waitFor();
     await inside.locator(".finding", { hasText: "TS501" }).waitFor();
     assert.ok((await inside.locator(".u-wrap canvas").count()) > 0, "plots");
