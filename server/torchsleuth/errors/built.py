@@ -1,4 +1,4 @@
-"""What layers, optimizers, schedules and samples were built with, far from where that fails: a size that was read too early, weights
+"""The arguments that layers, optimizers, schedules and samples were built with, far from where that fails: a size that was read too early, weights
 in another dtype, parameters in another order, a plan with fewer steps, a file that a worker cannot get."""
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _rounded_up(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 
 def _turned(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
-    """What exchanges the sides of some of the samples, where two of one batch have each other's."""
+    """The calls that exchange the sides of some of the samples, where two of one batch have each other's."""
     found = re.search(r"but got \[(.*?)\] at entry \d+ and \[(.*?)\] at entry", case.crash["message"])
     if found is None or found[1] == found[2]:
         return []
@@ -357,7 +357,7 @@ def _labels_from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 
 def _squeezed(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
-    """What takes every dimension of size 1 away, of which the last batch has one more; none where all tensors have no dimension."""
+    """The calls that take every dimension of size 1 away, of which the last batch has one more; none where all tensors have no dimension."""
     if re.search(r"\(at position 0\)", case.crash["message"]):
         return []
     return [

@@ -44,7 +44,7 @@ def crash_diagnostic(crash: Json, sources: Sources) -> Diagnostic | None:
 
 
 def _places(entry: ErrorEntry, case: Case) -> tuple[Related, ...]:
-    """What explains a crash, beginning with what is known to be its cause."""
+    """The places that explain a crash, beginning with what is known to be its cause."""
     causes = [] if entry in processes.ENTRIES else at_causes(case)
     others = [
         *related_constructor(case),

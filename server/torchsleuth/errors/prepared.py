@@ -1,4 +1,4 @@
-"""What is set up in one place and fails in another: results unpacked in another order, groups that a schedule does not know, a
+"""Mistakes of a setup that fail in another place: results unpacked in another order, groups that a schedule does not know, a
 configuration without a padding token, functions mapped without a rule for random numbers, boxes that were mirrored."""
 
 from __future__ import annotations
@@ -343,7 +343,7 @@ def _of_numpy(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> b
 
 
 def _saved(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, list[ast.expr]]]:
-    """What the script saves, with the values in it that are numbers of NumPy's."""
+    """The things that a script saves, with the values in it that are numbers of NumPy's."""
     for file in case.files:
         for node in nodes_in(file.tree, ast.Call):
             if file.text(node.func) == "torch.save" and node.args:

@@ -1,4 +1,4 @@
-"""What a value goes through where no call shows it: keys of dictionaries, names of another function or file."""
+"""The way of a value where no call shows it: keys of dictionaries, names of another function or file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def around(tree: ast.AST, node: ast.AST) -> ast.AST:
 
 
 def bound(file: CrashFrame, node: ast.expr) -> ast.expr:
-    """What the nearest assignment above gives a name its value by; all else is itself."""
+    """The expression that the nearest assignment above gives a name; all else is itself."""
     for _ in range(3):
         if not isinstance(node, ast.Name):
             return node

@@ -63,7 +63,7 @@ def _built_from(case: Case) -> list[tuple[CrashFrame, ast.AST]]:
 
 
 def _outputs_with_graph(case: Case) -> list[Filled]:
-    """What a model gives in those functions, where gradients are recorded, and is kept under a name."""
+    """The outputs of a model in those functions, where gradients are recorded, and is kept under a name."""
     models, found = _models(case), []
     for file, function in _built_from(case):
         if getattr(function, "name", "") in ("forward", "__init__") or _is_without(file, function):

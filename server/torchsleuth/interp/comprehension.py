@@ -68,7 +68,7 @@ class Comprehension:
         return Several.counted(self._interp.heap.several(tuple(self._results)), self._count)
 
     def source_read(self) -> tuple[tuple[Any, str, Value], ...]:
-        """What is read of the first iterable as its elements are asked for."""
+        """The variables that the first iterable reads as its elements are asked for."""
         held = as_kind(self._source, ListValue)
         return streams.reads_of(held) if held is not None and held.once is None else ()
 

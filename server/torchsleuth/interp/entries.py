@@ -670,7 +670,7 @@ def _is_a_step(function: ast.AST, roles: Roles) -> bool:
 
 
 def _held_before(container: ListValue | DictValue) -> Any:
-    """What a container may hold that others have filled: nothing is known of it, but that a defaultdict of lists holds lists."""
+    """The possible contents of a container that others have filled: nothing is known of it, but that a defaultdict of lists holds lists."""
     made = container.factory if isinstance(container, DictValue) else None
     is_of_lists = isinstance(made, Native) and made.path == "builtins.list"
     return {OTHERS: (UNKNOWN, ListValue(None))} if is_of_lists else None
@@ -683,7 +683,7 @@ def _kept_by(constructor: Function | None) -> dict[str, str]:
 
 
 def _annotations_in(methods: Mapping[str, ast.AST]) -> dict[str, str]:
-    """What is written beside the parameters of methods, and so beside the attributes that the constructor keeps them as."""
+    """The annotations of the parameters of methods, and so of the attributes that the constructor keeps them as."""
     found: dict[str, str] = {}
     for method in of_kind(methods.values(), ast.FunctionDef, ast.AsyncFunctionDef):
         kept = kept_as(method)

@@ -920,7 +920,7 @@ class Execution(Importing):
         return completion
 
     def _during(self, earlier: Value, run: Callable[[], int]) -> int:
-        """What is done while an exception is dealt with: it is the context of another one that is raised there."""
+        """A handler at work on an exception: it is the context of another one that is raised there."""
         try:
             completion = run()
         except Thrown as thrown:
@@ -1079,7 +1079,7 @@ class Execution(Importing):
         return found
 
     def decorate(self, made: Value, decorators: list[tuple[ast.expr, Value]], frame: Frame) -> Value:
-        """What decorators make of a function or class: they are called from bottom to top."""
+        """The result of decorating a function or class: they are called from bottom to top."""
         for node, decorator in reversed(decorators):
             made = python.decorated(self, decorator, made, node, frame)
         return made

@@ -125,7 +125,7 @@ class Rows(ListValue):
 
 
 def reads_of(*sources: Value) -> tuple[tuple[Any, str, Value], ...]:
-    """What an iterator over these containers reads as it goes."""
+    """The variables that an iterator over these containers reads as it goes."""
     held = of_kind(sources, ListValue, DictValue)
     return tuple((one.slots, "items", one.slots["items"]) for one in held if not isinstance(one, Stream))
 

@@ -449,7 +449,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
 
 
 def _clause(part: str, listed: re.Match[str]) -> str:
-    """What is said of a shape: ``shape (batch, length)`` of "1 for real tokens, shape (batch, length)"."""
+    """The words about a shape: ``shape (batch, length)`` of "1 for real tokens, shape (batch, length)"."""
     before = _BEFORE_SHAPE.search(part[: listed.start()])
     comma = part.rfind(",", 0, before.start()) if before is not None else -1
     return part[comma + 1 :]

@@ -333,7 +333,7 @@ class Reader:
         return Result(key, bool(self._without_gradients))
 
     def _given_to_library(self, function: ast.expr, given: tuple[Labels, ...]) -> None:
-        """What a function that is no key is called with."""
+        """The arguments of a function that is no key."""
         name = last_word(function)
         everything = frozenset[Label]().union(*given) if given else NOTHING
         if name in _JUDGES or name.endswith("_loss") and len(given) >= 2:

@@ -166,7 +166,7 @@ def _copied_by_itself(interp: Interpreter, call: Arguments) -> Value:
 
 @models("sys.exit")
 def _exit(interp: Interpreter, call: Arguments) -> Value:
-    """What catches SystemExit goes on; elsewhere, what follows is looked at all the same."""
+    """``sys.exit()``: a handler of SystemExit goes on; elsewhere, the rest is looked at all the same."""
     error = exceptions.made("builtins.SystemExit", call.args)
     error.slots["code"] = call.args[0] if call.args else None
     exceptions.throw(interp, error)

@@ -141,7 +141,7 @@ class ArgumentParser(Model):
 
 @models(COMMANDS)
 class Commands(Model):
-    """What ``add_subparsers()`` gives. Slot `parsers`: pairs of a name and a parser."""
+    """The result of ``add_subparsers()``. Slot `parsers`: pairs of a name and a parser."""
 
     @method
     def add_parser(self, call: Arguments) -> Value:

@@ -398,7 +398,7 @@ def read_later(
 
 
 def _one_by_one(interp: Interpreter, call: Arguments, now: Callable[[], Value], later: Callable[..., Any]) -> Value:
-    """What ``map()`` and ``filter()`` give. `later`: makes the elements out of those of their sources."""
+    """The results of ``map()`` and ``filter()``. `later`: makes the elements out of those of their sources."""
     function, *sources = call.args or (UNKNOWN,)
 
     def made_now() -> Value:

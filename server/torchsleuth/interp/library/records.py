@@ -73,7 +73,7 @@ def _behind_keywords_only(cls: ClassValue) -> set[str]:
 
 
 def _option(cls: ClassValue, name: str, option: str) -> Value:
-    """What ``field(…)`` says of a field; None where it says nothing."""
+    """The option of a field in ``field(…)``; None where it says nothing."""
     owner = fields(cls).get(name)
     written = owner.slots.get(name) if owner is not None else None
     return written.kwargs.get(option) if is_object(written, _FIELD) else None

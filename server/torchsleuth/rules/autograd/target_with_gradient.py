@@ -64,7 +64,7 @@ def _targets(analysis: Analysis) -> Iterator[Finding]:
         behind, made = _members(target.tensor), _members(scores.tensor)
         if not _modules(behind) & _modules(made) or any(_discounts(analysis, one) for one in made):
             continue
-        if any(_discounts(analysis, one) for one in behind) and any(_adds(analysis, one) for one in behind):
+        if any(_discounts(analysis, one) for one in behind) and any(map(_adds, behind)):
             seen.add(loss.site.span)
             text = message("target.gradient", target=target.text("the target"))
             yield Finding(loss.site.span, text, (), tuple(suffixed(target, ".detach()", safe=False)))
@@ -89,7 +89,7 @@ def _discounts(analysis: Analysis, node: GraphNode) -> bool:
     return named or any(0.5 <= one < 1 for one in of_kind(args, float))
 
 
-def _adds(analysis: Analysis, node: GraphNode) -> bool:
+def _adds(node: GraphNode) -> bool:
     """Whether something without a gradient is added: the reward."""
     return node.operator in _SUMS and len(node.inputs) == 1
 

@@ -143,7 +143,7 @@ def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
 
 
 def _default_of(owner: Instance, name: str) -> Value:
-    """What an attribute is of an object that nothing makes: the default of the parameter that the constructor keeps as it."""
+    """The value of an attribute of an object that nothing makes: the default of the parameter that the constructor keeps as it."""
     made = next((cls.slots.get("__init__") for cls in of_kind(owner.cls.mro(), ClassValue)), None)
     if not isinstance(made, Function) or not is_definition(made.node):
         return None

@@ -51,7 +51,7 @@ _NEAR = 0.6
 
 @dataclass(frozen=True)
 class _Logged:
-    """What a call logs under: names, as far as they are written; `pattern` matches all that are possible."""
+    """The names that a call logs under, as far as they are written; `pattern` matches all that are possible."""
 
     call: ast.Call
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:
-    """What watches a metric, and the name of that, where it is written."""
+    """Watchers of metrics, and the names of these, where they are written."""
     for part in index.of_type(ast.Call):
         if called(part) in _WATCHERS:
             given = argument_of(part, _WATCHERS[called(part)], "monitor")

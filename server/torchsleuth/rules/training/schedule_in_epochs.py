@@ -203,7 +203,7 @@ def _lengths(whole: ast.expr | None) -> list[ast.Call]:
 
 
 def _iterated(loop: ast.For) -> set[str]:
-    """What a loop goes over, as it is written, also inside of ``enumerate(…)`` and its like."""
+    """The iterable of a loop, as it is written, also inside of ``enumerate(…)`` and its like."""
     return {ast.unparse(part) for part in nodes_in(loop.iter, ast.expr) if is_reference(part)}
 
 
