@@ -260,6 +260,7 @@ _ALL = (
     Fault("TS578", "kept-weights-unused", "warning"),
     Fault("TS579", "padding-initialised", "warning"),
     Fault("TS580", "monitor-not-logged", "warning"),
+    Fault("TS581", "critic-trains-generator", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

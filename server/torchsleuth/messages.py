@@ -941,6 +941,9 @@ ENGLISH: dict[str, str] = {
     "run.overfitting": (
         "lowest with {low:.3g} in evaluation {number} of {count}, then up to {last:.3g}, with {train:.2g} in training: stop there"
     ),
+    "critic.trains": "`{critic}` sends gradients through `{samples}` into the next step of `{optimizer}`: detach the samples here",
+    "critic.trains.own": "the generator's own loss adds to them here",
+    "critic.trains.step": "this step follows both",
     "zero_grad.missing.closure": (
         "the closure does not clear the gradients of {optimizer}, which calls it several times in a step: they add up"
     ),
@@ -1236,6 +1239,7 @@ ENGLISH: dict[str, str] = {
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
+    "grad.severed.backward": "this backward() reaches no parameter",
     "grad.severed": "backward() stops at {tensor}: {cut} cut it off from the model, and no parameter gets a gradient",
     "grad.rewrapped": "{call} makes a new tensor without the graph: the backward() of {tensor} never reaches the model",
     "grad.rewrapped.part": "{call} makes a new tensor without the graph: as a term of {tensor}, it trains nothing",

@@ -44,6 +44,8 @@ from torchsleuth.values.graph import AutogradFault
 
 CODE = "TS401"
 _KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
+_CUTTING = frozenset("detach data item tolist numpy float".split())
+"""Cuts that are made by an expression of their own."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -66,7 +68,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         key = "grad.severed" if severed else _KEYS.get(cut.kind, "grad.no_graph")
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
         repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
-        yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
+        if severed and cut.kind in _CUTTING:
+            # backward() runs: what is to be changed is the expression that took the graph away.
+            places = (fault.at.span.related(message("grad.severed.backward")),)
+            yield Finding(cut.site.span, text, places, repairs)
+        else:
+            yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
     yield from kept_from_inference(analysis)
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import LOOP_METHODS, Event, LoopPoint
+from torchsleuth.rules.evidence.loops import trained_by
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax.forms import callee, is_name, last_word, loads
 from torchsleuth.syntax.trees import index
-from torchsleuth.values import Site, Tensor, Value, is_unknown
+from torchsleuth.values import LibraryObject, Site, Tensor, Value, is_unknown
 
 _ALIASES = frozenset("data detach view reshape flatten squeeze unsqueeze T t contiguous".split())
 """Attributes and methods of a gradient that give the same memory again."""
@@ -38,6 +39,18 @@ def feeds(backward: Event, optimizer: Value) -> bool | None:
     if any(leaf.origin is None or leaf.origin.site.span in made for leaf in leaves if made):
         return None
     return None if not whole or any(is_unknown(given) for given in given_to(optimizer)) else False
+
+
+def may_clear(event: Event, optimizer: LibraryObject) -> bool:
+    """Whether an event clears gradients of parameters of an optimizer, or may do so."""
+    if event.kind != "zero_grad":
+        return False
+    if isinstance(event.subject, LibraryObject):
+        given = {id(part) for part in trained_parts(optimizer)}
+        return event.subject is optimizer or any(id(part) in given for part in trained_parts(event.subject))
+    if is_unknown(event.subject) or trained_by(optimizer, event.subject):
+        return True
+    return any(is_unknown(given) for given in given_to(optimizer))
 
 
 def reads_gradients(analysis: Analysis) -> bool:

@@ -29,10 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
+from torchsleuth.rules.evidence.gradients import changes_gradients, feeds, may_clear
 from torchsleuth.rules.evidence.loops import (
     common_loop,
     is_simple,
@@ -40,13 +39,12 @@ from torchsleuth.rules.evidence.loops import (
     optimizer_text,
     recurs,
     statement_of,
-    trained_by,
     uncalled,
     unseen,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.values import LibraryObject, is_unknown
+from torchsleuth.values import LibraryObject
 from torchsleuth.values.frames import Scene
 
 CODE = "TS501"
@@ -80,10 +78,10 @@ def _piled_up(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Even
             inside = analysis.events_within(point)
             # Whoever calls a step of a training may clear before it, unless the step itself does so for others.
             by_caller = point.supposed and not any(event.kind == "zero_grad" for event in inside)
-            cleared_within[point.execution] = by_caller or any(_may_clear(event, optimizer) for event in inside)
+            cleared_within[point.execution] = by_caller or any(may_clear(event, optimizer) for event in inside)
         if cleared_within[point.execution]:
             continue
-        cleared = [event.index for event in events[: first.index] if _may_clear(event, optimizer)]
+        cleared = [event.index for event in events[: first.index] if may_clear(event, optimizer)]
         before = _last_backward(analysis, events[max(cleared, default=0) : first.index], optimizer)
         between = _last_backward(analysis, events[first.index : second.index], optimizer)
         if before is not None and between is not None:
@@ -102,7 +100,7 @@ def _in_closure(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Ev
         inside = [event for event in analysis.trace.events[: step.index] if _is_called_by(event, step)]
         fed = [event for event in inside if event.kind == "backward" and event.certain]
         fed = [event for event in fed if feeds(event, optimizer) is True]
-        if len(fed) > 1 and not any(_may_clear(event, optimizer) for event in inside):
+        if len(fed) > 1 and not any(may_clear(event, optimizer) for event in inside):
             return fed[1], step
     return None
 
@@ -115,17 +113,6 @@ def _is_called_by(event: Event, step: Event) -> bool:
             return event.loops[: len(step.loops)] == step.loops
         frame = frame.caller
     return False
-
-
-def _may_clear(event: Event, optimizer: LibraryObject) -> bool:
-    if event.kind != "zero_grad":
-        return False
-    if isinstance(event.subject, LibraryObject):
-        given = {id(part) for part in trained_parts(optimizer)}
-        return event.subject is optimizer or any(id(part) in given for part in trained_parts(event.subject))
-    if is_unknown(event.subject) or trained_by(optimizer, event.subject):
-        return True
-    return any(is_unknown(given) for given in given_to(optimizer))
 
 
 def _last_backward(analysis: Analysis, events: list[Event], optimizer: LibraryObject) -> Event | None:
