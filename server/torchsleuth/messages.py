@@ -495,6 +495,8 @@ ENGLISH: dict[str, str] = {
     "itself.loss": "the targets are 0, 1, 2, …: the diagonal",
     "overlap.minimised": "this overlap is made smaller by backward(), and is to grow: the loss is what is missing from 1",
     "overlap.backward": "minimised from here",
+    "agreement.alone": "this only asks trained outputs to agree, which a constant does best: detach one side, or add what holds them apart",
+    "weight.unopposed": "{weight} is learned, and nothing keeps it from going to zero, where the loss is least: add a term against it",
     "adversary.agrees": "{label} is what the discriminator is to say of these samples, too: the generator helps it",
     "adversary.critic": "the discriminator is trained with the same label here",
     "ratio.of_one": "{new} and {old} are computed alike, with the same weights: their ratio is always 1",
@@ -1981,6 +1983,11 @@ ENGLISH: dict[str, str] = {
     "data.set_epoch": "the DistributedSampler is never told the epoch: it gives the same order in every one",
     "data.transform": "{transform} gets {given} here, which it refuses: the transforms are in the wrong order",
     "data.transform.used": "an image goes through the transform here",
+    "array.kept": "what is kept from here (line {line}) is `{attribute}` itself, which changes in place: all entries are one array",
+    "array.kept.here": "kept here",
+    "divergence.outweighs": (
+        "this is the mean over the {count} elements of a sample, and the divergence a sum: it counts {count} times too much"
+    ),
     "divergence.sign": "this is minus the divergence: added to the loss, it rewards codes that are far from the normal distribution",
     "fix.negate": "Turn the sign round",
     "data.of_bytes": "ToTensor gives values from 0 to 1, and this takes {mean} from them: what is left hardly differs",

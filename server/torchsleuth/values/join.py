@@ -138,6 +138,8 @@ def alike(left: Value, right: Value) -> bool:
     """Whether one of two elements can stand for both."""
     match left:
         case Tensor() if isinstance(right, Tensor):
+            if left.parameter and left.spec.requires_grad is not False:
+                return left is right  # What an optimizer is given are these, and no others.
             same = left.spec == right.spec and left.tags == right.tags and left.history == right.history
             return same and left.slots["node"] is right.slots["node"] and left.slots["cut"] is right.slots["cut"]
         case tuple() if isinstance(right, tuple):

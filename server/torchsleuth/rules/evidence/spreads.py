@@ -259,6 +259,14 @@ def _sets_data(analysis: Analysis, path: str) -> bool:
     return False
 
 
+def is_rewritten(analysis: Analysis, value: Tensor) -> bool:
+    """Whether a parameter may be written into by hand, again and again."""
+    written = (one for one in analysis.trace.operations if one.loops and _writes(one))
+    return any(_is_same(part, value) for one in written for part in one.tensors[:1]) or (
+        value.origin is not None and _sets_data(analysis, value.origin.site.span.path)
+    )
+
+
 def _may_write(call: LibraryCall, value: Tensor) -> bool:
     """Whether a call initialises a tensor; also one that is not known."""
     if not call.path.startswith("torch.nn.init."):
@@ -267,4 +275,4 @@ def _may_write(call: LibraryCall, value: Tensor) -> bool:
     return given is value or isinstance(given, Parameters) or is_unknown(given)
 
 
-__all__ = ["not_positive"]
+__all__ = ["is_rewritten", "not_positive"]
