@@ -264,6 +264,7 @@ _ALL = (
     Fault("TS579", "padding-initialised", "warning"),
     Fault("TS580", "monitor-not-logged", "warning"),
     Fault("TS581", "critic-trains-generator", "warning"),
+    Fault("TS582", "average-in-half", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

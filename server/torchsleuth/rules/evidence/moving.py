@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from torchsleuth.interp.trace import LibraryCall
+from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.loops import is_trained
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.rules.training.parameter_rebound import loop_over
@@ -53,15 +54,24 @@ class Average:
         return {"own": f"`{_bare(self.own)}`", "new": f"`{_bare(self.new)}`"}
 
 
+@dataclass(frozen=True)
+class Following:
+    """A network whose parameters are moved towards those of another one that is trained: in the body of a loop over both.
+    `share`: of the new ones in each step, None where it is not known."""
+
+    statement: ast.stmt
+    source: SourceText
+    loop: ast.For
+    own: ast.expr
+    average: LibraryCall
+    trained: LibraryCall
+    share: float | None
+
+
 def moving_averages(analysis: Analysis) -> Iterator[Average]:
     """Those that follow a network which an optimizer trains, each once."""
     seen: set[Span] = set()
-    calls = [call for call in analysis.calls.get(_PARAMETERS, ()) if is_module(call.receiver)]
-    for pair in pairwise(calls):
-        loop, path = loop_over(analysis, pair[0]), pair[0].site.span.path
-        if loop is None or pair[1].site.span.path != path or loop_over(analysis, pair[1]) is not loop:
-            continue
-        source = analysis.source_of(path)
+    for pair, loop, source in _side_by_side(analysis):
         for statement in loop.body:
             parts = _parts(statement)
             span = source.span(statement)
@@ -69,12 +79,54 @@ def moving_averages(analysis: Analysis) -> Iterator[Average]:
                 continue
             own, new, weight, rest, added = parts
             kept, share = (_number(node, pair[0].site.scene) for node in (weight, rest))
-            owner, other = (next((one for one in pair if _is_of(one, node, loop)), None) for node in (own, new))
-            if kept is None or share is None or owner is None or other is None:
+            follows = _follows(analysis, pair, loop, own, new)
+            if kept is None or share is None or follows is None:
                 continue
-            if is_trained(analysis, other.receiver) and not is_trained(analysis, owner.receiver):
-                seen.add(span)
-                yield Average(statement, own, new, weight, rest, added, source, loop, kept, share)
+            seen.add(span)
+            yield Average(statement, own, new, weight, rest, added, source, loop, kept, share)
+
+
+def followings(analysis: Analysis) -> Iterator[Following]:
+    """The same with averages that are written as ``own.lerp_(new, share)``, and with weights that are not known."""
+    seen: set[Span] = set()
+    for pair, loop, source in _side_by_side(analysis):
+        for statement in loop.body:
+            moved = _moved(statement)
+            if moved is None or source.span(statement) in seen:
+                continue
+            own, new, rest = moved
+            calls = _follows(analysis, pair, loop, own, new)
+            if calls is not None:
+                seen.add(source.span(statement))
+                yield Following(statement, source, loop, own, *calls, _number(rest, pair[0].site.scene))
+
+
+def _side_by_side(analysis: Analysis) -> Iterator[tuple[tuple[LibraryCall, LibraryCall], ast.For, SourceText]]:
+    """The calls that give the parameters of two networks to one loop."""
+    calls = [call for call in analysis.calls.get(_PARAMETERS, ()) if is_module(call.receiver)]
+    for pair in pairwise(calls):
+        loop, path = loop_over(analysis, pair[0]), pair[0].site.span.path
+        if loop is not None and pair[1].site.span.path == path and loop_over(analysis, pair[1]) is loop:
+            yield pair, loop, analysis.source_of(path)
+
+
+def _follows(
+    analysis: Analysis, pair: tuple[LibraryCall, LibraryCall], loop: ast.For, own: ast.expr, new: ast.expr
+) -> tuple[LibraryCall, LibraryCall] | None:
+    """The calls that give the average and the network that is trained."""
+    owner, other = (next((one for one in pair if _is_of(one, node, loop)), None) for node in (own, new))
+    if owner is None or other is None or is_trained(analysis, owner.receiver):
+        return None
+    return (owner, other) if is_trained(analysis, other.receiver) else None
+
+
+def _moved(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """The tensor that is kept, the new one, and the share of this."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    if is_method_call(call, "lerp_") and len(call.args) == 2:
+        return call.func.value, call.args[0], call.args[1]
+    parts = _parts(statement)
+    return (parts[0], parts[1], parts[3]) if parts is not None else None
 
 
 def _is_of(call: LibraryCall, tensor: ast.expr, loop: ast.For) -> bool:
@@ -101,6 +153,7 @@ def _parts(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr,
     if is_method_call(call, "add_") and is_method_call(call.func.value, "mul_"):
         return _added(call, call.func.value)
     place, value = _written(statement)
+    value = value.body if isinstance(value, ast.IfExp) else value
     if place is None or not is_binary(value, ast.Add):
         return None
     products = [_product(side) for side in (value.left, value.right)]
@@ -168,4 +221,6 @@ def _number(node: ast.expr, scene: Scene) -> float | None:
         case ast.BinOp(op=ast.Sub()):
             one, other = _number(node.left, scene), _number(node.right, scene)
             return one - other if one is not None and other is not None else None
+        case ast.Subscript():
+            value = held(node, scene)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -34,7 +34,13 @@ from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds, may_clear
-from torchsleuth.rules.evidence.loops import called_text, optimizer_text, recurs, trained_by, unseen
+from torchsleuth.rules.evidence.loops import (
+    called_text,
+    optimizer_text,
+    recurs,
+    trained_by,
+    unseen,
+)
 from torchsleuth.rules.evidence.operands import appended, short
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
@@ -49,22 +55,30 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if not found or unseen(analysis, "zero_grad") or changes_gradients(analysis):
         return
     for judged, own, step in found:
-        site = judged.site
-        given = site.call.args[0] if site.call is not None and site.call.args else None
-        if given is None or isinstance(given, ast.Starred) or site.source.span(given) in seen:
-            continue
-        seen.add(site.source.span(given))
-        text = message(
-            "critic.trains",
-            samples=short(site.source.segment(given)),
-            critic=called_text(judged) or "the critic",
-            optimizer=optimizer_text(analysis, step) or "the generator's optimizer",
-        )
-        places = (
-            own.site.span.related(message("critic.trains.own")),
-            step.site.span.related(message("critic.trains.step")),
-        )
-        yield Finding(site.source.span(given), text, places, (appended(site, given, ".detach()"),))
+        # A judgement that both losses are made of is what TS403 speaks of: the critic's step changes weights it needs.
+        finding = _told(analysis, judged, own, step) if judged.forward_id not in own.history else None
+        if finding is not None and finding.at not in seen:
+            seen.add(finding.at)
+            yield finding
+
+
+def _told(analysis: Analysis, judged: Event, own: Event, step: Event) -> Finding | None:
+    """Samples that are to be detached for the critic."""
+    site = judged.site
+    given = site.call.args[0] if site.call is not None and site.call.args else None
+    if given is None or isinstance(given, ast.Starred):
+        return None
+    text = message(
+        "critic.trains",
+        samples=short(site.source.segment(given)),
+        critic=called_text(judged) or "the critic",
+        optimizer=optimizer_text(analysis, step) or "the generator's optimizer",
+    )
+    places = (
+        own.site.span.related(message("critic.trains.own")),
+        step.site.span.related(message("critic.trains.step")),
+    )
+    return Finding(site.source.span(given), text, places, (appended(site, given, ".detach()"),))
 
 
 def _mixed(analysis: Analysis, step: Event) -> tuple[Event, Event, Event] | None:
