@@ -46,9 +46,11 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
         return
     for load in analysis.calls.get("torch.nn.Module.load_state_dict", ()):
         state = _state(load.given(0, "state_dict"))
-        if state is None or state.site is None or load.site.span in seen or load.guarded or not load.certain:
+        if state is None or state.site is None or load.site.span in seen or load.guarded:
             continue
-        plain = load.given(1, "strict", True) is True and id(load.receiver) not in inside
+        strict = load.given(1, "strict", True)
+        dropped = strict is False and isinstance(statement_of(analysis, load.site), ast.Expr)
+        plain = ((strict is True and load.certain) or dropped) and id(load.receiver) not in inside
         wrap = _wrapper(analysis, wraps, state) if plain and not _decides(load.receiver) else None
         if wrap is None:
             continue
@@ -59,8 +61,11 @@ def of_wrapped(analysis: Analysis) -> Iterator[Finding]:
             state.site.span.related(message("state.misfit.saved")),
         )
         inner = _INNER[wrap.path]
-        text = message("state.wrapped", name=name, wrapper=wrap.name, inner=inner)
-        yield Finding(load.site.span, text, places, tuple(_unwrapped(state.site, inner)))
+        text = message(
+            "state.wrapped.dropped" if dropped else "state.wrapped", name=name, wrapper=wrap.name, inner=inner
+        )
+        fixes = tuple(_unwrapped(state.site, inner))
+        yield Finding(load.site.span, text, places, fixes, severity="warning" if dropped else None)
 
 
 def _renames(analysis: Analysis) -> bool:

@@ -2,7 +2,8 @@
 
 What it finds
     `torch.manual_seed(42)`, `random.seed(0)` and their like, with a number that is written there: in `__getitem__` of a dataset, in `forward`
-    of a module, or in a loop that trains, next to its backward(). A generator that is made and seeded anew for each sample.
+    of a module, or in a loop that trains, next to its backward(). A generator that is made and seeded anew for each sample. A generator
+    that is seeded again, always alike, in a function that draws the batch of each step.
 Why it hurts
     Each sample is disturbed in the same way, each step drops the same units and draws the same noise: augmentation and
     dropout teach nothing. Nothing is raised.
@@ -25,12 +26,13 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import any_are, of_kind
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.sifting import any_are, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.changes import changed_attributes
 from torchsleuth.syntax.forms import (
     argument_of,
+    bindings_of,
     by_position,
     called,
     contains,
@@ -52,6 +54,7 @@ _SEEDS = frozenset(
     | {"random.seed", "numpy.random.seed"}
 )
 _MAKERS = frozenset({"default_rng", "Random", "RandomState"})
+_DRAWS = frozenset("integers random normal uniform choice permutation randint randn rand".split())
 _METHODS = {"__getitem__": "seed.sample", "forward": "seed.forward"}
 
 
@@ -73,6 +76,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             fix = Candidate(message("fix.remove", text=source.segment(call)), (edit,), safe=False)
             yield Finding(source.span(call), text, (), (fix,) if statement.lineno == statement.end_lineno else ())
     yield from _generators(analysis)
+    yield from _of_steps(analysis)
 
 
 def _generators(analysis: Analysis) -> Iterator[Finding]:
@@ -90,6 +94,89 @@ def _generators(analysis: Analysis) -> Iterator[Finding]:
                         text = message(key, call=source.segment(made.value))
                         fixes = tuple(_made_once(analysis, methods, method, made, seed))
                         yield Finding(source.span(made.value), text, (), fixes)
+
+
+def _of_steps(analysis: Analysis) -> Iterator[Finding]:
+    """Seeds that a function sets again, always alike, which is called in each step for what goes into the loss."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for call in index.of_type(ast.Call):
+        if not is_method_call(call, "manual_seed", "seed") or len(call.args) != 1 or call.keywords:
+            continue
+        trail = index.trail(call)
+        function = next((part for part in reversed(trail) if is_definition(part)), None)
+        if function is None or any_are(
+            trail[trail.index(function) :], ast.With, ast.If, ast.Try, ast.Lambda, ast.Yield
+        ):
+            continue
+        if (
+            contains(function, ast.Yield, ast.YieldFrom)
+            or function.name in _METHODS
+            or not _is_drawn_with(call, call.func.value, function)
+        ):
+            continue
+        if _is_fixed(index, call.args[0], function) and any(
+            _feeds_step(index, one) for one in _uses_of(index, function)
+        ):
+            text = message("seed.batch", call=source.segment(call), name=function.name)
+            yield Finding(source.span(call), text, (), tuple(_unseeded(analysis, call, call.func.value, trail[-2])))
+
+
+def _is_drawn_with(call: ast.Call, generator: ast.expr, function: ast.AST) -> bool:
+    """Whether a function draws with the generator that it seeds: a draw's argument is the call, or the generator."""
+    name = ast.unparse(generator)
+    for draw in nodes_in(function, ast.Call):
+        given = argument_of(draw, None, "generator")
+        if given is call or (given is not None and ast.unparse(given) == name):
+            return True
+        if is_method_call(draw, *_DRAWS) and ast.unparse(draw.func.value) == name:
+            return True
+    return False
+
+
+def _is_fixed(index: Index, seed: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a seed is a number, or a name that is bound to one once, outside of the function."""
+    if isinstance(seed, ast.Constant):
+        return True
+    own = stored_in(function) | {part.arg for part in nodes_in(function.args, ast.arg)}
+    if not isinstance(seed, ast.Name) or seed.id in own:
+        return False
+    bound = bindings_of(seed.id, index.nodes[0])
+    statement = index.parents.get(bound[0]) if len(bound) == 1 else None
+    return isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Constant)
+
+
+def _uses_of(index: Index, function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.Call]:
+    """The calls of a function, where no other one of the file has its name."""
+    if sum(one.name == function.name for one in index.of_type(ast.FunctionDef)) == 1:
+        yield from (one for one in index.of_type(ast.Call) if called(one) == function.name)
+
+
+def _feeds_step(index: Index, call: ast.Call) -> bool:
+    """Whether a call stands in each round of a loop that trains, and the loss is computed from what it gives."""
+    trail = index.trail(call)
+    loop = next((part for part in reversed(trail) if isinstance(part, ast.For | ast.While | ast.FunctionDef)), None)
+    statement = first_of(reversed(trail), ast.stmt)
+    if not isinstance(loop, ast.For | ast.While) or not isinstance(statement, ast.Assign) or statement not in loop.body:
+        return False
+    known = {part.id for target in statement.targets for part in nodes_in(target, ast.Name)}
+    for following in loop.body[loop.body.index(statement) + 1 :]:
+        for part in nodes_in(following, ast.Assign):
+            if names_in(part.value) & known:
+                known |= {one.id for target in part.targets for one in nodes_in(target, ast.Name)}
+        steps = (part for part in nodes_in(following, ast.Call) if is_method_call(part, "backward"))
+        if any(names_in(part) & known for part in steps):
+            return True
+    return False
+
+
+def _unseeded(analysis: Analysis, call: ast.Call, generator: ast.expr, parent: ast.AST) -> Iterator[Candidate]:
+    """The generator as it is, or the line removed."""
+    source = analysis.source
+    if isinstance(parent, ast.Expr) and parent.lineno == parent.end_lineno:
+        edit = edits.remove_line(source, parent.lineno)
+        yield Candidate(message("fix.remove", text=source.segment(call)), (edit,), safe=False)
+    elif not isinstance(generator, ast.Call):
+        yield replacement(source, call, source.segment(generator), safe=False)
 
 
 def _seed_of(made: ast.expr) -> ast.expr | None:
