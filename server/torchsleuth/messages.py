@@ -1116,6 +1116,8 @@ ENGLISH: dict[str, str] = {
     "state.given": "{name} loads nothing here: state_dict() overwrites what it is given with the model's own weights",
     "sample.element": "this is a view of it, or the object itself",
     "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",
+    "unfrozen.left_out": "this leaves out what is frozen now and unfrozen in line {line}: it is never trained",
+    "unfrozen.here": "unfrozen here",
     "unfrozen.late": "what is unfrozen here is never trained: the optimizer of line {line} was given only what required grad then",
     "unfrozen.optimizer": "made without the parameters that were frozen",
     "sampler.missing": "every process goes through all of the data: give the loader a DistributedSampler instead of shuffle=True",
@@ -1358,6 +1360,8 @@ ENGLISH: dict[str, str] = {
     "sync.loop": "{method}() waits for {device} in every step: look at values once in many steps",
     "loader.workers": "without num_workers, batches are loaded in the process that trains, between the steps",
     "loader.pinned": "without pin_memory=True, each batch is copied to CUDA while nothing else is done",
+    "hooks.pile": "{method}() adds one more hook in each round of the loop in line {line}: keep its handle, and remove it",
+    "hooks.loop": "the loop",
     "cache.loop": "empty_cache() in every step makes training slower and frees nothing that the next step could not use",
     "zero_grad.memory": "set_to_none=False keeps last step's gradients in memory and writes them twice",
     # deprecated API

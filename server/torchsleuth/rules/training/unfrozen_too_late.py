@@ -39,6 +39,7 @@ from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.values import LibraryObject, Parameters
 
 CODE = "TS543"
+_CONFIGURES = "configure_optimizers"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -54,9 +55,20 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for thaw in analysis.trace.switches:
             if thaw.site.span not in reported and _too_late(analysis, call, thaw):
                 reported.add(thaw.site.span)
-                text = message("unfrozen.late", line=call.site.span.start.line)
-                places = (call.site.span.related(message("unfrozen.optimizer")),)
-                yield Finding(thaw.site.span, text, places, _all_given(call, filtered))
+                yield _finding(call, filtered, thaw)
+
+
+def _finding(call: LibraryCall, filtered: ast.expr, thaw: Switch) -> Finding:
+    """What is said where parameters are unfrozen, or where Lightning asks for the optimizer, once for all."""
+    function = call.site.scene.function
+    fixes = _all_given(call, filtered)
+    if function is not None and function.name == _CONFIGURES:
+        text = message("unfrozen.left_out", line=thaw.site.span.start.line)
+        places = (thaw.site.span.related(message("unfrozen.here")),)
+        return Finding(call.site.source.span(filtered), text, places, fixes)
+    text = message("unfrozen.late", line=call.site.span.start.line)
+    places = (call.site.span.related(message("unfrozen.optimizer")),)
+    return Finding(thaw.site.span, text, places, fixes)
 
 
 def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
@@ -87,7 +99,12 @@ def _too_late(analysis: Analysis, call: LibraryCall, thaw: Switch) -> bool:
         since = [other for other in switches if one.site.scene.moment < other.site.scene.moment < began]
         if any(other.value and any(part is one.module for part in descendants(other.module)) for other in since):
             return False
-    others = optimizers_of((one for one in analysis.trace.optimizers if one is not optimizer), [thaw.module])
+    later = [
+        one
+        for one in analysis.trace.optimizers
+        if one is not optimizer and any(event.index >= thaw.after for event in analysis.events_of(one, "step"))
+    ]
+    others = optimizers_of(later, [thaw.module])
     added = any(path.endswith(".add_param_group") for path in analysis.calls)
     steps = [event for event in analysis.events_of(optimizer, "step") if event.index >= thaw.after]
     return not others and not added and bool(steps)

@@ -1,0 +1,109 @@
+"""hooks-pile-up: a hook that is registered in each step, and never removed.
+
+What it finds
+    `register_forward_hook(…)` and its like, whose handle is dropped, again and again on a module that is used in the same loop: in the
+    loop itself, in a function that it calls, or in a context manager that it enters.
+Why it hurts
+    Each step adds one more hook, and all of them are called from then on. Steps become slower and slower, what the hooks keep
+    fills the memory, and what they count is counted many times.
+Example
+    for x, y in loader:
+        model.layer.register_forward_hook(watch)
+        out = model(x)
+Use instead
+    for x, y in loader:
+        handle = model.layer.register_forward_hook(watch)
+        out = model(x)
+        handle.remove()
+Fix safety
+    Safe where the object has a list of handles that it removes: the handle is put into it.
+References
+    torch.nn.Module.register_forward_hook, torch.utils.hooks.RemovableHandle
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.hierarchy import descendants
+from torchsleuth.interp.trace import LibraryCall, LoopPoint
+from torchsleuth.messages import message
+from torchsleuth.rules.evidence.iterations import next_iteration
+from torchsleuth.rules.evidence.loops import within
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in, plain_name
+from torchsleuth.values import is_module
+
+CODE = "TS707"
+_REGISTERS = (
+    "register_forward_hook register_forward_pre_hook register_full_backward_hook register_full_backward_pre_hook "
+    "register_backward_hook"
+).split()
+_HELD = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+"""Attributes of a module that hold its hooks."""
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    before: dict[tuple[Span, int], LibraryCall] = {}
+    reported: set[Span] = set()
+    for call in (one for name in _REGISTERS for one in analysis.calls.get(f"torch.nn.Module.{name}", ())):
+        key = (call.site.span, id(call.receiver))
+        last, before[key] = before.get(key), call
+        point = next_iteration(last.loops, call.loops) if last is not None else None
+        if point is None or call.site.span in reported or not call.certain or not _is_dropped(analysis, call):
+            continue
+        if _is_called(analysis, call, point) and not _is_cleared(analysis, call):
+            reported.add(call.site.span)
+            places = (point.span.related(message("hooks.loop")),)
+            text = message("hooks.pile", method=call.name, line=point.span.start.line)
+            yield Finding(call.site.span, text, places, tuple(_kept(analysis, call)))
+
+
+def _is_dropped(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether nothing is done with the handle."""
+    index = analysis.index(call.site.span.path)
+    node = index.same(call.site.node)
+    return node is not None and isinstance(index.parents.get(node), ast.Expr)
+
+
+def _is_called(analysis: Analysis, call: LibraryCall, point: LoopPoint) -> bool:
+    """Whether the module is used in the loop, as a part of what is called there."""
+    for event in analysis.events("forward"):
+        if within(event, point) and is_module(event.subject):
+            if any(part is call.receiver for part in descendants(event.subject)):
+                return True
+    return False
+
+
+def _is_cleared(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether a file speaks of what holds the hooks of a module."""
+    paths = {analysis.source.path, call.site.span.path}
+    return any(is_attribute(node, *_HELD) for path in paths for node in analysis.index(path).of_type(ast.Attribute))
+
+
+def _kept(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
+    """The handle put into the list of handles that another method removes."""
+    source, index = call.site.source, analysis.index(call.site.span.path)
+    node = index.same(call.site.node)
+    trail = index.trail(node) if node is not None else []
+    owner = next((one for one in reversed(trail) if isinstance(one, ast.ClassDef)), None)
+    for loop in nodes_in(owner, ast.For) if owner is not None else ():
+        if node is not None and is_dotted(loop.iter) and _removes(loop):
+            text = f"{source.segment(loop.iter)}.append({source.segment(node)})"
+            title = message("fix.replace", old=source.on_one_line(node), new=text)
+            yield Candidate(title, (edits.replace(source, node, text),))
+            return
+
+
+def _removes(loop: ast.For) -> bool:
+    """``for handle in self.handles: handle.remove()``"""
+    name = plain_name(loop.target)
+    calls = (one for one in nodes_in(loop, ast.Call) if is_method_call(one, "remove"))
+    return any(is_method_call(one) and is_name(one.func.value, name) for one in calls)
+
+
+RULE = Rule(FAULTS[CODE], find)
