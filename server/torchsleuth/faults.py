@@ -298,6 +298,7 @@ _ALL = (
     Fault("TS631", "target-in-window", "warning"),
     Fault("TS632", "target-among-inputs", "warning"),
     Fault("TS633", "same-array-kept", "warning"),
+    Fault("TS634", "copies-on-both-sides", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

@@ -1994,6 +1994,9 @@ ENGLISH: dict[str, str] = {
     "data.set_epoch": "the DistributedSampler is never told the epoch: it gives the same order in every one",
     "data.transform": "{transform} gets {given} here, which it refuses: the transforms are in the wrong order",
     "data.transform.used": "an image goes through the transform here",
+    "copies.both": "rows are drawn with replacement before {split}() in line {line}: copies of a row are on both sides",
+    "copies.split": "split here",
+    "copies.drawn": "drawn here",
     "array.kept": "what is kept from here (line {line}) is `{attribute}` itself, which changes in place: all entries are one array",
     "array.kept.here": "kept here",
     "divergence.outweighs": (
