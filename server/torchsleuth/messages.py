@@ -1361,6 +1361,8 @@ ENGLISH: dict[str, str] = {
     "loader.workers": "without num_workers, batches are loaded in the process that trains, between the steps",
     "loader.pinned": "without pin_memory=True, each batch is copied to CUDA while nothing else is done",
     "hooks.pile": "{method}() adds one more hook in each round of the loop in line {line}: keep its handle, and remove it",
+    "hooks.unfilled": "the handle of this hook is dropped: {handles}, whose hooks are removed, is always empty",
+    "hooks.removed": "what is removed",
     "hooks.loop": "the loop",
     "cache.loop": "empty_cache() in every step makes training slower and frees nothing that the next step could not use",
     "zero_grad.memory": "set_to_none=False keeps last step's gradients in memory and writes them twice",

@@ -2,7 +2,8 @@
 
 What it finds
     `register_forward_hook(…)` and its like, whose handle is dropped, again and again on a module that is used in the same loop: in the
-    loop itself, in a function that it calls, or in a context manager that it enters.
+    loop itself, in a function that it calls, or in a context manager that it enters. A class that registers hooks without keeping their
+    handles, and that removes the handles in a list which nothing is put into.
 Why it hurts
     Each step adds one more hook, and all of them are called from then on. Steps become slower and slower, what the hooks keep
     fills the memory, and what they count is counted many times.
@@ -35,7 +36,18 @@ from torchsleuth.rules.evidence.loops import within
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_dotted, is_method_call, is_name, nodes_in, plain_name
+from torchsleuth.syntax.forms import (
+    assigned_pairs,
+    called,
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_name,
+    loads,
+    nodes_in,
+    plain_name,
+)
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import is_module
 
 CODE = "TS707"
@@ -61,6 +73,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             places = (point.span.related(message("hooks.loop")),)
             text = message("hooks.pile", method=call.name, line=point.span.start.line)
             yield Finding(call.site.span, text, places, tuple(_kept(analysis, call)))
+    yield from _unfilled(analysis, reported)
+
+
+def _unfilled(analysis: Analysis, reported: set[Span]) -> Iterator[Finding]:
+    """Hooks of a class that removes the handles in a list of its own, which stays empty."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for owner in index.of_type(ast.ClassDef):
+        calls = [one for one in nodes_in(owner, ast.Call) if is_method_call(one, *_REGISTERS)]
+        dropped = [one for one in calls if isinstance(index.parents.get(one), ast.Expr)]
+        loops = [one for one in nodes_in(owner, ast.For) if is_dotted(one.iter, "self") and _removes(one)]
+        if not loops or not calls or len(dropped) < len(calls) or owner.bases:
+            continue
+        held = ast.unparse(loops[0].iter)
+        pairs = [pair for one in nodes_in(owner, ast.Assign) for pair in assigned_pairs(one)]
+        made = [value for target, value in pairs if ast.unparse(target) == held]
+        read = [one for one in nodes_in(owner, ast.Attribute) if loads(one) and ast.unparse(one) == held]
+        empty = bool(made) and all(isinstance(one, ast.List) and not one.elts for one in made)
+        plain = all(
+            isinstance(outer := index.parents.get(one), ast.For) or is_attribute(outer, "clear") for one in read
+        )
+        for call in dropped if empty and plain else ():
+            if source.span(call) not in reported:
+                places = (source.span(loops[0].iter).related(message("hooks.removed")),)
+                text = message("hooks.unfilled", handles=held, method=called(call))
+                yield Finding(source.span(call), text, places, (_put(source, call, held),))
 
 
 def _is_dropped(analysis: Analysis, call: LibraryCall) -> bool:
@@ -92,11 +129,16 @@ def _kept(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
     trail = index.trail(node) if node is not None else []
     owner = next((one for one in reversed(trail) if isinstance(one, ast.ClassDef)), None)
     for loop in nodes_in(owner, ast.For) if owner is not None else ():
-        if node is not None and is_dotted(loop.iter) and _removes(loop):
-            text = f"{source.segment(loop.iter)}.append({source.segment(node)})"
-            title = message("fix.replace", old=source.on_one_line(node), new=text)
-            yield Candidate(title, (edits.replace(source, node, text),))
+        if isinstance(node, ast.expr) and is_dotted(loop.iter) and _removes(loop):
+            yield _put(source, node, source.segment(loop.iter))
             return
+
+
+def _put(source: SourceText, node: ast.expr, handles: str) -> Candidate:
+    """``self.handles.append(layer.register_forward_hook(watch))``"""
+    text = f"{handles}.append({source.segment(node)})"
+    title = message("fix.replace", old=source.on_one_line(node), new=text)
+    return Candidate(title, (edits.replace(source, node, text),))
 
 
 def _removes(loop: ast.For) -> bool:

@@ -30,7 +30,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.library.optim import given_to
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds, may_clear
@@ -44,7 +44,7 @@ from torchsleuth.rules.evidence.loops import (
 from torchsleuth.rules.evidence.operands import appended, short
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.values import LibraryObject
+from torchsleuth.values import LibraryObject, is_unknown
 
 CODE = "TS581"
 
@@ -98,37 +98,54 @@ def _mixed(analysis: Analysis, step: Event) -> tuple[Event, Event, Event] | None
             critics.append(event.subject)
         if event.kind != "backward" or feeds(event, generator) is False:
             continue
-        if feeds(event, generator) is None or not event.certain:
+        if not event.certain:
             return None
         if own is None:
             own = event
+            continue
         for critic in critics:
-            judged = _judged(analysis, event, generator, critic) if feeds(own, critic) else None
+            judged = _judged(analysis, event, own, generator, critic)
             if judged is not None:
                 return judged, own, step
     return None
 
 
-def _judged(analysis: Analysis, backward: Event, generator: LibraryObject, critic: LibraryObject) -> Event | None:
-    """The call of a critic with what a generator made, in a loss for which it is asked about other samples, too."""
-    if not feeds(backward, critic) or _share(generator, critic):
-        return None
-    made = {id(part) for part in trained_parts(generator)}
-    calls = [
-        event
-        for event in analysis.events("forward")
-        if event.forward_id in backward.history
-        and trained_by(critic, event.subject)
-        and not trained_by(generator, event.subject)
-        and event.node is not None
+def _judged(
+    analysis: Analysis, backward: Event, own: Event, generator: LibraryObject, critic: LibraryObject
+) -> Event | None:
+    """The call of a critic with what a generator made, in a loss for which it is asked about other samples, too, while the generator's
+    own loss asks about these alone. Optimizers of parameters that are not known are told by the order of their steps."""
+    first, second = _calls_in(analysis, backward), _calls_in(analysis, own)
+    for judged in reversed(first):
+        maker = next((one for one in first if one.subject is not judged.subject and _comes_from(judged, one)), None)
+        if maker is None:
+            continue
+        made = [one for one in (*first, *second) if one.subject is maker.subject]
+        asked = [[one for one in calls if one.subject is judged.subject] for calls in (first, second)]
+        others = [one for one in asked[0] if not any(_comes_from(one, other) for other in made)]
+        alone = bool(asked[1]) and all(any(_comes_from(one, other) for other in made) for one in asked[1])
+        if others and alone and _trains(critic, judged, maker) and _trains(generator, maker, judged):
+            return judged
+    return None
+
+
+def _calls_in(analysis: Analysis, backward: Event) -> list[Event]:
+    """The calls of modules that a loss is computed by."""
+    return [
+        event for event in analysis.events("forward") if event.forward_id in backward.history and event.node is not None
     ]
-    generated = [event for event in calls if event.node is not None and made & event.node.reached[0]]
-    return generated[-1] if generated and len(generated) < len(calls) else None
 
 
-def _share(one: LibraryObject, other: LibraryObject) -> bool:
-    """Whether two optimizers were given a part in common."""
-    return bool({id(part) for part in trained_parts(one)} & {id(part) for part in trained_parts(other)})
+def _comes_from(judged: Event, made: Event) -> bool:
+    """Whether a module was called with what another call gave, with its graph."""
+    return made.node is not None and judged.node is not None and made.node in judged.node.members
+
+
+def _trains(optimizer: LibraryObject, own: Event, other: Event) -> bool:
+    """Whether an optimizer trains one module and not the other, or may do so as nothing is known of what it trains."""
+    if all(map(is_unknown, given_to(optimizer))):
+        return True
+    return trained_by(optimizer, own.subject) and not trained_by(optimizer, other.subject)
 
 
 RULE = Rule(FAULTS[CODE], find, of_absence=True)
