@@ -58,15 +58,19 @@ _KEEPING = frozenset({"append", "appendleft"})
 _MAX_DEPTH = 3
 
 Methods = Mapping[str, ast.FunctionDef]
+_Key = tuple[str, int | None]
+"""A method, and the place in what it returns: None where that is not a tuple."""
 
 
 @dataclass
 class _Owner:
-    """A class whose methods hand out arrays that others of them change. `copying`: by the attribute, how it is copied. `given`: by
+    """A class whose methods hand out arrays that others of them change. `copying`: by the attribute, how it is copied. `making`: the
+    methods that make such an array anew. `given`: by
     the method and the place in what it returns (None where it is not a tuple), the expression with the attribute."""
 
     methods: Methods
     copying: dict[str, str]
+    making: set[str]
     given: dict[tuple[str, int | None], ast.Attribute] = field(default_factory=dict)
 
 
@@ -81,11 +85,13 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         copying = _changed_arrays(methods)
         made = any(is_function_call(part, name) for part in index.of_type(ast.Call)) if copying else False
         owner = _owner(methods, copying) if made else None
-        if owner is None or not owner.given:
+        if owner is None or any(
+            key[0] in others for key in owner.given for others in classes.values() if others is not methods
+        ):
             continue
-        own = {key for key in owner.given if sum(key[0] in others for others in classes.values()) == 1}
-        for (method, place), attribute in owner.given.items():
-            kept = _kept(index, classes, method, place) if (method, place) in own else None
+        for (method, _), attribute in owner.given.items():
+            keys = {key for key, other in owner.given.items() if other.attr == attribute.attr}
+            kept = _kept(index, classes, method, keys) if method not in owner.making else None
             if kept is not None and attribute not in reported:
                 reported.add(attribute)
                 text = message("array.kept", attribute=source.segment(attribute), line=kept.lineno)
@@ -159,7 +165,15 @@ def _writes(method: ast.FunctionDef, attribute: str) -> bool:
 
 
 def _owner(methods: Methods, copying: dict[str, str]) -> _Owner:
-    owner = _Owner(methods, copying)
+    """The class with what each of its methods hands out."""
+    bound = {
+        name
+        for name, method in methods.items()
+        for one in nodes_in(method, ast.Assign)
+        for target, _ in assigned_pairs(one)
+        if is_dotted(target, _receiver(method)) and target.attr in copying
+    }
+    owner = _Owner(methods, copying, {name for name in methods if _calls(methods, name) & bound})
     for name in methods:
         owner.given.update({(name, place): node for place, node in _returned(owner, name).items()})
     return owner
@@ -190,10 +204,11 @@ def _receiver(method: ast.FunctionDef) -> str:
 # -- where it is kept ------------------------------------------------------------------------------
 
 
-def _kept(index: Index, classes: Mapping[str, Methods], method: str, place: int | None) -> ast.Call | None:
-    """Where what a method returns at a place is kept in a list, in each round of a loop."""
+def _kept(index: Index, classes: Mapping[str, Methods], method: str, keys: set[_Key]) -> ast.Call | None:
+    """Where what a method returns is kept in a list, in each round of a loop. `keys`: the methods that hand out the same array, with the
+    place in what they return."""
     for scope in (index.nodes[0], *index.of_type(ast.FunctionDef)):
-        names = _names_of(index, scope, method, place)
+        names = _names_of(index, scope, keys)
         for call in nodes_in(scope, ast.Call) if names else ():
             loop = next((one for one in reversed(index.trail(call)) if isinstance(one, ast.For | ast.While)), None)
             again = loop is not None and any(is_method_call(part, method) for part in ast.walk(loop))
@@ -203,17 +218,17 @@ def _kept(index: Index, classes: Mapping[str, Methods], method: str, place: int 
 
 
 def _scope_of(index: Index, node: ast.AST) -> ast.AST:
-    functions = of_kind(index.trail(node), ast.FunctionDef)
-    return functions[-1] if functions else index.nodes[0]
+    around = of_kind(index.trail(node), ast.FunctionDef, ast.ClassDef)
+    return around[-1] if around else index.nodes[0]
 
 
-def _names_of(index: Index, scope: ast.AST, method: str, place: int | None) -> set[str]:
-    """The variables of a scope that are bound to what a method returns, and to nothing else."""
+def _names_of(index: Index, scope: ast.AST, keys: set[_Key]) -> set[str]:
+    """The variables of a scope that are bound to what these methods return, and to nothing else."""
     bound: dict[str, list[ast.expr | None]] = {}
     for node in nodes_in(scope, ast.Name):
         if not stores(node) or _scope_of(index, node) is not scope or any_are(index.trail(node), ast.comprehension):
             continue  # A comprehension has variables of its own.
-        bound.setdefault(node.id, []).append(_bound_to(index, node, method, place))
+        bound.setdefault(node.id, []).append(_bound_to(index, node, keys))
     found: set[str] = set()
     for _ in range(_MAX_DEPTH):
         found |= {
@@ -222,8 +237,8 @@ def _names_of(index: Index, scope: ast.AST, method: str, place: int | None) -> s
     return found
 
 
-def _bound_to(index: Index, node: ast.Name, method: str, place: int | None) -> ast.expr | None:
-    """The call of the method, or the other variable, that a variable is bound to."""
+def _bound_to(index: Index, node: ast.Name, keys: set[_Key]) -> ast.expr | None:
+    """The call of a method, or the other variable, that a variable is bound to."""
     statement = index.parents.get(node)
     target: ast.expr = node
     at: int | None = None
@@ -237,7 +252,7 @@ def _bound_to(index: Index, node: ast.Name, method: str, place: int | None) -> a
         value, at = (value.elts[at], None) if len(value.elts) == len(parts_of_tuple(target)) else (value, at)
     if at is None and isinstance(value, ast.Name):
         return value
-    return value if is_method_call(value, method) and at == place else None
+    return value if is_method_call(value) and (called(value), at) in keys else None
 
 
 def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: set[str]) -> bool:
@@ -280,12 +295,16 @@ def _stored(index: Index, values: list[ast.expr]) -> Iterator[ast.expr]:
 
 
 def _is_record(index: Index, name: str) -> bool:
-    """Whether a name is one of a named tuple."""
+    """Whether a name is one of a named tuple or a dataclass."""
     for node in index.of_type(ast.Assign):
         if any(is_name(target, name) for target in node.targets) and called(node.value) in ("namedtuple", "NamedTuple"):
             return True
     return any(
-        one.name == name and any(ast.unparse(base).endswith("NamedTuple") for base in one.bases)
+        one.name == name
+        and (
+            any(ast.unparse(base).endswith("NamedTuple") for base in one.bases)
+            or any("dataclass" in ast.unparse(decorator) for decorator in one.decorator_list)
+        )
         for one in index.of_type(ast.ClassDef)
     )
 

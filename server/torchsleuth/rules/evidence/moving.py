@@ -23,6 +23,7 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     is_name,
     literal,
+    names_in,
     plain_name,
 )
 from torchsleuth.syntax.text import SourceText
@@ -31,6 +32,8 @@ from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
 from torchsleuth.values.frames import Scene
 
 _PARAMETERS = "torch.nn.Module.parameters"
+_NAMED = "torch.nn.Module.named_parameters"
+_STATES = (_PARAMETERS, _NAMED, "torch.nn.Module.state_dict")
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,29 @@ def followings(analysis: Analysis) -> Iterator[Following]:
             if calls is not None:
                 seen.add(source.span(statement))
                 yield Following(statement, source, loop, own, *calls, _number(rest, pair[0].site.scene))
+    for one in _by_name(analysis):
+        if one.source.span(one.statement) not in seen:
+            seen.add(one.source.span(one.statement))
+            yield one
+
+
+def _by_name(analysis: Analysis) -> Iterator[Following]:
+    """``for name, own in average.named_parameters(): own.lerp_(new[name], share)``, where another module is trained."""
+    asked = [call for path in _STATES for call in analysis.calls.get(path, ()) if is_module(call.receiver)]
+    trained = [call for call in asked if is_trained(analysis, call.receiver)]
+    for call in analysis.calls.get(_NAMED, ()):
+        loop = loop_over(analysis, call) if is_module(call.receiver) else None
+        pair = loop.target.elts if loop is not None and isinstance(loop.target, ast.Tuple) else []
+        near = [one for one in trained if one.site.scene.function is call.site.scene.function]
+        if loop is None or len(pair) != 2 or not near or is_trained(analysis, call.receiver):
+            continue
+        for statement in loop.body:
+            own, new, rest = _moved(statement) or (None, None, None)
+            if own is None or new is None or rest is None or not is_name(pair[1], _bare(own)):
+                continue
+            if isinstance(pair[0], ast.Name) and pair[0].id in names_in(new):
+                share = _number(rest, call.site.scene)
+                yield Following(statement, analysis.source_of(call.site.span.path), loop, own, call, near[-1], share)
 
 
 def _side_by_side(analysis: Analysis) -> Iterator[tuple[tuple[LibraryCall, LibraryCall], ast.For, SourceText]]:

@@ -143,7 +143,7 @@ def _cut(operation: Operation, pair: tuple[Part, Part]) -> Iterator[Candidate]:
     """The side that fewer layers have computed without its graph, where the other one goes through a predictor."""
     sides = [{id(node.module) for node in part.node.members} if part.node is not None else set() for part in pair]
     for own, other, part in ((sides[0], sides[1], pair[0]), (sides[1], sides[0], pair[1])):
-        if own < other:
+        if len(own) < len(other):
             used = next((one for one in operands(operation) if one.tensor is part.tensor), None)
             if used is not None:
                 yield from suffixed(used, ".detach()", safe=False)

@@ -65,22 +65,22 @@ def _unopposed(analysis: Analysis, optimizer: LibraryObject) -> Iterator[tuple[S
     if not analysis.events_of(optimizer, "step") or optimizer.identity in analysis.trace.escaped:
         return
     trained = {id(part) for part in trained_parts(optimizer)}
-    weighed: dict[int, list[tuple[Tensor, Site]]] = {}
+    weighed: dict[int, list[tuple[Tensor, Site, str]]] = {}
     others: set[int] = set()
     for event in backwards:
         found = terms_of(analysis, event)
         if found is None:
             return
         for term in found:
-            weight = _weight(analysis, term)
-            site = term.operation.site if term.operation is not None else None
-            if weight is None or site is None:
+            part = _weight(analysis, term)
+            weight = _parameter(part) if part is not None else None
+            if weight is None or part is None or term.operation is None:
                 others |= _leaves(term)
             elif {id(weight), id(weight.owner)} & trained:
-                weighed.setdefault(id(weight), []).append((weight, site))
+                weighed.setdefault(id(weight), []).append((weight, term.operation.site, _text(part)))
     for number, places in weighed.items():
         if number not in others and not is_rewritten(analysis, places[0][0]):
-            yield from ((site, _text(site)) for _, site in places)
+            yield from ((site, text) for _, site, text in places)
 
 
 def _leaves(term: Term) -> set[int]:
@@ -91,8 +91,8 @@ def _leaves(term: Term) -> set[int]:
     return inner | {id(term.part.tensor)}
 
 
-def _weight(analysis: Analysis, term: Term) -> Tensor | None:
-    """The parameter of which alone the weight of a term is made, whose other factor is a loss."""
+def _weight(analysis: Analysis, term: Term) -> Part | None:
+    """The weight of a term whose other factor is a loss, where it is made of parameters by operators that let it go to zero."""
     operation = term.operation
     given = parts_of(operation) if operation is not None else []
     if operation is None or term.factor is None or term.factor <= 0 or len(given) != 2:
@@ -101,7 +101,7 @@ def _weight(analysis: Analysis, term: Term) -> Tensor | None:
     for weight, loss in ((given[0], given[1]), (given[1], given[0])):
         below = name in _QUOTIENTS and weight is given[1]
         if (below or name in _PRODUCTS) and _is_loss(analysis, loss):
-            return _parameter(weight, _GROWING if below else _GROWING | _FALLING)
+            return weight if _is_plain(weight, _GROWING if below else _GROWING | _FALLING) else None
     return None
 
 
@@ -117,14 +117,16 @@ def _is_loss(analysis: Analysis, part: Part) -> bool:
     )
 
 
-def _parameter(part: Part, operators: frozenset[str]) -> Tensor | None:
-    """The one parameter that a weight is computed from, by these operators alone."""
-    if part.node is None:
-        return part.tensor if part.learns else None
-    nodes = part.node.members
-    leaves = {id(leaf): leaf for node in nodes for leaf in node.leaves}
-    plain = all(_name(node) in operators and node.module is None and not node.open for node in nodes)
-    leaf = only(leaves.values()) if plain else None
+def _is_plain(part: Part, operators: frozenset[str]) -> bool:
+    """Whether a weight is computed from leaves by these operators alone."""
+    nodes = part.node.members if part.node is not None else ()
+    return part.learns and all(_name(node) in operators and node.module is None and not node.open for node in nodes)
+
+
+def _parameter(part: Part) -> Tensor | None:
+    """The one parameter that a weight is computed from."""
+    nodes = part.node.members if part.node is not None else ()
+    leaf = only({id(leaf): leaf for node in nodes for leaf in node.leaves}.values()) if nodes else part.tensor
     return leaf if leaf is not None and leaf.parameter else None
 
 
@@ -132,14 +134,11 @@ def _name(node: GraphNode) -> str:
     return node.operator.rpartition(".")[2].strip("_")
 
 
-def _text(site: Site) -> str:
-    """The weight as it is written."""
-    node = site.node
-    if isinstance(node, ast.BinOp):
-        sides = [side for side in (node.left, node.right) if _logarithm(side) is not None]
-        if len(sides) == 1:
-            return f"`{site.source.on_one_line(sides[0])}`"
-    return "the weight"
+def _text(weight: Part) -> str:
+    """The weight as it is written where it is computed."""
+    return (
+        f"`{weight.node.site.source.on_one_line(weight.node.site.node)}`" if weight.node is not None else "this weight"
+    )
 
 
 def _logarithm(node: ast.expr) -> ast.expr | None:

@@ -68,7 +68,11 @@ def _cast(analysis: Analysis, one: Following) -> LibraryCall | None:
     """The conversion of the average, or of the network that it was copied from."""
     calls = [call for path in _CONVERTS for call in analysis.calls.get(path, ())]
     for module in (one.average.receiver, one.trained.receiver):
-        made = [call for call in calls if call.receiver is module and (call.args or call.path.endswith(("half", "16")))]
+        made = [
+            call
+            for call in calls
+            if call.receiver is module and (call.args or call.kwargs or call.path.endswith(("half", "16")))
+        ]
         if made:
             return made[-1]
     return None

@@ -100,35 +100,44 @@ def _of_steps(analysis: Analysis) -> Iterator[Finding]:
     """Seeds that a function sets again, always alike, which is called in each step for what goes into the loss."""
     source, index = analysis.source, analysis.index(analysis.source.path)
     for call in index.of_type(ast.Call):
-        if not is_method_call(call, "manual_seed", "seed") or len(call.args) != 1 or call.keywords:
-            continue
-        trail = index.trail(call)
+        seed, generator = _seeded(index, call)
+        trail = index.trail(call) if seed is not None else []
         function = next((part for part in reversed(trail) if is_definition(part)), None)
-        if function is None or any_are(
-            trail[trail.index(function) :], ast.With, ast.If, ast.Try, ast.Lambda, ast.Yield
+        if seed is None or generator is None or function is None or function.name in _METHODS:
+            continue
+        inside = trail[trail.index(function) :]
+        # What is counted may decide which part of the same numbers is taken.
+        if any_are(inside, ast.With, ast.If, ast.Try, ast.Lambda) or contains(
+            function, ast.Yield, ast.YieldFrom, ast.AugAssign
         ):
             continue
-        if (
-            contains(function, ast.Yield, ast.YieldFrom)
-            or function.name in _METHODS
-            or not _is_drawn_with(call, call.func.value, function)
-        ):
+        if not _is_drawn_with(call, generator, function) or not _is_fixed(index, seed, function):
             continue
-        if _is_fixed(index, call.args[0], function) and any(
-            _feeds_step(index, one) for one in _uses_of(index, function)
-        ):
+        if any(_feeds_step(index, one) for one in _uses_of(index, function)):
             text = message("seed.batch", call=source.segment(call), name=function.name)
-            yield Finding(source.span(call), text, (), tuple(_unseeded(analysis, call, call.func.value, trail[-2])))
+            fixes = tuple(_unseeded(analysis, call, trail[-2]))
+            yield Finding(source.span(call), text, (), fixes)
 
 
-def _is_drawn_with(call: ast.Call, generator: ast.expr, function: ast.AST) -> bool:
+def _seeded(index: Index, call: ast.Call) -> tuple[ast.expr | None, str | None]:
+    """The seed that a call sets, and the generator by the name under which it is drawn with."""
+    made = _seed_of(call)
+    statement = index.parents.get(call)
+    name = statement.targets[0].id if is_binding(statement) else ""
+    if made is not None:
+        return made, name
+    if is_method_call(call, "manual_seed", "seed") and len(call.args) == 1 and not call.keywords:
+        return call.args[0], ast.unparse(call.func.value)
+    return None, None
+
+
+def _is_drawn_with(call: ast.Call, generator: str, function: ast.AST) -> bool:
     """Whether a function draws with the generator that it seeds: a draw's argument is the call, or the generator."""
-    name = ast.unparse(generator)
     for draw in nodes_in(function, ast.Call):
         given = argument_of(draw, None, "generator")
-        if given is call or (given is not None and ast.unparse(given) == name):
+        if given is call or (given is not None and ast.unparse(given) == generator):
             return True
-        if is_method_call(draw, *_DRAWS) and ast.unparse(draw.func.value) == name:
+        if is_method_call(draw, *_DRAWS) and ast.unparse(draw.func.value) == generator:
             return True
     return False
 
@@ -137,6 +146,11 @@ def _is_fixed(index: Index, seed: ast.expr, function: ast.FunctionDef | ast.Asyn
     """Whether a seed is a number, or a name that is bound to one once, outside of the function."""
     if isinstance(seed, ast.Constant):
         return True
+    owner = index.parents.get(function)
+    if is_dotted(seed) and isinstance(owner, ast.ClassDef) and isinstance(function, ast.FunctionDef):
+        methods = {part.name: part for part in of_kind(owner.body, ast.FunctionDef)}
+        receiver = by_position(function.args)[0].arg if by_position(function.args) else ""
+        return is_dotted(seed, receiver) and not _varies(seed, function, changed_attributes(methods)[0])
     own = stored_in(function) | {part.arg for part in nodes_in(function.args, ast.arg)}
     if not isinstance(seed, ast.Name) or seed.id in own:
         return False
@@ -158,6 +172,8 @@ def _feeds_step(index: Index, call: ast.Call) -> bool:
     statement = first_of(reversed(trail), ast.stmt)
     if not isinstance(loop, ast.For | ast.While) or not isinstance(statement, ast.Assign) or statement not in loop.body:
         return False
+    if names_in(*call.args, *(one.value for one in call.keywords)) & stored_in(loop):
+        return False
     known = {part.id for target in statement.targets for part in nodes_in(target, ast.Name)}
     for following in loop.body[loop.body.index(statement) + 1 :]:
         for part in nodes_in(following, ast.Assign):
@@ -169,14 +185,14 @@ def _feeds_step(index: Index, call: ast.Call) -> bool:
     return False
 
 
-def _unseeded(analysis: Analysis, call: ast.Call, generator: ast.expr, parent: ast.AST) -> Iterator[Candidate]:
+def _unseeded(analysis: Analysis, call: ast.Call, parent: ast.AST) -> Iterator[Candidate]:
     """The generator as it is, or the line removed."""
     source = analysis.source
     if isinstance(parent, ast.Expr) and parent.lineno == parent.end_lineno:
         edit = edits.remove_line(source, parent.lineno)
         yield Candidate(message("fix.remove", text=source.segment(call)), (edit,), safe=False)
-    elif not isinstance(generator, ast.Call):
-        yield replacement(source, call, source.segment(generator), safe=False)
+    elif is_method_call(call) and not isinstance(call.func.value, ast.Call) and _seed_of(call) is None:
+        yield replacement(source, call, source.segment(call.func.value), safe=False)
 
 
 def _seed_of(made: ast.expr) -> ast.expr | None:
