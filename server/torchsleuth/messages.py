@@ -1250,6 +1250,7 @@ ENGLISH: dict[str, str] = {
     # autograd
     "grad.no_graph": "{tensor} has no gradient: the graph ends at {cut}, so backward() cannot reach any parameter",
     "grad.no_graph.plain": "{tensor} has no gradient: nothing that it was computed from requires grad",
+    "grad.severed.here": "{cut} cut the graph off from the model: backward() in line {line} gives no parameter a gradient",
     "grad.severed.backward": "this backward() reaches no parameter",
     "grad.severed": "backward() stops at {tensor}: {cut} cut it off from the model, and no parameter gets a gradient",
     "grad.rewrapped": "{call} makes a new tensor without the graph: the backward() of {tensor} never reaches the model",

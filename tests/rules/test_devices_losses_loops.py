@@ -176,11 +176,11 @@ optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 for _ in range(5):
     x, y = torch.randn(8, 4), torch.randn(8, 1)
     out = model(x).detach().numpy()
+#         ^^^^^^^^^^^^^^^^^ TS401: `.detach()` cut the graph off
     error = np.mean((out - y.numpy()) ** 2)  # mean squared error
     loss = torch.tensor(error, requires_grad=True)
     optimizer.zero_grad()
     loss.backward()
-#   ^^^^^^^^^^^^^^^ TS401: `.detach()` cut it off
     optimizer.step()
 """,
         """

@@ -71,6 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if severed and cut.kind in _CUTTING:
             # backward() runs: what is to be changed is the expression that took the graph away.
             places = (fault.at.span.related(message("grad.severed.backward")),)
+            text = message("grad.severed.here", cut=cut_text(analysis, cut), line=fault.at.span.start.line)
             yield Finding(cut.site.span, text, places, repairs)
         else:
             yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
