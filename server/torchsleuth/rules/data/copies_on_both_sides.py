@@ -41,7 +41,7 @@ from torchsleuth.syntax.forms import (
 from torchsleuth.syntax.trees import Index
 
 CODE = "TS634"
-_SPLITS = frozenset({"train_test_split", "random_split"})
+_SPLITS = frozenset({"train_test_split", "random_split", "cross_val_score", "cross_validate", "cross_val_predict"})
 _OVER = ("Over", "SMOTE", "ADASYN")
 _JOINS = frozenset(
     "concat concatenate vstack hstack row_stack cat stack array asarray tensor as_tensor from_numpy shuffle".split()
@@ -77,9 +77,9 @@ class _Flow:
                     yield from self.follow(inner)
 
     def _splits(self, statement: ast.stmt) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
-        own = statement if not hasattr(statement, "body") else None
+        own = statement if not hasattr(statement, "body") else getattr(statement, "iter", None)
         for call in nodes_in(own, ast.Call) if own is not None else ():
-            if called(call) in _SPLITS:
+            if called(call) in _SPLITS or _is_folding(self.index, call):
                 given = [one for value in call.args if (one := self.rows(value)) is not None]
                 yield from ((call, *one) for one in given[:1])
 
@@ -130,7 +130,7 @@ class _Flow:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
-    if not any(called(call) in _SPLITS for call in index.of_type(ast.Call)):
+    if not any(called(call) in _SPLITS or is_method_call(call, "split") for call in index.of_type(ast.Call)):
         return
     seen: set[int] = set()
     for scope in analysis.scopes:
@@ -142,6 +142,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             places += [source.span(drawn).related(message("copies.drawn"))] if drawn is not given else []
             text = message("copies.both", split=called(split), line=split.lineno)
             yield Finding(source.span(given), text, tuple(places))
+
+
+def _is_folding(index: Index, call: ast.Call) -> bool:
+    """``StratifiedKFold(5).split(x, y)``"""
+    name = _class_of(index, call.func.value) if is_method_call(call, "split") and call.args else ""
+    return name.endswith(("Fold", "ShuffleSplit")) and "Group" not in name
 
 
 def _draws(index: Index, call: ast.Call) -> bool:

@@ -57,6 +57,8 @@ _LISTS = frozenset({"list", "deque"})
 _KEEPING = frozenset({"append", "appendleft"})
 _MAX_DEPTH = 3
 
+_STEPPERS = ("opt", "sched", "scaler")
+"""Parts of the names of what has a step() of its own."""
 Methods = Mapping[str, ast.FunctionDef]
 _Key = tuple[str, int | None]
 """A method, and the place in what it returns: None where that is not a tuple."""
@@ -72,6 +74,24 @@ class _Owner:
     copying: dict[str, str]
     making: set[str]
     given: dict[tuple[str, int | None], ast.Attribute] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Handing:
+    """A method of a class that hands out an array. `keys`: this and the others that hand out the same one."""
+
+    owner: str
+    method: str
+    keys: set[_Key]
+
+    def gives(self, index: Index, node: object, place: int | None) -> bool:
+        """Whether an expression is a call of one of the methods, and what is at a place of its result the array."""
+        if not is_method_call(node) or (node.func.attr, place) not in self.keys:
+            return False
+        receiver = ast.unparse(node.func.value)
+        pairs = (pair for one in index.of_type(ast.Assign) for pair in assigned_pairs(one))
+        made = [called(value) for target, value in pairs if ast.unparse(target) == receiver]
+        return self.owner in made if made else not any(part in receiver.lower() for part in _STEPPERS)
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -91,7 +111,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         for (method, _), attribute in owner.given.items():
             keys = {key for key, other in owner.given.items() if other.attr == attribute.attr}
-            kept = _kept(index, classes, method, keys) if method not in owner.making else None
+            handing = _Handing(name, method, keys)
+            kept = _kept(index, classes, handing) if method not in owner.making else None
             if kept is not None and attribute not in reported:
                 reported.add(attribute)
                 text = message("array.kept", attribute=source.segment(attribute), line=kept.lineno)
@@ -204,15 +225,14 @@ def _receiver(method: ast.FunctionDef) -> str:
 # -- where it is kept ------------------------------------------------------------------------------
 
 
-def _kept(index: Index, classes: Mapping[str, Methods], method: str, keys: set[_Key]) -> ast.Call | None:
-    """Where what a method returns is kept in a list, in each round of a loop. `keys`: the methods that hand out the same array, with the
-    place in what they return."""
+def _kept(index: Index, classes: Mapping[str, Methods], handing: _Handing) -> ast.Call | None:
+    """Where what a method returns is kept in a list, in each round of a loop."""
     for scope in (index.nodes[0], *index.of_type(ast.FunctionDef)):
-        names = _names_of(index, scope, keys)
-        for call in nodes_in(scope, ast.Call) if names else ():
+        names = _names_of(index, scope, handing)
+        for call in nodes_in(scope, ast.Call):
             loop = next((one for one in reversed(index.trail(call)) if isinstance(one, ast.For | ast.While)), None)
-            again = loop is not None and any(is_method_call(part, method) for part in ast.walk(loop))
-            if again and _scope_of(index, call) is scope and _keeps(index, classes, call, names):
+            again = loop is not None and any(is_method_call(part, handing.method) for part in ast.walk(loop))
+            if again and _scope_of(index, call) is scope and _keeps(index, classes, call, names, handing):
                 return call
     return None
 
@@ -222,13 +242,13 @@ def _scope_of(index: Index, node: ast.AST) -> ast.AST:
     return around[-1] if around else index.nodes[0]
 
 
-def _names_of(index: Index, scope: ast.AST, keys: set[_Key]) -> set[str]:
+def _names_of(index: Index, scope: ast.AST, handing: _Handing) -> set[str]:
     """The variables of a scope that are bound to what these methods return, and to nothing else."""
     bound: dict[str, list[ast.expr | None]] = {}
     for node in nodes_in(scope, ast.Name):
         if not stores(node) or _scope_of(index, node) is not scope or any_are(index.trail(node), ast.comprehension):
             continue  # A comprehension has variables of its own.
-        bound.setdefault(node.id, []).append(_bound_to(index, node, keys))
+        bound.setdefault(node.id, []).append(_bound_to(index, node, handing))
     found: set[str] = set()
     for _ in range(_MAX_DEPTH):
         found |= {
@@ -237,7 +257,7 @@ def _names_of(index: Index, scope: ast.AST, keys: set[_Key]) -> set[str]:
     return found
 
 
-def _bound_to(index: Index, node: ast.Name, keys: set[_Key]) -> ast.expr | None:
+def _bound_to(index: Index, node: ast.Name, handing: _Handing) -> ast.expr | None:
     """The call of a method, or the other variable, that a variable is bound to."""
     statement = index.parents.get(node)
     target: ast.expr = node
@@ -252,15 +272,16 @@ def _bound_to(index: Index, node: ast.Name, keys: set[_Key]) -> ast.expr | None:
         value, at = (value.elts[at], None) if len(value.elts) == len(parts_of_tuple(target)) else (value, at)
     if at is None and isinstance(value, ast.Name):
         return value
-    return value if is_method_call(value) and (called(value), at) in keys else None
+    return value if handing.gives(index, value, at) else None
 
 
-def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: set[str]) -> bool:
-    """Whether a call puts one of these variables itself into a list."""
+def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: set[str], handing: _Handing) -> bool:
+    """Whether a call puts one of these variables itself into a list, or what the method returns."""
     if not is_method_call(call):
         return False
     if call.func.attr in _KEEPING and _is_list(index, call.func.value):
-        return any(isinstance(part, ast.Name) and part.id in names for part in _stored(index, call.args))
+        stored = list(_stored(index, call.args))
+        return any((names and is_name(part, *names)) or _hands(index, part, handing) for part in stored)
     methods = [one[call.func.attr] for one in classes.values() if call.func.attr in one]
     if len(methods) != 1:
         return False
@@ -276,6 +297,11 @@ def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: 
             if any(isinstance(part, ast.Name) and part.id in passed for part in _stored(index, inner.args)):
                 return True
     return False
+
+
+def _hands(index: Index, node: ast.expr, handing: _Handing) -> bool:
+    """Whether an expression is a call whose result is the array, or a tuple with it."""
+    return any(handing.gives(index, node, place) for _, place in handing.keys)
 
 
 def _stored(index: Index, values: list[ast.expr]) -> Iterator[ast.expr]:

@@ -40,6 +40,8 @@ from torchsleuth.syntax.forms import (
     assigned_pairs,
     called,
     is_attribute,
+    is_binding,
+    is_definition,
     is_dotted,
     is_method_call,
     is_name,
@@ -101,10 +103,26 @@ def _unfilled(analysis: Analysis, reported: set[Span]) -> Iterator[Finding]:
 
 
 def _is_dropped(analysis: Analysis, call: LibraryCall) -> bool:
-    """Whether nothing is done with the handle."""
+    """Whether nothing is done with the handle, or no hook is ever removed in the file."""
     index = analysis.index(call.site.span.path)
     node = index.same(call.site.node)
-    return node is not None and isinstance(index.parents.get(node), ast.Expr)
+    kept = not isinstance(index.parents.get(node), ast.Expr) if node is not None else True
+    removed = any(is_attribute(one, "remove") for one in index.of_type(ast.Attribute))
+    return node is not None and not (kept and (removed or _leaves(analysis, call)))
+
+
+def _leaves(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether a handle is returned from where it was made, or given to what is not a list: others may remove the hook."""
+    index = analysis.index(call.site.span.path)
+    node = index.same(call.site.node)
+    outer = index.parents.get(node) if node is not None else None
+    if is_method_call(outer, "append"):
+        return False
+    function = (
+        next((one for one in reversed(index.trail(node)) if is_definition(one)), None) if node is not None else None
+    )
+    name = outer.targets[0].id if is_binding(outer) else None
+    return name is None or function is None or any(is_name(one, name) and loads(one) for one in ast.walk(function))
 
 
 def _is_called(analysis: Analysis, call: LibraryCall, point: LoopPoint) -> bool:

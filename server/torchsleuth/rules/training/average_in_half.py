@@ -26,36 +26,58 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.moving import Following, followings
+from torchsleuth.rules.evidence.constructors import held
+from torchsleuth.rules.evidence.moving import followings
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import argument_of, called, is_method_call
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import LibraryModule, Value
 
 CODE = "TS582"
 _LARGEST = {"bfloat16": 0.01, "float16": 0.002}
 """The share of the new weights up to which most steps are rounded away."""
+_DECAY = 0.999
+"""The default of PyTorch's averages."""
 _CONVERTS = tuple(f"torch.nn.Module.{name}" for name in ("to", "half", "bfloat16", "type"))
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
-    for one in followings(analysis):
-        dtype = _dtype_of(one.average.receiver)
-        cast = _cast(analysis, one) if dtype in _LARGEST else None
-        small = one.share is not None and 0 < one.share <= _LARGEST.get(dtype or "", 0.0)
+    by_hand = ((one.source, one.statement, one.share, (one.average, one.trained)) for one in followings(analysis))
+    for source, node, share, networks in chain(by_hand, _by_library(analysis)):
+        receivers = [one.receiver if isinstance(one, LibraryCall) else one for one in networks]
+        dtype = _dtype_of(receivers[0])
+        cast = _cast(analysis, receivers) if dtype in _LARGEST else None
+        small = share is not None and 0 < share <= _LARGEST.get(dtype or "", 0.0)
         if cast is None or not small or cast.site.span in seen:
             continue
         seen.add(cast.site.span)
-        places = (one.source.span(one.statement).related(message("average.half.step")),)
-        text = message("average.half", dtype=dtype, share=f"{one.share:.3g}", line=one.statement.lineno)
+        places = (source.span(node).related(message("average.half.step")),)
+        text = message("average.half", dtype=dtype, share=f"{share:.3g}", line=places[0].start.line)
         yield Finding(cast.site.span, text, places, tuple(_uncast(cast)))
+
+
+def _by_library(analysis: Analysis) -> Iterator[tuple[SourceText, ast.expr, float | None, tuple[Value, ...]]]:
+    """``AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999))``"""
+    for call in analysis.calls.get("torch.optim.swa_utils.AveragedModel", ()):
+        node = call.site.call
+        given = (
+            [one.value for one in node.keywords if one.arg in ("multi_avg_fn", "avg_fn")] if node is not None else []
+        )
+        for function in given:
+            if called(function) in ("get_ema_multi_avg_fn", "get_ema_avg_fn") and isinstance(function, ast.Call):
+                decay = argument_of(function, 0, "decay")
+                kept = held(decay, call.site.scene) if decay is not None else _DECAY
+                share = 1 - kept if isinstance(kept, float) else None
+                yield call.site.source, function, share, (call.given(0, "model"),)
 
 
 def _dtype_of(module: Value) -> str | None:
@@ -64,10 +86,10 @@ def _dtype_of(module: Value) -> str | None:
     return str(next(iter(held))) if len(held) == 1 and None not in held else None
 
 
-def _cast(analysis: Analysis, one: Following) -> LibraryCall | None:
+def _cast(analysis: Analysis, networks: list[Value]) -> LibraryCall | None:
     """The conversion of the average, or of the network that it was copied from."""
     calls = [call for path in _CONVERTS for call in analysis.calls.get(path, ())]
-    for module in (one.average.receiver, one.trained.receiver):
+    for module in networks:
         made = [
             call
             for call in calls
