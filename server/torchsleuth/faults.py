@@ -306,6 +306,7 @@ _ALL = (
     Fault("TS705", "unstable-expression", "hint", syntactic=True),
     Fault("TS706", "zero-grad-keeps-memory", "hint", default=False, syntactic=True),
     Fault("TS707", "hooks-pile-up", "warning"),
+    Fault("TS708", "file-read-for-sample", "warning"),
     Fault("TS801", "removed-function", "error", syntactic=True),
     Fault("TS802", "deprecated-function", "hint", syntactic=True, deprecated=True),
     Fault("TS803", "load-without-weights-only", "warning"),

@@ -1361,6 +1361,7 @@ ENGLISH: dict[str, str] = {
     "sync.loop": "{method}() waits for {device} in every step: look at values once in many steps",
     "loader.workers": "without num_workers, batches are loaded in the process that trains, between the steps",
     "loader.pinned": "without pin_memory=True, each batch is copied to CUDA while nothing else is done",
+    "file.for_sample": "{call}() reads the whole file for each sample, and one element of it is used: read it once",
     "hooks.pile": "{method}() adds one more hook in each round of the loop in line {line}: keep its handle, and remove it",
     "hooks.unfilled": "the handle of this hook is dropped: {handles}, whose hooks are removed, is always empty",
     "hooks.removed": "what is removed",
