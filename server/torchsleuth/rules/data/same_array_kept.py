@@ -66,14 +66,16 @@ _Key = tuple[str, int | None]
 
 @dataclass
 class _Owner:
-    """A class whose methods hand out arrays that others of them change. `copying`: by the attribute, how it is copied. `making`: the
-    methods that make such an array anew. `given`: by
-    the method and the place in what it returns (None where it is not a tuple), the expression with the attribute."""
+    """A class whose methods hand out arrays that others of them change.
+
+    `copying`: by the attribute, how it is copied. `making`: the methods that make such an array anew. `given`: by the method and the
+    place in what it returns, the expression with the attribute.
+    """
 
     methods: Methods
     copying: dict[str, str]
     making: set[str]
-    given: dict[tuple[str, int | None], ast.Attribute] = field(default_factory=dict)
+    given: dict[_Key, ast.Attribute] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
