@@ -364,6 +364,9 @@ _ALL = (
     Fault("TS950", "weights-begin-large", "warning"),
     Fault("TS951", "targets-not-scaled", "warning"),
     Fault("TS952", "evaluation-augmented", "warning"),
+    Fault("TS953", "operators-one-by-one", "warning"),
+    Fault("TS954", "frames-too-few", "warning"),
+    Fault("TS955", "updates-rounded-away", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

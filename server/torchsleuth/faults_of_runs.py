@@ -529,7 +529,9 @@ References
     "TS951": """targets-not-scaled: a regression to numbers that its predictions do not come near.
 
 What it finds
-    The targets are hundreds or more, and the predictions have not come to a tenth of them at the end of the training.
+    The targets are hundreds or more, and the predictions have not come to a tenth of them at the end of the training. Or the last
+    function of the network has bounds, as a sigmoid, a tanh or a ReLU has, and targets lie outside of them; or a loss with logits gets
+    targets outside of 0 to 1.
 Why it hurts
     A network begins with outputs of about 1 and moves by its learning rate. It learns the mean of the targets at most.
 Example
@@ -556,5 +558,56 @@ Fix safety
     None is offered.
 References
     torchvision.transforms
+""",
+    "TS953": """operators-one-by-one: one operator for each row or node, where one for all of them would do.
+
+What it finds
+    One line, in a comprehension or in a loop whose rounds do not need one another, is evaluated a hundred times or more in each
+    step, and makes half of its functions and of its time, or more.
+Why it hurts
+    Each operator costs some microseconds before it computes anything, in the forward pass and again in the backward pass. A device
+    waits for Python.
+Example
+    agg = torch.stack([h[neighbours[i]].mean(0) for i in range(n)])
+Use instead
+    agg = adjacency @ h
+Fix safety
+    None is offered.
+References
+    torch.Tensor.index_add_, torch.Tensor.scatter_reduce_, torch.vmap
+""",
+    "TS954": """frames-too-few: transcripts that are longer than the output that is to say them.
+
+What it finds
+    The connectionist temporal classification loss gets, for half of a batch or more, more labels than there are frames of output. A
+    frame says one label at most.
+Why it hurts
+    The loss of these samples is infinite, or 0 with zero_infinity=True: nothing is learned from them.
+Example
+    nn.Conv1d(64, 64, 3, stride=4)
+Use instead
+    nn.Conv1d(64, 64, 3, stride=1)
+Fix safety
+    None is offered.
+References
+    torch.nn.CTCLoss
+""",
+    "TS955": """updates-rounded-away: parameters of 16 bits that small updates do not change.
+
+What it finds
+    In the steps looked at, half of the numbers that had a gradient, or more, were the same after the step: a bfloat16 has 8 significant bits,
+    and what is added to it is lost where it is smaller than 1/256 of it.
+Why it hurts
+    Only the largest updates count, and averages of the weights hardly move. The loss stops falling early.
+Example
+    model = Net().to(torch.bfloat16)
+Use instead
+    model = Net()
+    with torch.autocast("cuda", dtype=torch.bfloat16):
+        loss = loss_fn(model(x), y)
+Fix safety
+    None is offered.
+References
+    torch.autocast
 """,
 }

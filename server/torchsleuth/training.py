@@ -143,6 +143,8 @@ class ParameterSample:
     moved: bool | None = None
     norm: float | None = None
     update: float | None = None
+    lost: float | None = None
+    """Of numbers of 16 bits: the share of those with a gradient that the step has not changed."""
 
 
 @dataclass(frozen=True)
@@ -260,6 +262,8 @@ class BatchSample:
     rows_equal: bool = False
     spread: float | None = None
     """Of an output: how far the samples of the batch are apart, relative to their size."""
+    distance: float | None = None
+    """Of an output: how far they are from their mean on the average, relative to their size."""
     right: float | None = None
     """Of a prediction: the share of samples for which the class with the largest score is the right one; `labels` are these
     classes then."""

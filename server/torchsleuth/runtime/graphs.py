@@ -225,3 +225,16 @@ def number(node: Node, name: str) -> int | None:
     if not isinstance(found, int):
         return None
     return found - (1 << 64) if found >= 1 << 63 else found
+
+
+def numbers(node: Node, name: str) -> list[int] | None:
+    """Integers that a function keeps, in a tuple or in a tensor on the CPU."""
+    found = getattr(node.function, f"_saved_{name}", None)
+    if isinstance(found, tuple):
+        return [one for one in found if isinstance(one, int)]
+    found = saved(node, name)
+    return (
+        found.flatten().tolist()
+        if found is not None and found.device.type == "cpu" and not found.is_floating_point()
+        else None
+    )

@@ -41,6 +41,7 @@ from torchsleuth.runtime.rewrite import (
     GRADIENTS,
     IMPORTED,
     LEAVE,
+    LOADED,
     LOSS,
     RECORDER,
     Site,
@@ -109,6 +110,7 @@ class Launch:
             LOSS: functools.partial(self._see_loss),
             DIFFERENTIATED: functools.partial(self.training.differentiated),
             GRADIENTS: functools.partial(self.training.gradients),
+            LOADED: functools.partial(self.training.loaded),
             CALLED: functools.partial(self.training.told),
             LEAVE: self.leave,
             CAUGHT: self.caught.note,
@@ -244,6 +246,11 @@ class Launch:
             function, given = (told, ()) if seen else (_NOTHING.get, (None,))
             vars(builtins)[name].__setstate__((function, given, {}, None))
 
+    def _loads_are_seen(self, seen: bool) -> None:
+        """Whether rewritten code is to tell which keys of a state did not fit."""
+        function, given = (self.training.loaded, ()) if seen else (_NOTHING.get, (None,))
+        vars(builtins)[LOADED].__setstate__((function, given, {}, None))
+
     def _tell(self, whole: bool) -> None:
         """Whether rewritten code is to tell of the structure of the loop."""
         vars(builtins)[CALLED].__setstate__((self.training.told if whole else _NOTHING.get, (), {}, None))
@@ -305,6 +312,7 @@ class Launch:
         self.training.detach()
         self._losses_are_seen(True)
         self._gradients_are_seen(False)
+        self._loads_are_seen(False)
         self._tell(False)
         self.progress.remove()
         self.recorder.samples.remove()
@@ -319,6 +327,7 @@ class Launch:
         self.imports.install()
         self._losses_are_seen(False)
         self._gradients_are_seen(True)
+        self._loads_are_seen(True)
         if self._watched:
             self._watch(sys.modules["torch"], self.training.attach_again)
         self.recorder.rest(not self._recording and self._probes_record is None)

@@ -365,12 +365,20 @@ SLOW = 0.05
 
 
 def _lag(module: Any) -> float | None:
-    """What is left of the first statistics of a batch normalisation that follows slowly, in those of now."""
+    """What is left of the first statistics of a batch normalisation that follows slowly, or has never begun, in those of now."""
     momentum, buffers = module.__dict__.get("momentum"), module.__dict__.get("_buffers") or {}
     count = buffers.get("num_batches_tracked")
+    if count is not None and count.device.type == "cpu" and not int(count) and _as_born(buffers):
+        return 1.0
     if type(momentum) is not float or not 0 < momentum < SLOW or count is None or count.device.type == "meta":
         return None
     return float((1 - momentum) ** int(count))
+
+
+def _as_born(buffers: dict[str, Any]) -> bool:
+    """Whether the mean is 0 and the variance is 1."""
+    mean, variance = buffers.get("running_mean"), buffers.get("running_var")
+    return mean is not None and variance is not None and not bool(mean.any()) and bool((variance == 1).all())
 
 
 def _modes(module: Any) -> list[str]:

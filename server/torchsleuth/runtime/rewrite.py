@@ -28,6 +28,9 @@ DIFFERENTIATED = "torchsleuth_differentiated"
 GRADIENTS = "torchsleuth_gradients"
 """A builtin too: gets what ``autograd.grad()`` returned, and gives it back."""
 
+LOADED = "torchsleuth_loaded"
+"""A builtin too: gets what ``load_state_dict(…, strict=False)`` returned, the keys that did not fit, and gives it back."""
+
 CALLED = "torchsleuth_called"
 """A builtin too: gets the name of a method that tells the structure of a training loop, and what it is called on."""
 
@@ -222,6 +225,10 @@ class Rewriter(ast.NodeTransformer):
             function.value = self._told(CALLED, [function.attr], function.value, node)
         elif isinstance(function, ast.Name) and function.id in _TELLING and function.id.startswith("clip"):
             node.func = self._told(CALLED, [function.id], function, node)
+        elif _loads_leniently(node):
+            inner = ast.copy_location(ast.Call(function, node.args, node.keywords), node)
+            told = self._told(LOADED, [], inner, node)
+            node.func, node.args, node.keywords = told.func, told.args, []
         elif _differentiates(node):
             pair = ast.copy_location(ast.Tuple(node.args[:2], ast.Load()), node)
             given = self._told(DIFFERENTIATED, [], pair, node)
@@ -446,6 +453,14 @@ def _differentiates(node: ast.Call) -> bool:
     plain = len(node.args) >= 2 and not any(isinstance(one, ast.Starred) for one in node.args[:2])
     further = any(keyword.arg in (None, "create_graph") for keyword in node.keywords)
     return _called(node) == "grad" and plain and not further
+
+
+def _loads_leniently(node: ast.Call) -> bool:
+    """Whether a call is ``load_state_dict(…, strict=False)``."""
+    lenient = any(
+        isinstance(one.value, ast.Constant) and one.value.value is False for one in node.keywords if one.arg == "strict"
+    )
+    return lenient and isinstance(node.func, ast.Attribute) and node.func.attr == "load_state_dict"
 
 
 def _name(name: str, at: Any) -> ast.Name:

@@ -110,6 +110,15 @@ def spread(torch: Any, value: Any) -> float | None:
     return apart / size if math.isfinite(apart) and size else 0.0 if apart == 0 else None
 
 
+def distance(torch: Any, value: Any) -> float | None:
+    """How far the samples of a batch are from their mean, relative to their size, on the average; None for fewer than four."""
+    if value.dim() < 1 or value.shape[0] < 4:
+        return None
+    value = value.detach().float().reshape(value.shape[0], -1)
+    apart, size = numbers(torch, [(value - value.mean(0)).norm(dim=1).mean(), value.norm(dim=1).mean()])
+    return apart / size if math.isfinite(apart) and size else 0.0 if apart == 0 else None
+
+
 def units(torch: Any, value: Any, axis: int) -> dict[str, Any]:
     """The share of zeros in the output of a ReLU, and of units that are zero in the whole batch."""
     zero = value.detach() == 0

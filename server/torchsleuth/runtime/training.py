@@ -16,7 +16,8 @@ import math
 import sys
 import time
 import weakref
-from collections import deque
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -43,6 +44,8 @@ MAX_OPTIMIZERS = 16
 MAX_EVENTS = 60
 MAX_ERRORS = 20
 MAX_METRICS = 40
+MANY_FUNCTIONS = 200
+"""Of a graph in which one expression is looked for that made most of them."""
 MAX_GRAPHS = 3
 """Graphs that are looked at in a round, for each place of a backward()."""
 MAX_SITES_KEPT = 20_000
@@ -523,6 +526,24 @@ class TrainingRecorder:
                 self._failed()
         return found
 
+    def loaded(self, found: Any) -> Any:
+        """Note which keys of a state did not fit, where nothing asks that all do."""
+        try:
+            missing, unexpected = (getattr(found, f"{name}_keys", None) for name in ("missing", "unexpected"))
+            if type(missing) is list and type(unexpected) is list and missing and unexpected:
+                words = [str(keys[0])[:80] for keys in (missing, unexpected)]
+                self._count(
+                    "keys-apart",
+                    self._own.here(),
+                    missing=len(missing),
+                    unexpected=len(unexpected),
+                    wants=words[0],
+                    has=words[1],
+                )
+        except Exception:
+            self._failed()
+        return found
+
     def _are_parameters(self, inputs: Any) -> bool:
         """Whether something is what is trained, and not, say, an image that an attack changes."""
         if type(inputs) not in (list, tuple):
@@ -749,6 +770,9 @@ class TrainingRecorder:
             self._look_at_outputs(step)
             self._look_for_difference(graph, entering)
             self._look_at_activations(graph, step)
+            self._look_at_directions(graph, step)
+            self._look_for_transcripts(graph)
+            self._look_for_repeated_operators(graph)
         if not finite and self._bad is None:
             self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
             if self._bad["where"] in ("input", "unknown"):
@@ -801,6 +825,8 @@ class TrainingRecorder:
             self._count_at("sigmoid-before-bce-with-logits", place, layer=_NORMALISED[name])
         elif kind in ("mse", "huber", "smooth_l1") and predicted is not None and target is not None:
             self._look_for_broadcast(predicted, target, place)
+        if kind in _BOUNDED_TARGETS and target is not None and self._may_look_at(target):
+            self._look_for_targets_out_of_reach(kind, name, target, place)
         loss.kind = kind
         loss.mean = graphs.number(node, "reduction") == 1
         loss.scaled = graph.is_scaled(node)
@@ -811,6 +837,64 @@ class TrainingRecorder:
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)
+
+    def _look_for_targets_out_of_reach(self, kind: str, layer: str, target: Any, place: Any) -> None:
+        """Targets that no output can be, since the last function of the network has bounds, or that the loss does not take."""
+        function, low, high = (kind, 0.0, 1.0) if kind == "bce_with_logits" else _BOUNDS.get(layer, ("", 0.0, 0.0))
+        if not function:
+            return
+        value, room = target.detach().float(), _ROOM * (high - low if high - low < math.inf else 1.0)
+        outside = ((value < low - room) | (value > high + room)).float().mean()
+        share, least, most = statistics.numbers(self._torch, [outside, value.min(), value.max()])
+        if share:
+            self._count_at("out-of-reach", place, function=function, share=share, low=least, high=most)
+
+    def _look_at_directions(self, graph: graphs.Graph, step: int) -> None:
+        """Outputs that are divided by their own length before they are compared with one another."""
+        for node in graph.nodes[:60]:
+            value, length = (graphs.saved(node, name) for name in ("self", "other"))
+            if node.name != "DivBackward0" or value is None or length is None or value.dim() != 2 or length.dim() != 2:
+                continue
+            if (length.shape[1] == 1 or length.stride(1) == 0) and value.shape[1] > 1 and self._may_look_at(value):
+                value = value / length
+                place = self._place_of(node.number)
+                line = None if place is None else (place["path"], place["line"])
+                self._batch("output", value, step, ("output", line), place)
+                return
+
+    def _look_for_transcripts(self, graph: graphs.Graph) -> None:
+        """Transcripts with more labels than there are frames to say them in, by connectionist temporal classification."""
+        for node in graph.nodes[:200]:
+            if not node.name.startswith("CtcLossBackward"):
+                continue
+            frames, labels = (graphs.numbers(node, f"{name}_lengths") for name in ("input", "target"))
+            if frames and labels and len(frames) == len(labels):
+                short = sum(length < count for length, count in zip(frames, labels))
+                if short:
+                    values = {"short": short, "count": len(labels), "frames": max(frames), "labels": max(labels)}
+                    self._count_at("frames-too-few", self._place_of(node.number), **values)
+            return
+
+    def _look_for_repeated_operators(self, graph: graphs.Graph) -> None:
+        """A line that was evaluated many times in this step, and made most of its graph."""
+        if len(graph.nodes) < MANY_FUNCTIONS or not self.sites:
+            return
+        sites = sorted(self.sites, key=lambda pair: pair[0])  # a value that gets a name is recorded once more
+        made = [number for number, _ in sites]
+        functions = Counter(sites[at][1] for node in graph.nodes if (at := bisect_left(made, node.number)) < len(made))
+        times = Counter(site for _, site in sites)
+        of_lines: Counter[tuple[str, int]] = Counter()
+        outermost: dict[tuple[str, int], int] = {}
+        for site, count in functions.items():
+            place = self.site_place(site)
+            if place is not None and times[site] >= MANY_FUNCTIONS // 2:
+                line = (place["path"], place["line"])
+                of_lines[line] += count
+                outermost[line] = max(site, outermost.get(line, site))
+        line, count = max(of_lines.items(), key=lambda item: item[1], default=(("", 0), 0))
+        if 2 * count >= len(graph.nodes):
+            site, share = outermost[line], count / len(graph.nodes)
+            self._count_at("repeated-operators", self.site_place(site), times=times[site], count=count, share=share)
 
     def _words(self) -> Any:
         """The numbers of words that went into the network in this step, as far as they are still there."""
@@ -969,6 +1053,8 @@ class TrainingRecorder:
         if role != "target":
             sample["spread"] = statistics.spread(torch, value)
             sample["rows_equal"] = sample["spread"] is not None and sample["spread"] <= 1e-5
+        if role == "output":
+            sample["distance"] = statistics.distance(torch, value)
         known["last"] = statistics.put_away(some)
         known["samples"].append(sample)
         thinned(known["samples"], MAX_SAMPLES)
@@ -1208,6 +1294,8 @@ class TrainingRecorder:
         )
 
     def _end_round(self, steps: int) -> None:
+        if not self._rounds:
+            self._put_away_others()
         self._rounds.append(self._steps)
         thinned(self._rounds, 200)
         self.kept.look(self._steps)
@@ -1218,6 +1306,15 @@ class TrainingRecorder:
         if self._waiting:
             self._read_losses()
         self._read_norms()
+
+    def _put_away_others(self) -> None:
+        """Slices of the parameters that no gradient has come to, such as those of a teacher, to see whether they change."""
+        for identity, (name, module) in self.modules.names.items():
+            held = (getattr(module.reference(), "__dict__", None) or {}).get("_parameters") or {}
+            parameter = held.get(name.rpartition(".")[2])
+            if id(parameter) == identity and identity not in self._parameters and self._may_change(parameter):
+                known = self._parameter(identity, parameter)
+                known["first"] = statistics.put_away(statistics.part(parameter))
 
     def _spent(self, began: float) -> None:
         spent = time.perf_counter() - began
@@ -1302,6 +1399,18 @@ class TrainingRecorder:
                 samples[-1]["norm"] = statistics.number(size)
                 samples[-1]["update"] = statistics.number(change / size) if size else None
                 samples[-1]["moved"] = change != 0
+                if item.dtype in (torch.float16, torch.bfloat16):
+                    samples[-1]["lost"] = self._lost(item, compared[index][2])
+
+    def _lost(self, item: Any, before: Any) -> float | None:
+        """The share of numbers with a gradient that a step has left what they were: their updates were rounded away."""
+        gradient = self._gradient_part(item, before)
+        if gradient is None:
+            return None
+        led = gradient != 0
+        still = led & (statistics.part(item) == before)
+        count, total = statistics.numbers(self._torch, [still.sum(), led.sum()])
+        return count / total if total else None
 
     def _note_slope(self, state: _Optimizer, changes: list[tuple[Any, Any]]) -> None:
         """Whether a step went down: the direction of the updates that it made, beside that of the gradients."""
@@ -1613,6 +1722,17 @@ class TrainingRecorder:
         ]
 
 
+_BOUNDED_TARGETS = frozenset(("mse", "huber", "smooth_l1", "bce_with_logits"))
+"""Losses with targets that may be out of reach."""
+_BOUNDS = {
+    "SigmoidBackward0": ("sigmoid", 0.0, 1.0),
+    "SoftmaxBackward0": ("softmax", 0.0, 1.0),
+    "TanhBackward0": ("tanh", -1.0, 1.0),
+    "ReluBackward0": ("relu", 0.0, math.inf),
+}
+"""Functions whose results have bounds, by the name of their node."""
+_ROOM = 0.05
+"""Of the range between the bounds, how far a target may lie beside it."""
 _COUNTED = ("reached", "looked", "with_gradient", "seen", "samples")
 
 

@@ -17,6 +17,7 @@ from torchsleuth.verdicts.text import (
     function_around,
     loader_made,
     name_of,
+    seeded_again,
     statements,
 )
 
@@ -27,6 +28,8 @@ CHANCE = (0.97, 1.5)
 WAITING_SHARE = 0.3
 WAITING_SECONDS = 0.5
 WAITING_MILLISECONDS = 4.0
+"""Of a step; `WAITING_EACH` of a sample, since workers have to send each one too."""
+WAITING_EACH = 0.25
 WORDS_STEPS = 100
 """Steps before which a loss at chance is nothing unusual where the order of words may count, which is not looked at."""
 _CLASSES = frozenset(("cross_entropy", "nll"))
@@ -38,6 +41,9 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _same_batch(evidence)
     yield from _one_memory(evidence)
     yield from _same_samples(evidence)
+    yield from _seeded_again(evidence)
+    yield from _out_of_reach(evidence)
+    yield from _frames_too_few(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
     yield from _one_class(evidence)
@@ -99,6 +105,51 @@ def _same_samples(evidence: Evidence) -> Iterator[Finding]:
             values = {"count": last.shape[0], "looks": len(batches.samples)}
             yield Finding("TS931", batches.place, message("run.same_samples", **values), 11)
             return
+
+
+def _seeded_again(evidence: Evidence) -> Iterator[Finding]:
+    """Each step draws the same batch, since a seed is set before each draw."""
+    for batches in evidence.batches("input"):
+        looks = batches.samples[1:]
+        if batches.place is None or len(looks) <= ENOUGH or not all(one.same for one in looks):
+            continue
+        place = seeded_again(evidence, batches.place.path)
+        if place is not None and evidence.training.steps >= 8:
+            text = message("run.seeded_again", looks=len(looks) + 1, steps=evidence.training.steps)
+            yield Finding("TS555", place, text)
+            return
+
+
+_GIVEN = {
+    "sigmoid": "sigmoid gives 0 to 1",
+    "softmax": "softmax gives 0 to 1",
+    "tanh": "tanh gives -1 to 1",
+    "relu": "relu gives nothing below 0",
+    "bce_with_logits": "this loss takes 0 to 1",
+}
+"""The numbers that a target can be, by the function that says so."""
+OUT_OF_REACH = 0.05
+"""Share of the targets."""
+
+
+def _out_of_reach(evidence: Evidence) -> Iterator[Finding]:
+    """Targets that the last function of the network never gives, or the loss does not take."""
+    for event in evidence.training.events:
+        details = event.details
+        if event.kind == "out-of-reach" and event.count >= ENOUGH and details["share"] >= OUT_OF_REACH:
+            values = {name: details[name] for name in ("low", "high", "share")}
+            text = message("run.out_of_reach", given=_GIVEN[details["function"]], **values)
+            yield Finding("TS951", event.place, text)
+            return
+
+
+def _frames_too_few(evidence: Evidence) -> Iterator[Finding]:
+    """Most transcripts are longer than the output of the network, which says one label in each frame at most."""
+    for event in evidence.training.events:
+        if event.kind == "frames-too-few" and event.count >= ENOUGH:
+            if 2 * event.details["short"] >= event.details["count"]:
+                yield Finding("TS954", event.place, message("run.frames_too_few", **event.details))
+                return
 
 
 def _labels(evidence: Evidence) -> Iterator[Finding]:
@@ -252,7 +303,7 @@ def _waiting(evidence: Evidence) -> Iterator[Finding]:
         usual = _usual(training.phase_series.get("data")) * alone / loader.seconds
         each = 1000 * min(alone / loader.batches, usual)
         steps = [value for value in training.step_seconds.values if value > 0]
-        if each < WAITING_MILLISECONDS or not steps:
+        if each < max(WAITING_MILLISECONDS, WAITING_EACH * (loader.batch_size or 1)) or not steps:
             continue
         step = 1000 * sorted(steps)[len(steps) // 2]
         share = min(1.0, each / max(step, each))

@@ -10,7 +10,17 @@ from torchsleuth.messages import message
 from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.training import Call, Metric, Module
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
-from torchsleuth.verdicts.text import calls, constructed, function_around, is_held_out, loops_over, name_of, place_of
+from torchsleuth.verdicts.text import (
+    averaged_without_buffers,
+    calls,
+    constructed,
+    function_around,
+    is_held_out,
+    loops_over,
+    name_of,
+    place_of,
+    repeated_alike,
+)
 
 MANY = 8
 RARE = 4
@@ -23,8 +33,11 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     for root in evidence.roots:
         yield from _modes(evidence, root)
         yield from _same_network(evidence, root)
+        yield from _teacher_in_training_mode(evidence, root)
         yield from _one_by_one(evidence, root)
         yield from _too_often(evidence, root)
+    yield from _operators_one_by_one(evidence)
+    yield from _without_statistics(evidence)
     yield from _statistics_lag(evidence)
     yield from _functional_dropout(evidence)
     yield from _overfitting(evidence)
@@ -67,6 +80,25 @@ def _modes(evidence: Evidence, root: Module) -> Iterator[Finding]:
                 return
 
 
+def _teacher_in_training_mode(evidence: Evidence, root: Module) -> Iterator[Finding]:
+    """A network that nothing changes, and that gives each step something without a gradient, drops units or normalises by the batch."""
+    number = evidence.training.modules.index(root)
+    own = [
+        one
+        for one in evidence.training.parameters
+        if one.module is not None and evidence.root_of(evidence.training.modules[one.module]) is root
+    ]
+    still = own and all(one.changed is False and one.optimizer is None for one in own)
+    if root.optimized or not root.modes or not still or number < 0:
+        return
+    for site in root.sites:
+        always = site.training == site.calls >= max(MANY, evidence.training.steps // 2)
+        if always and not site.grad and not site.in_graph and not _draws_again(site):
+            values = {"name": root.name, "parts": ", ".join(root.modes[:2]), "count": site.calls}
+            yield Finding("TS505", site.place, message("run.teacher_mode", **values), mild=True)
+            return
+
+
 def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:
     """A target network that is the one that learns: one module under two names."""
     learns = [site for site in root.sites if site.in_graph and not _TARGET.search(_receiver(evidence, site))]
@@ -92,6 +124,43 @@ def _one_by_one(evidence: Evidence, root: Module) -> Iterator[Finding]:
             text = message("run.one_by_one", name=root.name, count=site.streak)
             yield Finding("TS946", site.place, text, mild=True)
             return
+
+
+SLOW_MILLISECONDS = 5.0
+"""Of each step, for what is computed in pieces."""
+
+
+def _operators_one_by_one(evidence: Evidence) -> Iterator[Finding]:
+    """Most functions of a step's graph are those of one line, which is evaluated for one row or one node at a time."""
+    seconds = sorted(value for value in evidence.training.step_seconds.values if value > 0)
+    phases = evidence.training.phases
+    whole = sum(phases.values()) or 1.0
+    model = (phases.get("forward", 0.0) + phases.get("backward", 0.0)) / whole
+    for event in evidence.training.events:
+        if event.kind != "repeated-operators" or event.count < ENOUGH or event.place is None or not seconds:
+            continue
+        step = 1000 * seconds[len(seconds) // 2]
+        share = model * event.details["share"]
+        if share >= 0.5 and share * step >= SLOW_MILLISECONDS and repeated_alike(evidence, event.place):
+            values = {"times": event.details["times"], "count": event.details["count"], "share": share, "step": step}
+            yield Finding("TS953", event.place, message("run.operators_one_by_one", **values), mild=True)
+            return
+
+
+def _without_statistics(evidence: Evidence) -> Iterator[Finding]:
+    """A copy of the network that learns is evaluated with batch statistics that it was born with: only parameters are averaged."""
+    modules = evidence.training.modules
+    learning = {(one.type, one.elements) for one in evidence.roots if one.optimized}
+    for module in modules:
+        root = evidence.root_of(module)
+        born = module.lag == 1.0 and module.calls and not module.training and not root.optimized
+        if not born or (root.type, root.elements) not in learning or evidence.training.steps < MANY:
+            continue
+        place = next((site.place for site in root.sites), root.place)
+        found = averaged_without_buffers(evidence, place.path) if place is not None else None
+        text = message("run.without_statistics", name=root.name, part=module.name)
+        yield Finding("TS574", found or place, text, mild=True)
+        return
 
 
 def _too_often(evidence: Evidence, root: Module) -> Iterator[Finding]:
@@ -132,7 +201,13 @@ def _statistics_lag(evidence: Evidence) -> Iterator[Finding]:
     """Evaluation uses statistics of batch normalisation that are largely those it began with."""
     for module in evidence.training.modules:
         evaluated = module.calls - module.training
-        if module.lag is None or module.lag < LAG or evaluated < 1 or evidence.training.steps < MANY:
+        if (
+            module.lag is None
+            or module.lag < LAG
+            or evaluated < 1
+            or not module.training
+            or evidence.training.steps < MANY
+        ):
             continue
         text = message("run.lag", name=module.name, share=module.lag, steps=evidence.training.steps)
         yield Finding("TS573", constructed(evidence, module.type, module.place) or module.place, text, mild=True)

@@ -9,7 +9,7 @@ from statistics import median
 from torchsleuth.messages import message
 from torchsleuth.training import PART, Activation, Parameter
 from torchsleuth.verdicts.evidence import ENOUGH, TOO_LARGE, Course, Evidence, Finding
-from torchsleuth.verdicts.text import constructed, initialised, updated
+from torchsleuth.verdicts.text import cast_to_short, constructed, initialised, updated
 
 DEAD = 0.9
 SWINGS = 0.08
@@ -37,6 +37,8 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _clipped_away(evidence)
     yield from _too_small(evidence)
     yield from _left_behind(evidence)
+    yield from _rounded_away(evidence)
+    yield from _always_zero(evidence)
     yield from _decayed(evidence)
     yield from _same_output(evidence)
     yield from _collapsed(evidence)
@@ -348,19 +350,55 @@ def _same_output(evidence: Evidence) -> Iterator[Finding]:
             return
 
 
+TOGETHER = 0.15
+"""How far outputs are apart that have come together, relative to their size and to how far they were apart."""
+
+
 def _collapsed(evidence: Evidence) -> Iterator[Finding]:
     """Embeddings of different inputs come together in one point, under a loss that the script computes without targets."""
     course = evidence.course
     if course is None or course.loss.kind is not None or evidence.training.steps < STEPS:
         return
     falls = min(course.values) >= 0 and course.late <= 0.05 * course.early
-    if not falls or any(one.rows_equal for one in evidence.samples("input")):
+    aligned = min(course.values) >= -1.001 and course.late <= -0.9  # the mean of cosines, with a minus
+    if not (falls or aligned) or any(one.rows_equal for one in evidence.samples("input")):
         return
     for batches in evidence.batches("output"):
-        spread = [one.spread for one in batches.samples if one.spread is not None and one.shape[-1] >= 4]
-        if len(spread) > ENOUGH and spread[-1] <= 0.1 and spread[-1] <= 0.15 * max(spread):
+        spread = [one.distance for one in batches.samples if one.distance is not None and one.shape[-1] >= 4]
+        if len(spread) > ENOUGH and spread[-1] <= TOGETHER and spread[-1] <= TOGETHER * max(spread):
             values = {"first": max(spread), "last": spread[-1]}
             yield Finding("TS922", batches.place, message("run.collapsed", **values), rank=30)
+            return
+
+
+LOST = 0.5
+"""Share of updates that are too small for the numbers that they are added to."""
+
+
+def _rounded_away(evidence: Evidence) -> Iterator[Finding]:
+    """Parameters of 16 bits that most steps do not change, though they have gradients."""
+    shares = [
+        (sample.lost, sample.update or 0.0)
+        for one in evidence.training.parameters
+        if len(one.shape) >= 2
+        for sample in one.samples
+        if sample.lost is not None and 8 * sample.step > evidence.training.steps
+    ]
+    if len(shares) < 2 * ENOUGH or evidence.training.steps < STEPS or evidence.training.scale.count:
+        return
+    lost = sum(share for share, _ in shares) / len(shares)
+    if lost >= LOST:
+        near = evidence.optimizer_place
+        text = message("run.rounded_away", share=lost, ratio=median(update for _, update in shares))
+        yield Finding("TS955", cast_to_short(evidence, near) or near, text, mild=True)
+
+
+def _always_zero(evidence: Evidence) -> Iterator[Finding]:
+    """A loss that is 0 in each step has no gradient."""
+    for course in evidence.courses:
+        if course.count >= STEPS and course.values and not course.bad and not any(course.values):
+            text = message("run.always_zero", count=course.count)
+            yield Finding("TS921", course.loss.place, text, rank=12)
             return
 
 

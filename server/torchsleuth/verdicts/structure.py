@@ -12,7 +12,15 @@ from torchsleuth.messages import message
 from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
-from torchsleuth.verdicts.text import constructed, filled, function_around, name_of, place_of, rebound
+from torchsleuth.verdicts.text import (
+    condition_of_step,
+    constructed,
+    filled,
+    function_around,
+    name_of,
+    place_of,
+    rebound,
+)
 
 MANY = 8
 SEVERAL = 20
@@ -26,6 +34,7 @@ MEMORY = 100
 def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _of_gradients(evidence)
     yield from _unmoved(evidence)
+    yield from _nothing_loaded(evidence)
     yield from _of_events(evidence)
     yield from _accumulated(evidence)
     yield from _made_again(evidence)
@@ -82,12 +91,29 @@ def _unmoved(evidence: Evidence) -> Iterator[Finding]:
         yield Finding("TS528", found, message("run.unmoved", count=training.backwards))
 
 
+def _nothing_loaded(evidence: Evidence) -> Iterator[Finding]:
+    """All keys of a state differ by a prefix from those of the module, and ``strict=False`` lets that pass."""
+    for event in evidence.training.events:
+        if event.kind != "keys-apart":
+            continue
+        has, wants = event.details["has"], event.details["wants"]
+        if event.details["unexpected"] >= event.details["missing"] and (has.endswith(wants) or wants.endswith(has)):
+            text = message("run.nothing_loaded", count=event.details["unexpected"], has=has, wants=wants)
+            yield Finding("TS530", event.place, text, mild=True)
+            return
+
+
 def _never_stepped(evidence: Evidence, optimizer: Optimizer) -> Iterator[Finding]:
     training = evidence.training
     number = training.optimizers.index(optimizer)
     own = [one for one in training.parameters if one.optimizer == number and one.reached]
     unchanged = own and all(one.changed is False for one in own)
     if unchanged and training.backwards >= ENOUGH and not training.scale.count:
+        condition = None if evidence.stepped else condition_of_step(evidence)
+        if condition is not None:
+            values = {"type": optimizer.type, "count": training.backwards, "condition": evidence.text(condition)}
+            yield Finding("TS503", condition, message("run.step_condition", **values))
+            return
         text = message("run.never_stepped", type=optimizer.type, count=training.backwards)
         yield Finding("TS503", optimizer.place if evidence.stepped else evidence.loss_place, text)
 

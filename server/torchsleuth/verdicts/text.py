@@ -289,6 +289,113 @@ def _under_condition(tree: ast.AST, line: int) -> bool:
     return any(node.lineno <= line <= (node.end_lineno or 0) for node in nodes_in(tree, ast.If))
 
 
+def condition_of_step(evidence: Evidence) -> Place | None:
+    """The condition under which the function of the only loss calls the step() of an optimizer; None where it does so without one."""
+    near = evidence.loss_place if len(evidence.courses) == 1 else None
+    if near is None:
+        return None
+    tree = evidence.tree(near.path)
+    scope = function_around(tree, near.line) or tree
+    steps = [
+        call for statement in statements(scope) for call in of_kind(own_parts(statement), ast.Call) if _steps(call)
+    ]
+    around = [
+        node
+        for node in nodes_in(scope, ast.If)
+        if steps and all(node.lineno <= call.lineno <= (node.body[-1].end_lineno or 0) for call in steps)
+    ]
+    return place_of(near.path, max(around, key=lambda node: node.lineno).test) if around else None
+
+
+def _steps(call: ast.Call) -> bool:
+    return is_method_call(call, "step") and not re.search(r"sched|lr", ast.unparse(call.func), re.IGNORECASE)
+
+
+_CARRYING = (ast.For, ast.AsyncFor, ast.While)
+
+
+def repeated_alike(evidence: Evidence, place: Place) -> bool:
+    """Whether a line is repeated by a comprehension, or by a loop of which no round reads what another one has computed."""
+    tree = evidence.tree(place.path)
+    at_place = _uses(set(), place)
+    for node in nodes_in(tree, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp):
+        if node.lineno <= place.line <= (node.end_lineno or 0) and any(map(at_place, ast.walk(node))):
+            return True
+    loops = [node for node in nodes_in(tree, *_CARRYING) if node.lineno < place.line <= (node.end_lineno or 0)]
+    return bool(loops) and not _carries(max(loops, key=lambda node: node.lineno))
+
+
+def _carries(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+    """Whether a round of a loop reads a name that it only gives a value afterwards."""
+    given = {name for statement in statements(loop) for name in names_in(*_targets(statement))}
+    known = set() if isinstance(loop, ast.While) else _names_in(loop.target)
+    for statement in statements(loop):
+        read = {name for part in own_parts(statement) for name in _read(part)}
+        if isinstance(statement, ast.AugAssign) or read & given - known:
+            return True
+        known |= names_in(*_targets(statement))
+    return False
+
+
+_SEEDS = frozenset(
+    "manual_seed seed seed_all manual_seed_all default_rng RandomState Random seed_everything set_seed".split()
+)
+_DRAWS = re.compile(r"\b(rand\w*|choice|choices|sample|shuffle|permutation|integers|normal|uniform|multinomial)\(")
+
+
+def seeded_again(evidence: Evidence, path: str) -> Place | None:
+    """The only call that sets a seed, beside one that draws, in a loop or in a function that a loop calls: else None."""
+    tree = evidence.tree(path)
+    loops = list(nodes_in(tree, *_CARRYING))
+    found = []
+    for name in sorted(_SEEDS):
+        for call in calls(tree, name):
+            scope = function_around(tree, call.lineno)
+            inside = [loop for loop in loops if loop.body[0].lineno <= call.lineno <= (loop.end_lineno or 0)]
+            within = scope if scope is not None and not inside else (inside[-1] if inside else None)
+            if within is None or not _DRAWS.search(ast.unparse(within)):
+                continue
+            called = (
+                inside
+                or scope is not None
+                and any(name_of(one) == scope.name for loop in loops for one in nodes_in(loop, ast.Call))
+            )
+            if called:
+                found.append(place_of(path, call))
+    return found[0] if len(found) == 1 else None
+
+
+def averaged_without_buffers(evidence: Evidence, path: str) -> Place | None:
+    """The only loop over the parameters of two modules at once, which leaves their buffers alone."""
+    pairs = [
+        call
+        for call in calls(evidence.tree(path), "zip")
+        if len(call.args) == 2 and all(name_of(one) == "parameters" for one in call.args)
+    ]
+    return place_of(path, pairs[0]) if len(pairs) == 1 else None
+
+
+_SHORT = re.compile(r"float16|half|dtype|fp16|bf16")
+
+
+def cast_to_short(evidence: Evidence, near: Place | None) -> Place | None:
+    """The only call in a file that makes the numbers of something shorter: ``model.half()``, ``.to(torch.bfloat16)``."""
+    if near is None:
+        return None
+    made = [
+        place_of(near.path, call)
+        for call in nodes_in(evidence.tree(near.path), ast.Call)
+        if is_method_call(call, "half", "bfloat16")
+        and not call.args
+        or is_method_call(call, "to")
+        and any(_SHORT.search(ast.unparse(one)) for one in (*call.args, *call.keywords))
+    ]
+    of_models = [
+        one for one in made if re.search(r"net|model|\w+\(", evidence.text(one).rpartition(".")[0], re.IGNORECASE)
+    ]
+    return of_models[0] if len(of_models) == 1 else None
+
+
 def rebound(evidence: Evidence, path: str) -> Place | None:
     """Where a loop over parameters gives its own variable a value computed from it, and nothing reads that afterwards."""
     for loop in nodes_in(evidence.tree(path), ast.For):
