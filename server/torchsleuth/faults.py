@@ -367,6 +367,9 @@ _ALL = (
     Fault("TS953", "operators-one-by-one", "warning"),
     Fault("TS954", "frames-too-few", "warning"),
     Fault("TS955", "updates-rounded-away", "warning"),
+    Fault("TS956", "evaluation-scaled-otherwise", "warning"),
+    Fault("TS957", "scores-too-close", "warning"),
+    Fault("TS958", "anomaly-detection-left-on", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -610,4 +610,51 @@ Fix safety
 References
     torch.autocast
 """,
+    "TS956": """evaluation-scaled-otherwise: an evaluation whose inputs are not prepared as those of the training.
+
+What it finds
+    What goes into the network in an evaluation has a standard deviation that is several times that of the inputs of the same shape in
+    training, or a fraction of it.
+Why it hurts
+    The network meets numbers that it has never seen. The evaluation says nothing of how good it is.
+Example
+    val_transform = T.Compose([T.ToTensor()])
+Use instead
+    val_transform = T.Compose([T.ToTensor(), T.Normalize(mean, std)])
+Fix safety
+    None is offered.
+References
+    torchvision.transforms.Normalize
+""",
+    "TS957": """scores-too-close: scores that cannot tell the classes apart.
+
+What it finds
+    Scores are multiplied by a constant below 0.5 before cross entropy, and in each step looked at the likeliest class of a sample was at
+    most a third likelier than the least likely one: cosines that are multiplied by a temperature, say.
+Why it hurts
+    The loss cannot come far below that of a guess, and its gradients are as small as the factor.
+Example
+    scores = (a @ b.T) * temperature
+Use instead
+    scores = (a @ b.T) / temperature
+Fix safety
+    None is offered.
+References
+    torch.nn.CrossEntropyLoss
+""",
+    "TS958": """anomaly-detection-left-on: a training under autograd's search for errors.
+
+What it finds
+    Anomaly detection was on in each step looked at, of a training without NaN.
+Why it hurts
+    Each function keeps the stack that called it, and each gradient is searched for NaN: steps take a multiple of their time.
+Example
+    torch.autograd.set_detect_anomaly(True)
+Use instead
+    torch.autograd.set_detect_anomaly(False)
+Fix safety
+    None is offered.
+References
+    torch.autograd.set_detect_anomaly
+""",
 }

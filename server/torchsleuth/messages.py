@@ -858,6 +858,10 @@ ENGLISH: dict[str, str] = {
     "run.never_stepped": "{count} calls of backward(), and no step of {type}: no parameter has changed, call step() after it",
     "run.step_condition": "{condition} was never true in {count} calls of backward(): {type} made no step, no parameter has changed",
     "run.nothing_loaded": "{count} keys did not fit and were passed over: the state has `{has}`, the module wants `{wants}`",
+    "run.anomalies": "anomaly detection was on in all {steps} steps, and keeps a stack for each function: turn it off",
+    "run.scores_too_close": (
+        "times {factor:.2g}, the logarithms of the probabilities are {apart:.2g} apart at most: divide by a temperature instead"
+    ),
     "run.leaf": "backward() was called {count} times on a tensor without a graph: no parameter got a gradient",
     "run.nll": "the loss takes log probabilities, which are 0 at most, and got {high:.3g}: apply log_softmax",
     "run.accumulated": "{count} backward() of mean losses add up to one step: divide the loss by {count}",
@@ -888,6 +892,7 @@ ENGLISH: dict[str, str] = {
     "run.rate_of_zero": "the learning rate was 0 in each of the {steps} steps: nothing was learned",
     "run.never_reached": "backward() ran before each of the {steps} steps of {type}, and gave its parameters no gradient",
     "run.swinging": "the loss swings from {low:.3g} to {high:.3g} and falls no more, steps change {ratio:.0%} of the parameters: {lower}",
+    "run.restless": "the loss stays at {last:.3g}, of a guess {guess:.3g}, while each step changes {ratio:.0%} of the parameters: {lower}",
     "run.lower_rate": "lower lr={rate:.3g}",
     "run.lower_step": "make smaller steps",
     "run.dead": "{share:.0%} of the units behind {after} are zero for whole batches, {count} times in a row: they cannot learn",
@@ -933,6 +938,9 @@ ENGLISH: dict[str, str] = {
     "run.rising": "the loss rose from {first:.3g} to {last:.3g}",
     "run.constant_input": "all inputs are {value:.3g}, in each of {count} batches: nothing can be learned from them",
     "run.large_input": "inputs from {low:.4g} to {high:.4g}, mean {mean:.3g}, std {std:.3g}: normalise them to about 0 and 1",
+    "run.scaled_otherwise": (
+        "inputs have mean {mean:.2g} and std {std:.2g} here, and {other_mean:.2g} and {other_std:.2g} in training: prepare them alike"
+    ),
     "run.seeded_again": "a seed is set before each draw: the batch was the same in all {looks} of {steps} steps that were looked at",
     "run.out_of_reach": "targets go from {low:.3g} to {high:.3g}, and {given}: {share:.0%} of them are out of reach",
     "run.frames_too_few": "{short} of {count} transcripts have more labels, up to {labels}, than the output has frames, {frames}",

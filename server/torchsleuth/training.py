@@ -271,7 +271,7 @@ class BatchSample:
 
 @dataclass(frozen=True)
 class Batches:
-    """A tensor that goes into training: `role` is ``input``, ``first`` (what enters the first layer that has weights), ``output`` (of a
+    """A tensor that goes into training: `role` is ``input``, ``evaluated`` (an input without a gradient), ``first`` (what enters the first layer that has weights), ``output`` (of a
     module that the script calls), ``target`` or ``prediction``; `place`: the call that gets it; `loss`: the kind of the loss that a target or prediction is for."""
 
     role: str

@@ -85,8 +85,10 @@ class DataWatch:
         self._train: dict[int, None] = {}
         self._evaluated: dict[Any, dict[int, None]] = {}
         self._train_key: places.Key | None = None
-        self._loader_of: dict[Any, _Loader | None] = {}
+        self._train_loader: _Loader | None = None
         self._hashed = {True: 0, False: 0}
+        self._rows = self._alike = 0
+        """Samples that were hashed, and those that are the same as another one of their batch."""
 
     def install(self, torch: Any) -> None:
         iterator = torch.utils.data.dataloader._BaseDataLoaderIter
@@ -245,22 +247,24 @@ class DataWatch:
         weights = torch.arange(1, rows.shape[1] + 1, dtype=torch.int64) * 0x9E3779B97F4A7C1 | 1
         mixed = (rows ^ (rows >> 7)) * weights
         found = (mixed ^ (mixed >> 29)).sum(1).tolist()
+        self._alike += len(found) - len(set(found))
+        self._rows += len(found)
         if training:
             self._train_key = key
-            self._loader_of.setdefault("train", self._current)
+            self._train_loader = self._train_loader or loader
             kept = self._train
         else:
-            self._loader_of.setdefault(places.at(key), self._current)
-            kept = self._evaluated.setdefault(key, {})
+            kept = self._evaluated.setdefault((key, loader), {})
         if len(kept) < MAX_HASHED:
             kept.update(dict.fromkeys(found))
 
     def to_json(self) -> dict[str, Any]:
         loaders = [{name: getattr(loader, name) for name in _FIELDS} for loader in self._loaders.values()]
         overlaps = []
-        for key, found in self._evaluated.items():
+        told_apart = 8 * self._alike <= self._rows  # what comes in is no code that many samples share
+        train = self._train_loader
+        for (key, other), found in self._evaluated.items() if told_apart else ():
             if len(found) >= 8 and len(self._train) >= 8:
-                train, other = self._loader_of.get("train"), self._loader_of.get(places.at(key))
                 overlaps.append(
                     {
                         "train": places.to_json(self._train_key),

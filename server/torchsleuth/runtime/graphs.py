@@ -39,6 +39,10 @@ FIRST_LAYERS = {
 }
 """The part of its input that a layer saves, and the number of that operand."""
 _FACTORS = ("MulBackward0", "DivBackward0")
+_BY_ELEMENT = frozenset(
+    f"{name}Backward0"
+    for name in "Pow Abs Mul Add Sub Div Softplus Log Log1P Exp Neg Sqrt Clamp ClampMin Cosh Tanh Where".split()
+) | {"RsubBackward1"}
 _REARRANGED = frozenset(
     f"{name}Backward0"
     for name in "Cat Stack View ReshapeAlias UnsafeView Squeeze Unsqueeze Transpose Permute Expand Select Slice Clone T".split()
@@ -142,14 +146,21 @@ class Graph:
             waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
         return found
 
-    def difference(self) -> list[Node]:
-        """The subtraction that the root is the mean, or sum, of the squares or absolute values of."""
-        node = self._by_function.get(self._root)
-        for names in (("MeanBackward0", "SumBackward0"), ("PowBackward0", "AbsBackward0", "MulBackward0")):
-            if node is None or node.name not in names or not node.inputs or node.inputs[0] is None:
-                return []
-            node = self.node(node.inputs[0])
-        return [node] if node is not None and node.name in ("SubBackward0", "RsubBackward1") else []
+    def differences(self) -> list[Node]:
+        """The subtractions that the root is a mean or sum of functions of, each element by itself: squares, absolute values,
+        logarithms of hyperbolic cosines."""
+        root = self._by_function.get(self._root)
+        waiting = [root] if root is not None and root.name in ("MeanBackward0", "SumBackward0") else []
+        found: list[Node] = []
+        for _ in range(40):
+            if not waiting:
+                break
+            node = waiting.pop()
+            if node.name in ("SubBackward0", "RsubBackward1") and len(node.inputs) > 1:
+                found.append(node)
+            if node is root or node.name in _BY_ELEMENT:
+                waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
+        return found
 
     def is_scaled(self, loss: Node) -> bool:
         """Whether anything is multiplied or divided between the function of a loss and what backward() is called on."""

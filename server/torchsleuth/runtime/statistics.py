@@ -140,7 +140,11 @@ def predictions(torch: Any, value: Any, target: Any, kind: str | None) -> dict[s
     value = value.detach()
     if kind in ("cross_entropy", "nll") and value.dim() >= 2 and 2 <= value.shape[1] <= MAX_LABELS:
         chosen = value.argmax(1)
-    elif kind in ("bce_with_logits", "bce") and value.dim() <= 2 and value.numel() == value.shape[0]:
+    elif (
+        kind in ("bce_with_logits", "bce")
+        and target is not None
+        and (value.shape[-1] > 1 or value.numel() == len(value))
+    ):
         chosen = (value > (0.5 if kind == "bce" else 0.0)).long().flatten()
     else:
         return {}

@@ -48,6 +48,8 @@ MANY_FUNCTIONS = 200
 """Of a graph in which one expression is looked for that made most of them."""
 MAX_GRAPHS = 3
 """Graphs that are looked at in a round, for each place of a backward()."""
+MAX_EVALUATED = 64
+"""Inputs of evaluations that are looked at."""
 MAX_SITES_KEPT = 20_000
 """Of one step, which never ends where nothing is trained."""
 EVERY = 8
@@ -195,9 +197,11 @@ class TrainingRecorder:
         self._others = 0
         self._round = True
         self._rounds: list[int] = []
+        self._checked = 0
+        """Rounds behind which autograd was looking for anomalies."""
         self._next = math.inf
         self._cost = self._all_cost = 0.0
-        self._inputs = 0
+        self._inputs = self._evaluated = 0
         self._entered: list[places.Key] = []
         """Where modules were called, of which the inputs were looked at in this round."""
         self._norms, self._scale, self._step_seconds = Series(), Series(), Series()
@@ -818,6 +822,8 @@ class TrainingRecorder:
             inner = graph.operand(before, through=_RESHAPES) if before is not None else None
             if inner is not None and inner.name in _NORMALISED:
                 self._count_at("softmax-before-cross-entropy", place, layer=_NORMALISED[inner.name])
+            elif inner is not None and predicted is not None:
+                self._look_for_scores_too_close(inner, predicted)
         elif kind == "nll" and predicted is not None and name not in ("LogBackward0", "LogSoftmaxBackward0"):
             if bool((predicted > 1e-3).any()):
                 self._count_at("nll-without-log-softmax", place, high=float(predicted.max()))
@@ -837,6 +843,17 @@ class TrainingRecorder:
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)
+
+    def _look_for_scores_too_close(self, scaling: graphs.Node, predicted: Any) -> None:
+        """Scores that a constant factor makes so small that the likeliest class is hardly likelier than another one."""
+        factor = (
+            graphs.saved(scaling, "other") if scaling.name == "MulBackward0" and None in scaling.inputs[1:] else None
+        )
+        if factor is None or factor.numel() != 1 or predicted.dim() != 2 or not self._may_look_at(predicted):
+            return
+        value, apart = statistics.numbers(self._torch, [factor, predicted.amax(1).sub(predicted.amin(1)).amax()])
+        if 0 < abs(value) <= 0.5 and apart <= _CLOSE:
+            self._count_at("scores-too-close", self._place_of(scaling.number), factor=value, apart=apart)
 
     def _look_for_targets_out_of_reach(self, kind: str, layer: str, target: Any, place: Any) -> None:
         """Targets that no output can be, since the last function of the network has bounds, or that the loss does not take."""
@@ -926,7 +943,7 @@ class TrainingRecorder:
     def _look_for_difference(self, graph: graphs.Graph, entering: Any) -> None:
         """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N). A prediction of shape (N,)
         counts where N is the number of samples that went in."""
-        for node in graph.difference():
+        for node in graph.differences():
             shape = graphs.made_shape(node)
             if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
                 continue
@@ -1071,6 +1088,12 @@ class TrainingRecorder:
         self._last_input = first.data_ptr()
         torch = self._torch
         with torch._C.DisableTorchFunction(), torch.no_grad():
+            if not grad and not training and self._evaluated < MAX_EVALUATED and first.is_floating_point():
+                began = time.perf_counter()
+                self._evaluated += 1
+                name = ("evaluated", id(known), places.at(site.key))
+                self._batch("evaluated", first, self._steps + 1, name, places.to_json(site.key))
+                self._spent(began)
             if self.data.hashes_more(grad and training):
                 began = time.perf_counter()
                 self.data.hash(torch, first, grad and training, site.key)
@@ -1297,6 +1320,7 @@ class TrainingRecorder:
         if not self._rounds:
             self._put_away_others()
         self._rounds.append(self._steps)
+        self._checked += bool(self._torch.is_anomaly_enabled())
         thinned(self._rounds, 200)
         self.kept.look(self._steps)
         self._describe()
@@ -1537,6 +1561,8 @@ class TrainingRecorder:
     def _record(self) -> dict[str, Any]:
         torch = self._torch
         self._note_what_lives()
+        if self._rounds and self._checked >= len(self._rounds):
+            self._count("anomaly-detection", None, step=self._steps)
         modules, order = modules_json(self._last_modules)
         peak = torch.cuda.max_memory_allocated() if self._device == "cuda" else None
         parameters = self._parameters_json(order)
@@ -1722,6 +1748,8 @@ class TrainingRecorder:
         ]
 
 
+_CLOSE = 0.3
+"""Between the highest and the lowest logarithm of a probability of one sample: one class is at most a third likelier than another."""
 _BOUNDED_TARGETS = frozenset(("mse", "huber", "smooth_l1", "bce_with_logits"))
 """Losses with targets that may be out of reach."""
 _BOUNDS = {

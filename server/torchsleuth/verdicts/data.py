@@ -32,6 +32,8 @@ WAITING_MILLISECONDS = 4.0
 WAITING_EACH = 0.25
 WORDS_STEPS = 100
 """Steps before which a loss at chance is nothing unusual where the order of words may count, which is not looked at."""
+LONG = 100
+"""Steps before which a network that marks places in an image may not have found any."""
 _CLASSES = frozenset(("cross_entropy", "nll"))
 _BINARY = frozenset(("bce", "bce_with_logits"))
 
@@ -44,6 +46,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _seeded_again(evidence)
     yield from _out_of_reach(evidence)
     yield from _frames_too_few(evidence)
+    yield from _scaled_otherwise(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
     yield from _one_class(evidence)
@@ -152,6 +155,26 @@ def _frames_too_few(evidence: Evidence) -> Iterator[Finding]:
                 return
 
 
+SCALED = 2.5
+"""Times that the standard deviations of inputs differ which are prepared in two ways."""
+
+
+def _scaled_otherwise(evidence: Evidence) -> Iterator[Finding]:
+    """Inputs of an evaluation that are not as those of the training: only one of them is normalised, say."""
+    trained = [one.samples[-1] for one in evidence.batches("input")]
+    for batches in evidence.batches("evaluated"):
+        last = batches.samples[-1]
+        alike = [one for one in trained if one.shape[1:] == last.shape[1:] and one.std and one.mean is not None]
+        if len(batches.samples) < 2 or not alike or last.mean is None or not last.std or evidence.training.steps < 8:
+            continue
+        ratios = [max(last.std / one.std, one.std / last.std) for one in alike if one.std]
+        if min(ratios) >= SCALED and len(last.shape) > 1:
+            other = alike[ratios.index(min(ratios))]
+            values = {"mean": last.mean, "std": last.std, "other_mean": other.mean, "other_std": other.std}
+            yield Finding("TS956", batches.place, message("run.scaled_otherwise", **values), mild=True)
+            return
+
+
 def _labels(evidence: Evidence) -> Iterator[Finding]:
     for batches in evidence.batches("target"):
         samples = [one for one in batches.samples if one.labels]
@@ -219,6 +242,9 @@ def _one_class(evidence: Evidence) -> Iterator[Finding]:
     if largest is None or not 2 <= len(shares) <= 64 or shares[largest] < 0.8 or evidence.training.steps < 30:
         return
     for batches in evidence.batches("prediction"):
+        last, steps = batches.samples[-1], evidence.training.steps
+        if len(last.shape) > 2 and (steps < LONG or 4 * last.step < 3 * steps):
+            continue
         samples = [one for one in batches.samples if one.labels]
         late = samples[len(samples) // 2 :]
         alone = max(0.995, 1 - 0.1 * (1 - shares[largest]))
@@ -250,7 +276,10 @@ def _is_validation(evidence: Evidence, overlap: Overlap) -> bool:
     if place is None:
         return False
     if overlap.evaluation == overlap.train:  # one loop for both
-        return loader is not None and loader != overlap.train_loader and bool(HELD_OUT.search(evidence.text(loader)))
+        if loader is None or loader == overlap.train_loader:
+            return False
+        around = function_around(evidence.tree(loader.path), loader.line)  # ``def val_dataloader(self):``
+        return bool(HELD_OUT.search(evidence.text(loader)) or around is not None and HELD_OUT.search(around.name))
     tree = evidence.tree(place.path)
     words = [evidence.sources(place.path).line(place.line)]
     if loader is not None:

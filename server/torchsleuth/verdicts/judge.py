@@ -18,6 +18,8 @@ _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     finite.findings,
     evaluation.findings,
 )
+_EXPLAINED_BY = {"TS936": frozenset({"TS555", "TS952", "TS956"})}
+"""What a finding follows from that explains nothing else: a validation loss that rises, from how its inputs are made."""
 OF_ABSENCE = frozenset({"TS503", "TS938"})
 """Findings that say that something never came, which it may still have in a run that was ended early, or seen in parts."""
 
@@ -49,7 +51,9 @@ def chosen(findings: Sequence[Sequence[Finding]]) -> list[list[Finding]]:
     told = []
     for of_training, explaining in zip(findings, causes):
         measured = [one for one in of_training if one.rank and one.rank == first and not any(causes)]
-        told.append([*explaining, *measured[:1], *(one for one in of_training if one.mild)])
+        found = {one.code for one in of_training}
+        mild = [one for one in of_training if one.mild and not found & _EXPLAINED_BY.get(one.code, frozenset())]
+        told.append([*explaining, *measured[:1], *mild])
     return told
 
 

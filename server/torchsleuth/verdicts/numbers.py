@@ -469,10 +469,20 @@ def _of_a_guess(evidence: Evidence) -> Iterator[Finding]:
     even = classes > 1 and guess >= EVEN * math.log(classes)  # a loss of others may be weighted
     if not even or not plain or falls or not 0.97 * guess <= course.late <= 1.5 * guess:
         return
+    late = [one.update for one in evidence.steps if 5 * one.number > evidence.training.steps]
+    rates = [group.rates.high or 0.0 for one in evidence.stepped for group in one.groups]
+    if late and median(late) >= RESTLESS and "Adam" in evidence.stepped[0].type and max(rates) >= HIGH_RATE:
+        values = {"last": course.late, "guess": guess, "ratio": median(late), "lower": _lower(evidence)}
+        yield Finding("TS927", evidence.update_place, message("run.restless", **values), rank=29)
+        return
     values = {"steps": course.count, "last": course.late, "guess": evidence.guess, "classes": classes}
     yield Finding("TS921", course.loss.place, message("run.of_a_guess", **values), rank=50)
 
 
+RESTLESS = 0.02
+"""Usual norm of late updates, relative to that of the parameters, of a classifier that is no better than a guess."""
+HIGH_RATE = 0.05
+"""Learning rates of Adam from here on change weights as they begin by all of their size, in a few steps."""
 EVEN = 0.8
 """Of ln(classes), the loss of a guess where the classes are about as frequent as one another."""
 LONG = 100

@@ -13,6 +13,7 @@ from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
 from torchsleuth.verdicts.text import (
+    calls,
     condition_of_step,
     constructed,
     filled,
@@ -36,6 +37,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _unmoved(evidence)
     yield from _nothing_loaded(evidence)
     yield from _of_events(evidence)
+    yield from _anomalies(evidence)
     yield from _accumulated(evidence)
     yield from _made_again(evidence)
     yield from _schedules(evidence)
@@ -144,6 +146,7 @@ _EVENTS = {
     "nll-without-log-softmax": ("TS305", "run.nll"),
     "softmax-over-batch": ("TS308", "run.softmax_batch"),
     "loss-broadcast": ("TS114", "run.broadcast"),
+    "scores-too-close": ("TS957", "run.scores_too_close"),
     "not-cleared": ("TS501", "run.not_cleared_by_hand"),
     "clip-after-step": ("TS509", "run.clip_late"),
     "clip-before-backward": ("TS509", "run.clip_early"),
@@ -157,8 +160,36 @@ def _of_events(evidence: Evidence) -> Iterator[Finding]:
         known = _EVENTS.get(event.kind)
         if known is None or event.place is None or event.count < ENOUGH or _also_otherwise(event, evidence):
             continue
-        values = {"layer": "", "shape": "", "high": 0.0, **event.details, "count": event.count}
+        values = {
+            "layer": "",
+            "shape": "",
+            "high": 0.0,
+            "factor": 0.0,
+            "apart": 0.0,
+            **event.details,
+            "count": event.count,
+        }
         yield Finding(known[0], event.place, message(known[1], **values), mild=known[0] == "TS509")
+
+
+def _anomalies(evidence: Evidence) -> Iterator[Finding]:
+    """Autograd keeps a stack for each function, and looks for NaN in each gradient, from the first step to the last."""
+    event = next((one for one in evidence.training.events if one.kind == "anomaly-detection"), None)
+    if event is None or evidence.training.steps < SEVERAL or evidence.training.bad is not None:
+        return
+    near = evidence.loss_place
+    found = (
+        []
+        if near is None
+        else [
+            place_of(near.path, call)
+            for name in ("set_detect_anomaly", "detect_anomaly", "Trainer")
+            for call in calls(evidence.tree(near.path), name)
+            if name != "Trainer" or any(one.arg == "detect_anomaly" for one in call.keywords)
+        ]
+    )
+    text = message("run.anomalies", steps=evidence.training.steps)
+    yield Finding("TS958", found[0] if len(found) == 1 else near, text, mild=True)
 
 
 def _also_otherwise(event: Event, evidence: Evidence) -> bool:
@@ -215,7 +246,7 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
             yield Finding("TS938", place, text, mild=True)
-        elif fast := list(_too_fast(scheduler, optimizer)):
+        elif fast := list(_too_fast(evidence, scheduler, optimizer)):
             yield from fast
         elif (
             scheduler.before_first_step
@@ -233,7 +264,7 @@ def _several_passes(evidence: Evidence, optimizer: Optimizer) -> bool:
     return optimizer.steps >= 2 * MANY and max(rounds) >= 2 if rounds else optimizer.steps >= 6 * MANY
 
 
-def _too_fast(scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
+def _too_fast(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
     """The learning rate is next to nothing for the larger part of the training: steps were taken for epochs."""
     if scheduler.steps < 0.8 * optimizer.steps or optimizer.steps < 20 or not optimizer.groups:
         return
@@ -245,7 +276,8 @@ def _too_fast(scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
     begins = next((step for step, value in values if value == high), 0)
     if lasts and begins < small[0] <= 0.6 * values[-1][0]:
         text = message("run.schedule_fast", type=scheduler.type, high=high, step=small[0], steps=optimizer.steps)
-        yield Finding("TS536", scheduler.step_place, text)
+        near = optimizer.place or optimizer.step_place
+        yield Finding("TS536", scheduler.step_place or constructed(evidence, scheduler.type, near) or near, text)
 
 
 def _kept(evidence: Evidence) -> Iterator[Finding]:

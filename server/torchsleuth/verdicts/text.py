@@ -311,9 +311,6 @@ def _steps(call: ast.Call) -> bool:
     return is_method_call(call, "step") and not re.search(r"sched|lr", ast.unparse(call.func), re.IGNORECASE)
 
 
-_CARRYING = (ast.For, ast.AsyncFor, ast.While)
-
-
 def repeated_alike(evidence: Evidence, place: Place) -> bool:
     """Whether a line is repeated by a comprehension, or by a loop of which no round reads what another one has computed."""
     tree = evidence.tree(place.path)
@@ -321,11 +318,11 @@ def repeated_alike(evidence: Evidence, place: Place) -> bool:
     for node in nodes_in(tree, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp):
         if node.lineno <= place.line <= (node.end_lineno or 0) and any(map(at_place, ast.walk(node))):
             return True
-    loops = [node for node in nodes_in(tree, *_CARRYING) if node.lineno < place.line <= (node.end_lineno or 0)]
+    loops = [node for node in nodes_in(tree, ast.For, ast.While) if node.lineno < place.line <= (node.end_lineno or 0)]
     return bool(loops) and not _carries(max(loops, key=lambda node: node.lineno))
 
 
-def _carries(loop: ast.For | ast.AsyncFor | ast.While) -> bool:
+def _carries(loop: ast.For | ast.While) -> bool:
     """Whether a round of a loop reads a name that it only gives a value afterwards."""
     given = {name for statement in statements(loop) for name in names_in(*_targets(statement))}
     known = set() if isinstance(loop, ast.While) else _names_in(loop.target)
@@ -346,7 +343,7 @@ _DRAWS = re.compile(r"\b(rand\w*|choice|choices|sample|shuffle|permutation|integ
 def seeded_again(evidence: Evidence, path: str) -> Place | None:
     """The only call that sets a seed, beside one that draws, in a loop or in a function that a loop calls: else None."""
     tree = evidence.tree(path)
-    loops = list(nodes_in(tree, *_CARRYING))
+    loops = list(nodes_in(tree, ast.For, ast.While))
     found = []
     for name in sorted(_SEEDS):
         for call in calls(tree, name):

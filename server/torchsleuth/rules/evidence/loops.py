@@ -208,6 +208,10 @@ def enclosing_block(analysis: Analysis, event: Event) -> ast.stmt | None:
     return best
 
 
+_ARGUMENTS = {"train": 1, "eval": 1, "load_state_dict": 3}
+"""Arguments that a method of this name takes at most, where it is PyTorch's."""
+
+
 def unseen(analysis: Analysis, method: str) -> bool:
     """Whether the files hold a call ``x.method()`` that the analysis did not see: in a branch it did not take, or on a
     value of which it does not know what the method does."""
@@ -220,7 +224,7 @@ def unseen(analysis: Analysis, method: str) -> bool:
         for node in analysis.index(path).nodes:
             if not is_method_call(node, method):
                 continue
-            if len(node.args) > (method in ("train", "eval")) or (path, source.start_of(node)) in starts:
+            if len(node.args) > _ARGUMENTS.get(method, 0) or (path, source.start_of(node)) in starts:
                 continue
             if not _is_replaced(analysis, path, node):
                 return True
