@@ -315,7 +315,7 @@ def repeated_alike(evidence: Evidence, place: Place) -> bool:
     """Whether a line is repeated by a comprehension, or by a loop of which no round reads what another one has computed."""
     tree = evidence.tree(place.path)
     at_place = _uses(set(), place)
-    for node in nodes_in(tree, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp):
+    for node in (*nodes_in(tree, ast.ListComp, ast.GeneratorExp), *nodes_in(tree, ast.SetComp, ast.DictComp)):
         if node.lineno <= place.line <= (node.end_lineno or 0) and any(map(at_place, ast.walk(node))):
             return True
     loops = [node for node in nodes_in(tree, ast.For, ast.While) if node.lineno < place.line <= (node.end_lineno or 0)]
