@@ -549,6 +549,7 @@ class EntryPoints(DeclaredShapes):
             if trial.sane:
                 self._refute(entry, trial, sightings)
                 return
+            sane = False
         elif usual or entry.sizes:
             for sizes in (True, False) if entry.sizes else (False,):
                 trial = self._trial(entry, Supposition(False, ranks, dtypes, sizes, general=sizes and not wrong))
@@ -560,7 +561,7 @@ class EntryPoints(DeclaredShapes):
                     break
         if entry.used and not declared:
             self._suppose_tensors(entry, places)
-        if demands and not declared and not (sane and len(usual) == len(demands)):
+        if demands and not (sane and len(usual) == len(demands)):
             self._prove(entry, demands)
 
     def _suppose_tensors(self, entry: Entry, places: list[Place]) -> None:
@@ -642,16 +643,21 @@ class EntryPoints(DeclaredShapes):
         ranks = [[_names(demand, rank) for rank in demand.ranks] for demand in demands.values()]
         if not all(demand.closed for demand in demands.values()) or math.prod(map(len, ranks)) > MAX_TRIALS:
             return
-        common: dict[Any, OperatorFailure] = {}
+        usual = _ranks({place: demand for place, demand in demands.items() if demand.usual})
+        common: dict[Any, OperatorFailure] | None = None
+        of_usual: dict[Any, OperatorFailure] = {}
         for combination in itertools.product(*ranks):
-            trial = self._trial(entry, Supposition(False, dict(zip(demands, combination))))
+            given = dict(zip(demands, combination))
+            trial = self._trial(entry, Supposition(False, given))
             found = {
                 (failure.operation.site.span, failure.failure.exception): failure for failure in trial.trace.failures
             }
-            common = {mark: failure for mark, failure in (common or found).items() if mark in found}
-            if not common:
+            if not found:
                 return
-        for failure in common.values():
+            common = found if common is None else {mark: one for mark, one in common.items() if mark in found}
+            if given == usual:
+                of_usual = found
+        for failure in (common or of_usual).values():
             if not any(other.operation.site.span == failure.operation.site.span for other in self.trace.failures):
                 self.trace.failures.append(failure)
 

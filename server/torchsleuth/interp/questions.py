@@ -5,15 +5,18 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, overload
 
 from torchsleuth.interp import autocast, limits, selection
 from torchsleuth.interp.autograd import Autograd
 from torchsleuth.interp.library import distributions, draws, hierarchy, layers, published, records
 from torchsleuth.interp.trace import Operation
+from torchsleuth.oracle.sizes import map_sizes
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol
+from torchsleuth.tensors.generality import always_apart
 from torchsleuth.tensors.spec import (
     Autocast,
     DictSpec,
@@ -56,6 +59,8 @@ _ABOUT_DTYPES = frozenset(
     "is_complex is_floating_point is_signed element_size itemsize nbytes type is_conj isreal".split()
 )
 """Operators that say something of the dtype of their operand, or of its bytes."""
+_NUMBERS = ((48, 5), (97, 7), (224, 3))
+"""The first number and the distance to the next one, of those that names stand for where an operator is tried."""
 MAX_JOINT = 1 << 15
 """Answers that are remembered for calls that are asked about in several ways."""
 
@@ -249,6 +254,32 @@ class Questions(Autograd):
                 joint.clear()
             joint[question] = outcome
         return outcome
+
+    def contradiction(self, operation: Operation, target: Target, outcome: Result) -> Failure | None:
+        """The failure of an operator that needs two sizes to be equal which never are, as PyTorch words it for some numbers. Of sizes
+        that nobody has given, those below three are left out for what is broadcast."""
+        pairs = [(self.resolved(fact.left), self.resolved(fact.right), fact.soft) for fact in outcome.facts]
+        if not any(
+            not soft and dims.equal(left, right) is False or self.entry and always_apart(left, right, not soft)
+            for left, right, soft in pairs
+        ):
+            return None
+        args, kwargs = self._described(operation, None)
+        given = (args, tuple(kwargs.items()))
+        names: dict[Symbol, None] = {}
+
+        def noted(size: Size) -> Size:
+            names.update(dict.fromkeys(dims.symbols(size)))
+            return size
+
+        map_sizes(given, noted)
+        outcomes: list[Outcome] = []
+        for least, apart in _NUMBERS:
+            known: dict[Symbol, Size] = {name: least + apart * index for index, name in enumerate(names)}
+            args, named = map_sizes(given, partial(dims.substitute, values=known))
+            outcomes.append(self._ask(operation, target, args, dict(named), None))
+        first = outcomes[0]
+        return first if isinstance(first, Failure) and all(isinstance(one, Failure) for one in outcomes) else None
 
     def _described(self, operation: Operation, dtype: str | None) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments as the oracle takes them. `dtype`: of tensors of which it is not known, empty to leave it open.

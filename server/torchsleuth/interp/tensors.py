@@ -233,6 +233,9 @@ class TensorOperations(Questions):
             return self._failed(operation, place)
         if not isinstance(outcome, Result):
             return self._undecided(operation, place)
+        if outcome.facts and (failure := self.contradiction(operation, target, outcome)) is not None:
+            self.report(operation, failure)
+            return self._failed(operation, place)
         for fact in outcome.facts:
             self.learn(fact, operation.site)
         value = self.from_spec(self._own_sizes(outcome), self._maker(operation, place, forget_dtype))

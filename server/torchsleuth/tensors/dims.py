@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
 from typing import Any, TypeGuard
 
@@ -343,7 +344,48 @@ def positive(size: Size) -> int | None:
     if low is not None and low > 0:
         return 1
     high = least(negate(size))
-    return -1 if high is not None and high > 0 else None
+    if high is not None and high > 0:
+        return -1
+    return _sign_of_floors(size)
+
+
+@lru_cache(maxsize=16384)
+def _sign_of_floors(size: Dim) -> int | None:
+    """The sign of a sum of quotients: each is its exact value less the remainder, which has bounds."""
+    if not any(is_operation(atom, "//", "%") for monomial, _ in size.terms for atom, _power in monomial):
+        return None
+    low: Fraction | None
+    high: Fraction | None
+    sums, low, high = _exact(size)
+    for monomial, factor in sums.items():
+        bound = least(Dim(((monomial, 1),))) if monomial else 1
+        if bound is None or bound < 0:
+            return None
+        low = None if low is None or factor < 0 and monomial else low + factor * bound
+        high = None if high is None or factor > 0 and monomial else high + factor * bound
+    return 1 if low is not None and low > 0 else -1 if high is not None and high < 0 else None
+
+
+def _exact(size: Size) -> tuple[dict[Monomial, Fraction], Fraction, Fraction]:
+    """A sum of monomials without quotients and remainders, and the range of what has to be added to it."""
+    sums: dict[Monomial, Fraction] = {}
+    low = high = Fraction(0)
+    for monomial, coefficient in (((), size),) if isinstance(size, int) else size.terms:
+        atom = monomial[0][0] if len(monomial) == 1 and monomial[0][1] == 1 else None
+        divisor = atom.arguments[1] if isinstance(atom, Call) and atom.operator in ("//", "%") else None
+        if not isinstance(atom, Call) or not isinstance(divisor, int) or divisor <= 0:
+            sums[monomial] = sums.get(monomial, Fraction(0)) + coefficient
+            continue
+        factor, ends = Fraction(coefficient), (Fraction(0), Fraction(divisor - 1))
+        if atom.operator == "//":
+            inner, first, last = _exact(atom.arguments[0])
+            factor = factor / divisor
+            for part, count in inner.items():
+                sums[part] = sums.get(part, Fraction(0)) + factor * count
+            ends = (first - divisor + 1, last)
+        bounds = sorted((factor * ends[0], factor * ends[1]))
+        low, high = low + bounds[0], high + bounds[1]
+    return {monomial: factor for monomial, factor in sums.items() if factor}, low, high
 
 
 def least(size: Size) -> int | None:

@@ -59,3 +59,25 @@ def _rarely_equal(left: Size, right: Size) -> bool:
         except ZeroDivisionError:
             continue
     return equal <= _MOST_EQUAL * _SAMPLES
+
+
+_SMALLEST = 3
+"""Sizes below are degenerate: they fit where others do not."""
+_CHECKED = (*range(1, 1 << 10), *range(_MULTIPLE - 64, _MULTIPLE + 64))
+
+
+@lru_cache(maxsize=4096)
+def always_apart(left: Size, right: Size, degenerate: bool = True) -> bool:
+    """Whether two sizes, which both depend on one and the same name, differ for each number that it may stand for; but for
+    those below three, unless `degenerate`."""
+    names = {*dims.symbols(left), *dims.symbols(right)}
+    if len(names) != 1 or not dims.symbols(left) or not dims.symbols(right):
+        return False
+    (name,) = names
+    numbers = _CHECKED if degenerate else _CHECKED[_SMALLEST - 1 :]
+    try:
+        return all(
+            dims.substitute(left, {name: number}) != dims.substitute(right, {name: number}) for number in numbers
+        )
+    except ZeroDivisionError:
+        return False
