@@ -314,6 +314,29 @@ FAULTY: dict[str, tuple[Training, int]] = {
         12,
     ),
     "TS952": (replace(SOUND, redrawn=(Redrawn(at(16), at(17), 0.4),)), 17),
+    "TS953": (
+        replace(
+            event("repeated-operators", 12, times=300, count=600, share=0.9),
+            phases={"forward": 1.0, "backward": 1.0, "other": 0.1},
+        ),
+        12,
+    ),
+    "TS954": (event("frames-too-few", 12, short=12, count=16, frames=4, labels=9), 12),
+    "TS955": (
+        with_parameters(
+            *(
+                replace(one, samples=tuple(replace(sample, lost=0.8) for sample in one.samples))
+                for one in (parameter("first.weight"), parameter("second.weight"))
+            )
+        ),
+        9,
+    ),
+    "TS956": (
+        with_batches(batches("input", 12, shape=(16, 4)), batches("evaluated", 16, shape=(16, 4), mean=0.5, std=0.2)),
+        16,
+    ),
+    "TS957": (event("scores-too-close", 12, factor=0.07, apart=0.1), 12),
+    "TS958": (event("anomaly-detection", 13), 13),
     "TS401": (
         replace(
             optimizer(without_gradients=64),
@@ -410,6 +433,12 @@ def zeros(**more: Any) -> Training:
 
 
 LAGGING = replace(FIRST, type="BatchNorm1d", calls=70, training=64, lag=0.9)
+ADVISES = call(16, "model(held_out)", grad=0, in_graph=0, looked=7)
+TEACHER = Module("Teacher", "Teacher", at(8), True, 32, 0, ("Dropout",), 64, 64, 0, (ADVISES,))
+OF_TEACHER = parameter("Teacher.weight", optimizer=None, changed=False, reached=0, with_gradient=0)
+AVERAGE = replace(
+    TEACHER, type="Net", elements=64, modes=("BatchNorm1d",), training=0, lag=1.0, sites=(replace(ADVISES, training=0),)
+)
 ONE_SAMPLE = batches("first", 12, shape=(16, 4), rows_equal=True)
 TARGETS = batches("target", 12, "mse")
 
@@ -435,6 +464,19 @@ TARGETS = batches("target", 12, "mse")
         (with_parameters(parameter("first.weight", update=300.0)), [("TS927", 9)]),
         (loss(values=falling(128, 4.0, -400.0)), [("TS945", 13)]),
         (loss(values=series(*(4.0 - 40 * (1 - 0.9**index) for index in range(128)))), []),
+        (event("keys-apart", 8, missing=2, unexpected=2, has="module.a", wants="a"), [("TS530", 8)]),
+        (event("keys-apart", 8, missing=2, unexpected=1, has="head.a", wants="a"), []),
+        (event("keys-apart", 8, missing=2, unexpected=2, has="old.a", wants="new.b"), []),
+        (event("out-of-reach", 12, function="relu", share=0.4, low=-2.0, high=2.0), [("TS951", 12)]),
+        (event("out-of-reach", 12, function="relu", share=0.01, low=-0.1, high=2.0), []),
+        (event("frames-too-few", 12, short=3, count=16, frames=9, labels=10), []),
+        (loss(values=series(*[0.0] * 64)), [("TS921", 13)]),
+        (loss(values=series(*[0.0] * 63, 0.1)), []),
+        (
+            replace(SOUND, modules=(MODEL, TEACHER), parameters=(parameter("first.weight", module=0), OF_TEACHER)),
+            [("TS505", 16)],
+        ),
+        (replace(SOUND, modules=(MODEL, TEACHER), parameters=(replace(OF_TEACHER, changed=True),)), []),
     ],
 )
 def test_faults_that_one_signal_shows(training: Training, expected: list[tuple[str, int]]) -> None:
@@ -544,6 +586,12 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
     "queries of an attention that looks everywhere alike": lambda: with_parameters(
         parameter("values"), *(parameter(str(number), gradient=1e-9 if number < 3 else 0.1) for number in range(7))
     ),
+    "steps in time, of which each needs the one before": lambda: replace(
+        FAULTY["TS953"][0], events=(replace(FAULTY["TS953"][0].events[0], place=at(5, "self.first(x)")),)
+    ),
+    "an evaluation on about the same numbers": lambda: with_batches(
+        batches("input", 12, shape=(16, 4)), batches("evaluated", 16, shape=(16, 4), mean=0.4, std=0.7)
+    ),
     "weights that began at zero, in the last layer": lambda: with_parameters(parameter("head.weight", update=0.5)),
 }
 
@@ -584,7 +632,7 @@ def test_a_loss_that_does_not_go_backward_is_told_from_a_graph_that_is_cut() -> 
 
 def test_embeddings_that_come_together_are_told_at_their_call() -> None:
     together = batches("output", 12, shape=(16, 8))
-    falls = tuple(replace(one, spread=0.6**number) for number, one in enumerate(together.samples))
+    falls = tuple(replace(one, distance=0.6**number) for number, one in enumerate(together.samples))
     training = replace(
         with_batches(replace(together, samples=falls)),
         losses=(replace(SOUND.losses[0], values=series(*(2 * 0.8**step for step in range(64))), kind=None),),
@@ -592,8 +640,15 @@ def test_embeddings_that_come_together_are_told_at_their_call() -> None:
     assert [(one.code, one.start.line) for one in said(training)] == [("TS922", 12)]
     supervised = replace(training, losses=(replace(training.losses[0], kind="mse"),))
     assert not said(supervised)
-    apart = replace(together, samples=tuple(replace(one, spread=0.9) for one in together.samples))
+    apart = replace(together, samples=tuple(replace(one, distance=0.9) for one in together.samples))
     assert not said(replace(training, batches=(*SOUND.batches, apart)))
+
+
+def test_an_average_that_is_judged_with_the_statistics_of_its_birth() -> None:
+    text = TEXT.replace("        return F.dropout(x, 0.5)\n", "        return x\n")
+    for lag, expected in ((1.0, [("TS574", 15)]), (0.4, [])):
+        training = replace(SOUND, modules=(MODEL, replace(AVERAGE, lag=lag)))
+        assert [(found.code, found.start.line) for found in said(training, text)] == expected
 
 
 def test_one_loop_over_two_loaders_is_told_by_the_loader() -> None:

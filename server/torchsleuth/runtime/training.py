@@ -1317,8 +1317,7 @@ class TrainingRecorder:
         )
 
     def _end_round(self, steps: int) -> None:
-        if not self._rounds:
-            self._put_away_others()
+        self._put_away_others()
         self._rounds.append(self._steps)
         self._checked += bool(self._torch.is_anomaly_enabled())
         thinned(self._rounds, 200)

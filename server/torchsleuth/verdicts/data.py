@@ -243,7 +243,7 @@ def _one_class(evidence: Evidence) -> Iterator[Finding]:
         return
     for batches in evidence.batches("prediction"):
         last, steps = batches.samples[-1], evidence.training.steps
-        if len(last.shape) > 2 and (steps < LONG or 4 * last.step < 3 * steps):
+        if len(last.shape) > 2 and batches.loss in _BINARY and (steps < LONG or 4 * last.step < 3 * steps):
             continue
         samples = [one for one in batches.samples if one.labels]
         late = samples[len(samples) // 2 :]
