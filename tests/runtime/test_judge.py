@@ -646,7 +646,7 @@ def test_embeddings_that_come_together_are_told_at_their_call() -> None:
 
 def test_an_average_that_is_judged_with_the_statistics_of_its_birth() -> None:
     text = TEXT.replace("        return F.dropout(x, 0.5)\n", "        return x\n")
-    for lag, expected in ((1.0, [("TS574", 15)]), (0.4, [])):
+    for lag, expected in ((1.0, [("TS574", 16)]), (0.4, [])):
         training = replace(SOUND, modules=(MODEL, replace(AVERAGE, lag=lag)))
         assert [(found.code, found.start.line) for found in said(training, text)] == expected
 
