@@ -7,7 +7,7 @@ import itertools
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -544,10 +544,13 @@ class EntryPoints(DeclaredShapes):
             if trial.sane:
                 self._take_over(entry, trial, places, sightings if not usual else [])
                 return
-            fixed = {place: ("?",) * len(shape.dims) for place, shape in declared.items() if shape.spread is None}
+            fixed = {place: _words(shape) for place, shape in declared.items() if shape.spread is None}
             trial = self._trial(entry, Supposition(False, fixed, dtypes, False))
             if trial.sane:
                 self._refute(entry, trial, sightings)
+                return
+            if all(place in fixed and len(fixed[place]) == demand.ranks[0] for place, demand in demands.items()):
+                self._tell(trial.trace.failures)  # the rank is both what is written and what is usual
                 return
             sane = False
         elif usual or entry.sizes:
@@ -657,7 +660,11 @@ class EntryPoints(DeclaredShapes):
             common = found if common is None else {mark: one for mark, one in common.items() if mark in found}
             if given == usual:
                 of_usual = found
-        for failure in (common or of_usual).values():
+        self._tell((common or of_usual).values())
+
+    def _tell(self, failures: Iterable[OperatorFailure]) -> None:
+        """Report errors that were met on trial, one at each place."""
+        for failure in failures:
             if not any(other.operation.site.span == failure.operation.site.span for other in self.trace.failures):
                 self.trace.failures.append(failure)
 
@@ -721,6 +728,11 @@ def _ranks(demands: dict[ArgumentKey, Demand]) -> dict[ArgumentKey, tuple[str, .
 
 def _dtypes(demands: dict[ArgumentKey, Demand]) -> dict[ArgumentKey, str]:
     return {place: demand.dtype for place, demand in demands.items() if demand.dtype}
+
+
+def _words(shape: Declared) -> tuple[str, ...]:
+    """The names that a written shape has for its dimensions, each a size of its own."""
+    return tuple(part.size if isinstance(part.size, str) and part.size.isidentifier() else "?" for part in shape.dims)
 
 
 def _names(demand: Demand, rank: int) -> tuple[str, ...]:

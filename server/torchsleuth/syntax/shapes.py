@@ -340,6 +340,7 @@ def _formula(text: str) -> str:
 
 # -- docstrings ------------------------------------------------------------------------------------------
 
+_QUOTES = re.compile(r"^[rRuU]?(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 _IN_DOCSTRING = re.compile(r"(?i)[(\[]\s*[A-Za-z_]\w*\s*(,[^()\[\]\n]*)?[)\]]|->")
 _SECTION = re.compile(
     r"(?i)^\s*(args|arguments|parameters|params|inputs?|returns?|outputs?|yields|raises|examples?|notes?|shapes?|attributes|references|see also|todo|warning)\s*:?\s*$"
@@ -365,7 +366,7 @@ def _docstring(
     if not (first is not None and is_text(first.value)):
         return [], None
     begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
-    text = source.text[begin:end]
+    text = _QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end])
     if "\\" in text or _IN_DOCSTRING.search(text) is None:
         return [], None
     own = {argument.arg: argument for argument in every_parameter(function.args) if argument.arg not in ("self", "cls")}
@@ -376,7 +377,11 @@ def _docstring(
         argument = own.get(name)
         typed = argument is not None and argument.annotation is not None
         sure = typed and ast.unparse(argument.annotation).rpartition(".")[2] == "Tensor"  # type: ignore[union-attr, arg-type]
-        declared = None if typed and not sure else _described(text, start, stop, begin, sure)
+        arrow = _ARROW.search(text, start, stop) if name != "return" else None
+        before = arrow.start() if arrow is not None else stop
+        declared = None if typed and not sure else _described(text, start, before, begin, sure)
+        if arrow is not None:
+            results.append(_described(text, arrow.end(), stop, begin, False))
         if name == "return":
             results.append(declared)
         elif argument is not None and declared is not None:

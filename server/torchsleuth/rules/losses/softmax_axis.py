@@ -60,6 +60,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         used, dim = operand(operation, 0, "input", "self"), dim_of(operation)
         rank = used.spec.rank if used is not None else None
+        if used is not None and rank is None and dim == -1:
+            layer = _one_output(analysis, used.tensor, -1)  # in the last dimension, however many there are
+            if layer is not None:
+                seen.add(operation.site.span)
+                yield _over_one(operation, used, layer)
+            continue
         if used is None or rank is None or rank < 2 or type(dim) is not int or not -rank <= dim < rank:
             continue
         axis, layer = dim % rank, _one_output(analysis, used.tensor, dim % rank)
@@ -89,7 +95,8 @@ def _one_output(analysis: Analysis, tensor: Tensor, axis: int) -> LibraryModule 
             outputs = None if layer is None else layer.kwargs.get("out_channels" if "Conv" in name else "out_features")
             if layer is not None and outputs is None and len(layer.args) > 1:
                 outputs = layer.args[1]
-            return layer if outputs == 1 and rank is not None and _ONE_OUTPUT[name] % rank == axis else None
+            place = _ONE_OUTPUT[name] if rank is None else _ONE_OUTPUT[name] % rank
+            return layer if outputs == 1 and place == axis else None
         if name not in _ELEMENTWISE:
             return None
         # The scores are the operand that has their shape.
@@ -142,6 +149,8 @@ def _over_one(operation: Operation, used: Operand, layer: LibraryModule) -> Find
 
 def _repairs(operation: Operation, used: Operand) -> Iterator[Candidate]:
     site, name = written_call(operation), operation.name
+    if used.spec.shape is None:
+        return
     if len(used.shape) > 2:
         yield from _along(operation, 1)
         return

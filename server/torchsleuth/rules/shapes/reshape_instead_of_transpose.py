@@ -45,7 +45,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import ListValue, Tensor, Value, is_int, items_of
 from torchsleuth.values.frames import Scene
 
@@ -95,6 +95,9 @@ def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape
     sizes, values = _sizes(call, node)
     if len(sizes) != len(new) or 0 in new or 0 in old:
         return None
+    exchanged = _exchanged(old, new)
+    if exchanged is not None and all(_from_shape(analysis, call.site.scene, sizes[place]) for place in exchanged):
+        return exchanged
     pairs = list(_aligned(old, new))
     kept, taken = {index for index, _ in pairs}, {place for _, place in pairs}
     for place, (size, value) in enumerate(zip(sizes, values)):
@@ -104,6 +107,17 @@ def _misplaced(analysis: Analysis, call: LibraryCall, node: ast.Call, old: Shape
         if len(axes) == 1 and axes[0] not in kept and _from_shape(analysis, call.site.scene, size):
             return axes[0], place
     return _channels(old, new)
+
+
+def _exchanged(old: Shape, new: Shape) -> tuple[int, int] | None:
+    """The only two dimensions, of sizes that are not known to be equal, which a view has in each other's place."""
+    if len(old) != len(new):
+        return None
+    apart = [index for index, (one, other) in enumerate(zip(old, new)) if not same(one, other)]
+    if len(apart) != 2 or any(is_number(old[index]) for index in apart):
+        return None
+    first, second = apart
+    return (first, second) if same(old[first], new[second]) and same(old[second], new[first]) else None
 
 
 def _channels(old: Shape, new: Shape) -> tuple[int, int] | None:
