@@ -29,7 +29,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.hierarchy import stands_for_any
+from torchsleuth.interp.library.hierarchy import parts_of, stands_for_any
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.evaluations import trained_evaluations
@@ -66,11 +66,22 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         switch = _switch(analysis, event, trained) if layer is not None else None
         if switch is not None and layer is not None:
             found[span] = (event, switch, layer)
+    found = {span: item for span, item in found.items() if not _partly_restored(analysis, item[0], item[1])}
     if found and not unseen(analysis, "train"):
         evaluations = {forward for one in trained_evaluations(analysis) for forward in one.backward.history}
         for event, switch, layer in found.values():
             if event.forward_id not in evaluations:
                 yield _finding(analysis, event, switch, layer)
+
+
+def _partly_restored(analysis: Analysis, event: Event, switch: Event) -> bool:
+    """Whether a part of the module is put into training mode beside the switch, and the rest is left alone on purpose."""
+    parts = {id(part) for part in parts_of(event.subject)} - {id(event.subject)}
+    return any(
+        other.kind == "train" and id(other.subject) in parts
+        for other in analysis.trace.events
+        if common_loop(other, event) is not None or switch.index < other.index < event.index
+    )
 
 
 def _dependent(analysis: Analysis, module: Value) -> str | None:
