@@ -28,6 +28,9 @@ from torchsleuth.interp.library.tensor_methods import NO_DEVICE, take_device
 from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
+from torchsleuth.syntax.forms import called
+from torchsleuth.syntax.parse import parse as parsed
+from torchsleuth.syntax.trees import index
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.device import CPU, Device, parse
 from torchsleuth.tensors.dims import Dim, is_number
@@ -47,6 +50,7 @@ from torchsleuth.values import (
     Tensor,
     Value,
     Wrapped,
+    elements_of,
     is_int,
     is_module,
     is_unknown,
@@ -533,9 +537,24 @@ def _factory(interp: Interpreter, call: Arguments) -> Value:
 def _in_order(interp: Interpreter, made: Value, call: Arguments) -> Value:
     """A tensor that may have been made of a list of integers, with what is known of their order."""
     items = items_of(call.args[0]) if len(call.args) == 1 else None
-    if isinstance(made, Tensor) and items is not None and integers.rises(interp, items):
+    rises = items is not None and integers.rises(interp, items) or _of_samples(interp, call)
+    if isinstance(made, Tensor) and rises:
         interp.heap.set(made.slots, "tags", made.tags | {UNSORTED})
     return made
+
+
+_SORTING = frozenset({"sort", "sorted", "argsort", "topk", "nlargest", "lexsort"})
+
+
+def _of_samples(interp: Interpreter, call: Arguments) -> bool:
+    """Whether a list holds the lengths of the samples of a batch as they come, which are padded to the longest one, in a file that
+    sorts nothing."""
+    given = as_kind(call.args[0], ListValue) if interp.collating and len(call.args) == 1 else None
+    elements = elements_of(given) if given is not None else None
+    if not elements or not all(isinstance(interp.resolved(one), Dim) for one in elements):
+        return False
+    names = {called(node) for node in index(parsed(call.frame.source)).of_type(ast.Call)}
+    return "pad_sequence" in names and not names & _SORTING
 
 
 def _made_from(interp: Interpreter, call: Arguments) -> Value:
