@@ -2,7 +2,8 @@
 
 What it finds
     `running += loss.item()` in a loop over a loader, inside of a loop over epochs, and `running / len(loader)` behind it, where
-    `running` is set to zero before the epochs and nowhere else.
+    `running` is set to zero before the epochs and nowhere else. Or an object that counts, whose class can `reset()` what its other
+    methods add to, made before the epochs, filled in each pass and read behind it, where nothing ever calls `reset()`.
 Why it hurts
     What is reported for each epoch is the sum of the means of all epochs so far: the loss seems to rise while it falls, and a
     comparison with the best one never holds again. Nothing is raised.
@@ -37,8 +38,12 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     bindings_of,
+    called,
     is_assignment,
+    is_attribute,
+    is_binding,
     is_literal,
+    is_method_call,
     is_name,
     is_reference,
     names_in,
@@ -52,6 +57,7 @@ _AROUND = ("enumerate", "tqdm", "trange", "track")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_meters(analysis)
     index = analysis.index(analysis.source.path)
     for epochs in index.of_type(ast.For):
         for place, inner in enumerate(epochs.body):
@@ -110,6 +116,100 @@ def _finding(analysis: Analysis, inner: ast.For, added: ast.AugAssign, mean: ast
     edit = edits.insert_line_before(source, inner, line)
     fix = Candidate(message("fix.insert", text=line), (edit,))
     return Finding(source.span(mean), text, places, (fix,))
+
+
+# -- objects that count --------------------------------------------------------------------------------
+
+
+def _of_meters(analysis: Analysis) -> Iterator[Finding]:
+    """Objects of a class with a ``reset()`` that nothing calls, which go on counting from epoch to epoch."""
+    index = analysis.index(analysis.source.path)
+    resets = [node.func.value for node in index.of_type(ast.Call) if is_method_call(node, "reset")]
+    counting = {node.name: adding for node in index.of_type(ast.ClassDef) if (adding := _adding(node))}
+    if not counting or any(not is_name(owner, "self") for owner in resets):
+        return
+    functions = {node.name: node for node in index.of_type(ast.FunctionDef)}
+    for made in index.of_type(ast.Assign):
+        name = made.targets[0].id if is_binding(made) else ""
+        known = counting.get(called(made.value)) if name and isinstance(made.value, ast.Call) else None
+        block = next((body for body in _blocks(index.trail(made)[-2]) if made in body), [])
+        behind = block[block.index(made) + 1 :] if block else []
+        if known is None or name in stored_in(*behind):
+            continue
+        found = (_read_after_pass(epochs, name, known, functions) for epochs in of_kind(behind, ast.For))
+        read = next((call for call in found if call is not None), None)
+        if read is not None:
+            yield _meter(analysis, made, name, read)
+
+
+def _blocks(node: ast.AST) -> list[list[ast.stmt]]:
+    return [getattr(node, name, None) or [] for name in ("body", "orelse", "finalbody")]
+
+
+def _adding(owner: ast.ClassDef) -> frozenset[str]:
+    """The methods of a class that add to what its ``reset()`` sets to zero, where nothing of its own but the constructor calls that."""
+    methods = {node.name: node for node in owner.body if isinstance(node, ast.FunctionDef)}
+    reset = methods.get("reset")
+    if reset is None:
+        return frozenset()
+    calling = {
+        name for name, node in methods.items() if any(is_method_call(one, "reset") for one in nodes_in(node, ast.Call))
+    }
+    zeroed = {part.attr for part in nodes_in(reset, ast.Attribute) if is_name(part.value, "self")}
+    adding = {
+        name
+        for name, node in methods.items()
+        if name not in ("reset", "__init__")
+        for one in nodes_in(node, ast.AugAssign)
+        if isinstance(one.op, ast.Add) and is_attribute(one.target, *zeroed) and is_name(one.target.value, "self")
+    }
+    return frozenset() if calling - {"__init__"} or not zeroed else frozenset(adding)
+
+
+def _read_after_pass(
+    epochs: ast.For, name: str, adding: frozenset[str], functions: dict[str, ast.FunctionDef]
+) -> ast.Call | None:
+    """The call in a loop over epochs that fills an object in a pass, and gives what it has counted then."""
+    for statement in epochs.body:
+        for call in nodes_in(statement, ast.Call):
+            function = functions.get(called(call)) if isinstance(call.func, ast.Name) else None
+            places = [place for place, given in enumerate(call.args) if is_name(given, name)]
+            if function is None or len(places) != 1 or places[0] >= len(function.args.args):
+                continue
+            own = function.args.args[places[0]].arg
+            fills = [loop for loop in of_kind(function.body, ast.For) if _calls_on(loop, own, adding)]
+            gives = any(_reads(part, own, adding) for part in of_kind(function.body, ast.Return))
+            if fills and gives:
+                return call
+        if isinstance(statement, ast.For) and _calls_on(statement, name, adding):
+            behind = epochs.body[epochs.body.index(statement) + 1 :]
+            read = next((call for part in behind for call in _reads(part, name, adding)), None)
+            if read is not None:
+                return read
+    return None
+
+
+def _calls_on(tree: ast.AST, name: str, methods: frozenset[str]) -> bool:
+    return any(is_method_call(call, *methods) and is_name(call.func.value, name) for call in nodes_in(tree, ast.Call))
+
+
+def _reads(tree: ast.AST, name: str, adding: frozenset[str]) -> list[ast.Call]:
+    """Calls of the other methods of an object."""
+    return [
+        call
+        for call in nodes_in(tree, ast.Call)
+        if is_method_call(call) and is_name(call.func.value, name) and call.func.attr not in adding
+    ]
+
+
+def _meter(analysis: Analysis, made: ast.Assign, name: str, read: ast.Call) -> Finding:
+    source = analysis.source
+    text = message("sum.meter", name=name, type=called(made.value), line=made.lineno)
+    statement = next(part for part in reversed(analysis.index(source.path).trail(read)) if isinstance(part, ast.stmt))
+    fix = Candidate(
+        message("fix.insert", text=f"{name}.reset()"), (edits.insert_line_before(source, statement, f"{name}.reset()"),)
+    )
+    return Finding(source.span(read), text, (source.span(made).related(message("sum.made")),), (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)
