@@ -16,8 +16,7 @@ import math
 import sys
 import time
 import weakref
-from bisect import bisect_left
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,6 +25,7 @@ from torchsleuth.runtime.aliases import in_one_memory
 from torchsleuth.runtime.attention import Attention
 from torchsleuth.runtime.data import DataWatch
 from torchsleuth.runtime.kept import KeptGraphs, held_by_user, is_sequence
+from torchsleuth.runtime.looks import GraphLooks
 from torchsleuth.runtime.modules import MAX_MODULES, MAX_PARAMETERS, Known, Modules, Site, modules_json
 from torchsleuth.runtime.nearby import numbers_nearby
 from torchsleuth.runtime.places import Places
@@ -44,8 +44,6 @@ MAX_OPTIMIZERS = 16
 MAX_EVENTS = 60
 MAX_ERRORS = 20
 MAX_METRICS = 40
-MANY_FUNCTIONS = 200
-"""Of a graph in which one expression is looked for that made most of them."""
 MAX_GRAPHS = 3
 """Graphs that are looked at in a round, for each place of a backward()."""
 MAX_EVALUATED = 64
@@ -173,6 +171,14 @@ class TrainingRecorder:
         self.kept = KeptGraphs(own)
         self.sites: deque[tuple[int, int]] = deque(maxlen=MAX_SITES_KEPT)
         """Sequence numbers of autograd and the latest sites of this step, told by the recorder."""
+        self._looks = GraphLooks(
+            lambda: self._torch,
+            self._count_at,
+            self._place_of,
+            lambda site: self.site_place(site),
+            self.sites,
+            self._may_look_at,
+        )
         self._hooks: list[Any] = []
         self._detached = 0.0
         """When nothing was recorded any more."""
@@ -772,11 +778,11 @@ class TrainingRecorder:
             self._look_at_loss(loss, graph, node, step, entering)
         if self._round:
             self._look_at_outputs(step)
-            self._look_for_difference(graph, entering)
+            self._looks.difference(graph, entering)
             self._look_at_activations(graph, step)
             self._look_at_directions(graph, step)
-            self._look_for_transcripts(graph)
-            self._look_for_repeated_operators(graph)
+            self._looks.transcripts(graph)
+            self._looks.repeated_operators(graph)
         if not finite and self._bad is None:
             self._bad = {**self._origin(graph), "step": step, "loss_key": loss.key}
             if self._bad["where"] in ("input", "unknown"):
@@ -823,48 +829,26 @@ class TrainingRecorder:
             if inner is not None and inner.name in _NORMALISED:
                 self._count_at("softmax-before-cross-entropy", place, layer=_NORMALISED[inner.name])
             elif inner is not None and predicted is not None:
-                self._look_for_scores_too_close(inner, predicted)
+                self._looks.scores_too_close(inner, predicted)
         elif kind == "nll" and predicted is not None and name not in ("LogBackward0", "LogSoftmaxBackward0"):
             if bool((predicted > 1e-3).any()):
                 self._count_at("nll-without-log-softmax", place, high=float(predicted.max()))
         elif kind == "bce_with_logits" and name in _NORMALISED:
             self._count_at("sigmoid-before-bce-with-logits", place, layer=_NORMALISED[name])
         elif kind in ("mse", "huber", "smooth_l1") and predicted is not None and target is not None:
-            self._look_for_broadcast(predicted, target, place)
+            self._looks.broadcast(predicted, target, place)
         if kind in _BOUNDED_TARGETS and target is not None and self._may_look_at(target):
-            self._look_for_targets_out_of_reach(kind, name, target, place)
+            self._looks.targets_out_of_reach(kind, name, target, place)
         loss.kind = kind
         loss.mean = graphs.number(node, "reduction") == 1
         loss.scaled = graph.is_scaled(node)
         shown = entering if entering is not None else self._words()
         if shown is not None and target is not None and not self._untouchable(target):
             self._pairs.add(self._torch, shown, target)
-        self._look_for_softmax_over_batch(graph)
+        self._looks.softmax_over_batch(graph)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)
-
-    def _look_for_scores_too_close(self, scaling: graphs.Node, predicted: Any) -> None:
-        """Scores that a constant factor makes so small that the likeliest class is hardly likelier than another one."""
-        factor = (
-            graphs.saved(scaling, "other") if scaling.name == "MulBackward0" and None in scaling.inputs[1:] else None
-        )
-        if factor is None or factor.numel() != 1 or predicted.dim() != 2 or not self._may_look_at(predicted):
-            return
-        value, apart = statistics.numbers(self._torch, [factor, predicted.amax(1).sub(predicted.amin(1)).amax()])
-        if 0 < abs(value) <= 0.5 and apart <= _CLOSE:
-            self._count_at("scores-too-close", self._place_of(scaling.number), factor=value, apart=apart)
-
-    def _look_for_targets_out_of_reach(self, kind: str, layer: str, target: Any, place: Any) -> None:
-        """Targets that no output can be, since the last function of the network has bounds, or that the loss does not take."""
-        function, low, high = (kind, 0.0, 1.0) if kind == "bce_with_logits" else _BOUNDS.get(layer, ("", 0.0, 0.0))
-        if not function:
-            return
-        value, room = target.detach().float(), _ROOM * (high - low if high - low < math.inf else 1.0)
-        outside = ((value < low - room) | (value > high + room)).float().mean()
-        share, least, most = statistics.numbers(self._torch, [outside, value.min(), value.max()])
-        if share:
-            self._count_at("out-of-reach", place, function=function, share=share, low=least, high=most)
 
     def _look_at_directions(self, graph: graphs.Graph, step: int) -> None:
         """Outputs that are divided by their own length before they are compared with one another."""
@@ -879,55 +863,10 @@ class TrainingRecorder:
                 self._batch("output", value, step, ("output", line), place)
                 return
 
-    def _look_for_transcripts(self, graph: graphs.Graph) -> None:
-        """Transcripts with more labels than there are frames to say them in, by connectionist temporal classification."""
-        for node in graph.nodes[:200]:
-            if not node.name.startswith("CtcLossBackward"):
-                continue
-            frames, labels = (graphs.numbers(node, f"{name}_lengths") for name in ("input", "target"))
-            if frames and labels and len(frames) == len(labels):
-                short = sum(length < count for length, count in zip(frames, labels))
-                if short:
-                    values = {"short": short, "count": len(labels), "frames": max(frames), "labels": max(labels)}
-                    self._count_at("frames-too-few", self._place_of(node.number), **values)
-            return
-
-    def _look_for_repeated_operators(self, graph: graphs.Graph) -> None:
-        """A line that was evaluated many times in this step, and made most of its graph."""
-        if len(graph.nodes) < MANY_FUNCTIONS or not self.sites:
-            return
-        sites = sorted(self.sites, key=lambda pair: pair[0])  # a value that gets a name is recorded once more
-        made = [number for number, _ in sites]
-        functions = Counter(sites[at][1] for node in graph.nodes if (at := bisect_left(made, node.number)) < len(made))
-        times = Counter(site for _, site in sites)
-        of_lines: Counter[tuple[str, int]] = Counter()
-        outermost: dict[tuple[str, int], int] = {}
-        for site, count in functions.items():
-            place = self.site_place(site)
-            if place is not None and times[site] >= MANY_FUNCTIONS // 2:
-                line = (place["path"], place["line"])
-                of_lines[line] += count
-                outermost[line] = max(site, outermost.get(line, site))
-        line, count = max(of_lines.items(), key=lambda item: item[1], default=(("", 0), 0))
-        if 2 * count >= len(graph.nodes):
-            site, share = outermost[line], count / len(graph.nodes)
-            self._count_at("repeated-operators", self.site_place(site), times=times[site], count=count, share=share)
-
     def _words(self) -> Any:
         """The numbers of words that went into the network in this step, as far as they are still there."""
         value = self._words_of() if self._words_of is not None else None
         return value if value is not None and self._may_look_at(value) else None
-
-    def _look_for_broadcast(self, predicted: Any, target: Any, place: Any) -> None:
-        """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
-        if predicted.shape != target.shape or predicted.dim() < 2:
-            return
-        stretched = [
-            {dim for dim in range(value.dim()) if value.stride(dim) == 0 and value.shape[dim] > 1}
-            for value in (predicted, target)
-        ]
-        if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
-            self._count_at("loss-broadcast", place, shape=list(predicted.shape))
 
     def _look_at_outputs(self, step: int) -> None:
         """Results of the modules that the script called in this step, as far as they are still there."""
@@ -939,28 +878,6 @@ class TrainingRecorder:
                 continue
             if self._may_look_at(value) and value.dim() >= 2:
                 self._batch("output", value, step, ("output", place["path"], place["line"]), place)
-
-    def _look_for_difference(self, graph: graphs.Graph, entering: Any) -> None:
-        """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N). A prediction of shape (N,)
-        counts where N is the number of samples that went in."""
-        for node in graph.differences():
-            shape = graphs.made_shape(node)
-            if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-                continue
-            operands = [graph.operand(node, index, ("ExpandBackward0",)) for index in (0, 1)]
-            shapes = [graphs.made_shape(one) if one is not None else None for one in operands]
-            known = [one for one in shapes if one is not None]
-            flat = entering is not None and entering.shape[0] == shape[0] and known == [(shape[0],)]
-            if flat or known == [(shape[0], 1)]:
-                self._count_at("loss-broadcast", self._place_of(node.number), shape=list(shape))
-
-    def _look_for_softmax_over_batch(self, graph: graphs.Graph) -> None:
-        for node in graph.nodes[:200]:
-            if node.name not in ("SoftmaxBackward0", "LogSoftmaxBackward0"):
-                continue
-            result, dim = graphs.saved(node, "result"), graphs.number(node, "dim")
-            if result is not None and dim in (0, -result.dim()) and result.dim() == 2 and result.shape[0] > 1:
-                self._count_at("softmax-over-batch", self._place_of(node.number), shape=list(result.shape))
 
     def _look_at_activations(self, graph: graphs.Graph, step: int) -> None:
         torch = self._torch
@@ -1747,19 +1664,8 @@ class TrainingRecorder:
         ]
 
 
-_CLOSE = 0.3
-"""Between the highest and the lowest logarithm of a probability of one sample: one class is at most a third likelier than another."""
 _BOUNDED_TARGETS = frozenset(("mse", "huber", "smooth_l1", "bce_with_logits"))
 """Losses with targets that may be out of reach."""
-_BOUNDS = {
-    "SigmoidBackward0": ("sigmoid", 0.0, 1.0),
-    "SoftmaxBackward0": ("softmax", 0.0, 1.0),
-    "TanhBackward0": ("tanh", -1.0, 1.0),
-    "ReluBackward0": ("relu", 0.0, math.inf),
-}
-"""Functions whose results have bounds, by the name of their node."""
-_ROOM = 0.05
-"""Of the range between the bounds, how far a target may lie beside it."""
 _COUNTED = ("reached", "looked", "with_gradient", "seen", "samples")
 
 

@@ -1,0 +1,139 @@
+"""Looks at the graph of a loss for what is wrong in its form: operands that are broadcast, targets out of reach, operators one by one.
+
+Each look counts an event at a place, with the numbers that it saw. `verdicts/` says what several of them mean.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from torchsleuth.runtime import graphs, statistics
+
+_CLOSE = 0.3
+"""Between the highest and the lowest logarithm of a probability of one sample: one class is at most a third likelier than another."""
+_BOUNDS = {
+    "SigmoidBackward0": ("sigmoid", 0.0, 1.0),
+    "SoftmaxBackward0": ("softmax", 0.0, 1.0),
+    "TanhBackward0": ("tanh", -1.0, 1.0),
+    "ReluBackward0": ("relu", 0.0, math.inf),
+}
+"""Functions whose results have bounds, by the name of their node."""
+_ROOM = 0.05
+"""Of the range between the bounds, how far a target may lie beside it."""
+MANY_FUNCTIONS = 200
+"""Of a graph in which one expression is looked for that made most of them."""
+
+
+Place = Any
+"""A place as JSON, or None."""
+
+
+class GraphLooks:
+    """`count`: takes the kind of an event, a place, and numbers by name. `place_of`: the place of a function by its sequence number,
+    `site_place`: that of a site. `sites`: sequence numbers and sites of this step. `readable`: whether a tensor may be looked at."""
+
+    def __init__(
+        self,
+        torch: Callable[[], Any],
+        count: Callable[..., None],
+        place_of: Callable[[int], Place],
+        site_place: Callable[[int], Place],
+        sites: Iterable[tuple[int, int]],
+        readable: Callable[[Any], bool],
+    ) -> None:
+        self._torch, self._count, self._place_of = torch, count, place_of
+        self._site_place, self._sites, self._may_look_at = site_place, sites, readable
+
+    def scores_too_close(self, scaling: graphs.Node, predicted: Any) -> None:
+        """Scores that a constant factor makes so small that the likeliest class is hardly likelier than another one."""
+        factor = (
+            graphs.saved(scaling, "other") if scaling.name == "MulBackward0" and None in scaling.inputs[1:] else None
+        )
+        if factor is None or factor.numel() != 1 or predicted.dim() != 2 or not self._may_look_at(predicted):
+            return
+        value, apart = statistics.numbers(self._torch(), [factor, predicted.amax(1).sub(predicted.amin(1)).amax()])
+        if 0 < abs(value) <= 0.5 and apart <= _CLOSE:
+            self._count("scores-too-close", self._place_of(scaling.number), factor=value, apart=apart)
+
+    def targets_out_of_reach(self, kind: str, layer: str, target: Any, place: Any) -> None:
+        """Targets that no output can be, since the last function of the network has bounds, or that the loss does not take."""
+        function, low, high = (kind, 0.0, 1.0) if kind == "bce_with_logits" else _BOUNDS.get(layer, ("", 0.0, 0.0))
+        if not function:
+            return
+        value, room = target.detach().float(), _ROOM * (high - low if high - low < math.inf else 1.0)
+        outside = ((value < low - room) | (value > high + room)).float().mean()
+        share, least, most = statistics.numbers(self._torch(), [outside, value.min(), value.max()])
+        if share:
+            self._count("out-of-reach", place, function=function, share=share, low=least, high=most)
+
+    def transcripts(self, graph: graphs.Graph) -> None:
+        """Transcripts with more labels than there are frames to say them in, by connectionist temporal classification."""
+        for node in graph.nodes[:200]:
+            if not node.name.startswith("CtcLossBackward"):
+                continue
+            frames, labels = (graphs.numbers(node, f"{name}_lengths") for name in ("input", "target"))
+            if frames and labels and len(frames) == len(labels):
+                short = sum(length < count for length, count in zip(frames, labels))
+                if short:
+                    values = {"short": short, "count": len(labels), "frames": max(frames), "labels": max(labels)}
+                    self._count("frames-too-few", self._place_of(node.number), **values)
+            return
+
+    def repeated_operators(self, graph: graphs.Graph) -> None:
+        """A line that was evaluated many times in this step, and made most of its graph."""
+        if len(graph.nodes) < MANY_FUNCTIONS or not self._sites:
+            return
+        sites = sorted(self._sites, key=lambda pair: pair[0])  # a value that gets a name is recorded once more
+        made = [number for number, _ in sites]
+        functions = Counter(sites[at][1] for node in graph.nodes if (at := bisect_left(made, node.number)) < len(made))
+        times = Counter(site for _, site in sites)
+        of_lines: Counter[tuple[str, int]] = Counter()
+        outermost: dict[tuple[str, int], int] = {}
+        for site, count in functions.items():
+            place = self._site_place(site)
+            if place is not None and times[site] >= MANY_FUNCTIONS // 2:
+                line = (place["path"], place["line"])
+                of_lines[line] += count
+                outermost[line] = max(site, outermost.get(line, site))
+        line, count = max(of_lines.items(), key=lambda item: item[1], default=(("", 0), 0))
+        if 2 * count >= len(graph.nodes):
+            site, share = outermost[line], count / len(graph.nodes)
+            self._count("repeated-operators", self._site_place(site), times=times[site], count=count, share=share)
+
+    def broadcast(self, predicted: Any, target: Any, place: Any) -> None:
+        """Both are views in which elements are repeated: (N, 1) and (N,) became (N, N)."""
+        if predicted.shape != target.shape or predicted.dim() < 2:
+            return
+        stretched = [
+            {dim for dim in range(value.dim()) if value.stride(dim) == 0 and value.shape[dim] > 1}
+            for value in (predicted, target)
+        ]
+        if stretched[0] and stretched[1] and stretched[0] != stretched[1]:
+            self._count("loss-broadcast", place, shape=list(predicted.shape))
+
+    def difference(self, graph: graphs.Graph, entering: Any) -> None:
+        """A loss written by hand, the mean of differences, in which (N, 1) and (N,) became (N, N). A prediction of shape (N,)
+        counts where N is the number of samples that went in."""
+        for node in graph.differences():
+            shape = graphs.made_shape(node)
+            if shape is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
+                continue
+            operands = [graph.operand(node, index, ("ExpandBackward0",)) for index in (0, 1)]
+            shapes = [graphs.made_shape(one) if one is not None else None for one in operands]
+            known = [one for one in shapes if one is not None]
+            flat = entering is not None and entering.shape[0] == shape[0] and known == [(shape[0],)]
+            if flat or known == [(shape[0], 1)]:
+                self._count("loss-broadcast", self._place_of(node.number), shape=list(shape))
+
+    def softmax_over_batch(self, graph: graphs.Graph) -> None:
+        """A softmax over dimension 0 of a matrix of scores."""
+        for node in graph.nodes[:200]:
+            if node.name not in ("SoftmaxBackward0", "LogSoftmaxBackward0"):
+                continue
+            result, dim = graphs.saved(node, "result"), graphs.number(node, "dim")
+            if result is not None and dim in (0, -result.dim()) and result.dim() == 2 and result.shape[0] > 1:
+                self._count("softmax-over-batch", self._place_of(node.number), shape=list(result.shape))
