@@ -481,6 +481,8 @@ ENGLISH: dict[str, str] = {
     "argument.whole": "`{factor}` is a whole number: the learning rate is 0 until {over}, where it was to grow from step to step",
     "argument.rate": "LambdaLR multiplies the learning rate by what this gives: with `{rate}` in it, that is there twice",
     "sum.not_reset": "`{name}` was last set to 0 in line {line}, before the epochs: this adds up the means of all of them",
+    "through.reversed": "this is `{soft}`, with a gradient for `{hard}` alone: a straight-through estimator is the other way round",
+    "distance.farthest": "argmax of distances chooses the farthest, and `{labels}` are compared with it: take argmin",
     "sum.meter": "`{name}` ({type}, made in line {line}) counts on from epoch to epoch: nothing calls its reset()",
     "sum.made": "made here, once for all epochs",
     "sum.begun": "set to 0 here, once",
