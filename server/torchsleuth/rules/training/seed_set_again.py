@@ -41,6 +41,7 @@ from torchsleuth.syntax.forms import (
     is_dotted,
     is_function_call,
     is_method_call,
+    is_reference,
     names_in,
     nodes_in,
     stored_in,
@@ -113,7 +114,8 @@ def _of_steps(analysis: Analysis) -> Iterator[Finding]:
             continue
         if not _is_drawn_with(call, generator, function) or not _is_fixed(index, seed, function):
             continue
-        if any(_feeds_step(index, one) for one in _uses_of(index, function)):
+        each = _draws_for_each(generator, function)
+        if any(_feeds_step(index, one, each) for one in _uses_of(index, function)):
             text = message("seed.batch", call=source.segment(call), name=function.name)
             fixes = tuple(_unseeded(analysis, call, trail[-2]))
             yield Finding(source.span(call), text, (), fixes)
@@ -142,15 +144,26 @@ def _is_drawn_with(call: ast.Call, generator: str, function: ast.AST) -> bool:
     return False
 
 
+def _draws_for_each(generator: str, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a function draws with a generator for each sample of what it gets: ``torch.randn(x.shape, generator=g)``."""
+    given = {part.arg for part in nodes_in(function.args, ast.arg)} - {"self", "cls"}
+    for draw in nodes_in(function, ast.Call):
+        used = argument_of(draw, None, "generator")
+        if used is not None and ast.unparse(used) == generator and names_in(*draw.args) & given:
+            return True
+    return False
+
+
 def _is_fixed(index: Index, seed: ast.expr, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether a seed is a number, or a name that is bound to one once, outside of the function."""
     if isinstance(seed, ast.Constant):
         return True
     owner = index.parents.get(function)
-    if is_dotted(seed) and isinstance(owner, ast.ClassDef) and isinstance(function, ast.FunctionDef):
+    if isinstance(seed, ast.Attribute) and isinstance(owner, ast.ClassDef) and isinstance(function, ast.FunctionDef):
         methods = {part.name: part for part in of_kind(owner.body, ast.FunctionDef)}
         receiver = by_position(function.args)[0].arg if by_position(function.args) else ""
-        return is_dotted(seed, receiver) and not _varies(seed, function, changed_attributes(methods)[0])
+        of_object = is_reference(seed) and ast.unparse(seed).startswith(f"{receiver}.")
+        return of_object and not _varies(seed, function, changed_attributes(methods)[0])
     own = stored_in(function) | {part.arg for part in nodes_in(function.args, ast.arg)}
     if not isinstance(seed, ast.Name) or seed.id in own:
         return False
@@ -165,14 +178,15 @@ def _uses_of(index: Index, function: ast.FunctionDef | ast.AsyncFunctionDef) -> 
         yield from (one for one in index.of_type(ast.Call) if called(one) == function.name)
 
 
-def _feeds_step(index: Index, call: ast.Call) -> bool:
-    """Whether a call stands in each round of a loop that trains, and the loss is computed from what it gives."""
+def _feeds_step(index: Index, call: ast.Call, each: bool) -> bool:
+    """Whether a call stands in each round of a loop that trains, and the loss is computed from what it gives. `each`: it draws
+    for the samples that it gets, which may be others each time."""
     trail = index.trail(call)
     loop = next((part for part in reversed(trail) if isinstance(part, ast.For | ast.While | ast.FunctionDef)), None)
     statement = first_of(reversed(trail), ast.stmt)
     if not isinstance(loop, ast.For | ast.While) or not isinstance(statement, ast.Assign) or statement not in loop.body:
         return False
-    if names_in(*call.args, *(one.value for one in call.keywords)) & stored_in(loop):
+    if not each and names_in(*call.args, *(one.value for one in call.keywords)) & stored_in(loop):
         return False
     known = {part.id for target in statement.targets for part in nodes_in(target, ast.Name)}
     for following in loop.body[loop.body.index(statement) + 1 :]:
