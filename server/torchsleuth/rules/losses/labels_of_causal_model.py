@@ -24,11 +24,14 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     assigned_pairs,
+    called,
+    is_binding,
     is_method_call,
+    is_name,
     keyword_of,
     literal,
     nodes_in,
@@ -38,6 +41,7 @@ from torchsleuth.syntax.forms import (
 
 CODE = "TS342"
 _CAUSAL = ("LMHeadModel", "ForCausalLM")
+_OWN_LOSSES = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"})
 _COPIES = ("clone", "copy", "detach")
 _ELSEWHERE = ("-100", "ignore_index", "DataCollator")
 """Words of a file that leaves padding out in another way."""
@@ -57,6 +61,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for batch in analysis.index(analysis.source.path).of_type(ast.Dict):
         given = {literal(key): value for key, value in zip(batch.keys, batch.values)}
         if "input_ids" in given and "labels" in given:
+            if _goes_to_model(analysis):
+                yield from _shifted(analysis, bound, given["input_ids"], given["labels"])
+                yield from _moved(analysis, batch, given["input_ids"], given["labels"])
             yield from _padded(analysis, bound, given["input_ids"], given["labels"], given.get("attention_mask"))
 
 
@@ -86,6 +93,35 @@ def _shifted(analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labe
         changes = (edits.replace(source, ids, whole), edits.replace(source, labels, whole))
         place = () if second is labels else (source.span(second).related(message("causal.shifted.here")),)
         yield Finding(source.span(labels), message("causal.shifted"), place, (Candidate(title, changes),))
+
+
+def _goes_to_model(analysis: Analysis) -> bool:
+    """Whether the labels of batches are taken by the model, rather than by a loss of the file's own."""
+    calls = analysis.index(analysis.source.path).of_type(ast.Call)
+    names = {called(call) for call in calls}
+    spread = any(word.arg is None for call in calls for word in call.keywords)
+    return not names & _OWN_LOSSES and (spread or any(name.endswith("Trainer") for name in names))
+
+
+def _moved(analysis: Analysis, batch: ast.Dict, ids: ast.expr, labels: ast.expr) -> Iterator[Finding]:
+    """``labels[:, :-1] = ids[:, 1:]`` in front of a batch with both, and ``labels = torch.roll(ids, -1, 1)``."""
+    trail, source = analysis.index(analysis.source.path).trail(batch), analysis.source
+    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    first, name = plain_name(ids), plain_name(labels)
+    for statement in nodes_in(function, ast.Assign) if function is not None and first and name else ():
+        target, value = statement.targets[0], statement.value
+        if is_binding(statement, name) and called(value) == "roll" and isinstance(value, ast.Call) and value.args:
+            shift = value.args[1] if len(value.args) > 1 else None
+            if is_name(value.args[0], first) and shift is not None and ast.unparse(shift) == "-1":
+                edit = replacement(source, value, f"{first}.clone()")
+                yield Finding(source.span(value), message("causal.shifted"), (), (edit,))
+        parts = [as_kind(node, ast.Subscript) for node in (target, value)]
+        if parts[0] is None or parts[1] is None or len(statement.targets) > 1:
+            continue
+        keys = [[ast.unparse(part) for part in parts_of_key(one)][-1:] for one in of_kind(parts, ast.Subscript)]
+        if is_name(parts[0].value, name) and is_name(parts[1].value, first) and keys == [[":-1"], ["1:"]]:
+            edit = replacement(source, statement, f"{name}[:] = {first}")
+            yield Finding(source.span(statement), message("causal.shifted"), (), (edit,))
 
 
 def _padded(
