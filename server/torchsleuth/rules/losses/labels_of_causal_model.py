@@ -1,7 +1,8 @@
 """labels-of-causal-model: labels for a language model of transformers that are shifted already, or hold the padding.
 
 What it finds
-    A causal language model that is called with `labels=ids[:, 1:]` for `input_ids=ids[:, :-1]`; and labels that are the input
+    A causal language model that is called with `labels=ids[:, 1:]` for `input_ids=ids[:, :-1]`, or gets labels that a collate function
+    has shifted (`labels[:, :-1] = ids[:, 1:]`, `torch.roll`), in a file that computes no such loss itself; and labels that are the input
     itself, padding included, beside an attention mask that tells where the padding is.
 Why it hurts
     These models compare each place with the label of the next one themselves: shifted labels teach to leave out a word. Where
