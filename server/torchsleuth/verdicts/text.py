@@ -36,6 +36,8 @@ _FILLING = frozenset("append extend add insert put backward copy_ appendleft".sp
 _NUMBERS = frozenset({"item", "tolist", "float", "int", "numpy"})
 _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _DEPTH = 4
+_IN_A_ROW = 8
+"""Calls without a backward() in between."""
 HELD_OUT = re.compile(r"(?<![a-z])(val(?!u)|test|dev(?!ice)|held|hold|eval|unseen)", re.IGNORECASE)
 """Words for data that are kept from training."""
 
@@ -442,7 +444,12 @@ def _turns_off(node: ast.AST) -> bool:
 def cut(evidence: Evidence, module: Module, backward: Place | None = None) -> Place | None:
     """The expression that cuts the graph behind a module: it gives something without a gradient for what the module gave.
     `backward`: where the loss goes backward that should reach the module."""
-    sites = [site for site in module.sites if site.calls]
+    # Calls in a row of a whole network without a gradient, fewer than there are steps, are an evaluation, which cuts nothing off.
+    steps = evidence.training.steps
+    evaluated = [
+        site for site in module.sites if module.root and not site.grad and _IN_A_ROW <= site.streak < site.calls < steps
+    ]
+    sites = [site for site in module.sites if site.calls and site not in evaluated]
     for site in sites:
         if not site.grad:
             return without_gradients(evidence, site.place) or _re_entered(evidence, module) or site.place
