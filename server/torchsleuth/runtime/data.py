@@ -291,10 +291,13 @@ class DataWatch:
             first, second = (statistics.taken_out(torch, one) for one in loader.firsts)
             if first.shape != second.shape or first.shape[0] < 4 or bool((first == second).all(1).any()):
                 continue
-            own, other = (float((first - one).norm(dim=1).mean()) for one in (second, second.roll(1, 0)))
-            if math.isfinite(own) and other > 0:
+            own, others = ((first - one).norm(dim=1) for one in (second, second.roll(1, 0)))
+            nearer = others - own  # for samples that are drawn anew, 0 but for chance
+            certain = float(nearer.mean()) > 4 * float(nearer.std()) / math.sqrt(len(nearer))
+            one, other = float(own.mean()), float(others.mean())
+            if certain and math.isfinite(one) and other > 0:
                 place = places.to_json(loader.evaluates)
-                found.append({"evaluation": place, "loader": loader.place, "apart": own / other})
+                found.append({"evaluation": place, "loader": loader.place, "apart": one / other})
         return found
 
 
