@@ -240,16 +240,16 @@ class Launch:
         told = functools.partial(_NOTHING.get, None) if seen else functools.partial(self._see_loss)
         vars(builtins)[LOSS].__setstate__((told.func, told.args, {}, None))
 
-    def _gradients_are_seen(self, seen: bool) -> None:
-        """Whether rewritten code is to tell of calls of autograd.grad()."""
-        for name, told in ((DIFFERENTIATED, self.training.differentiated), (GRADIENTS, self.training.gradients)):
+    def _results_are_seen(self, seen: bool) -> None:
+        """Whether rewritten code is to tell of calls of autograd.grad(), and of keys of a state that did not fit."""
+        recorder = self.training
+        for name, told in (
+            (DIFFERENTIATED, recorder.differentiated),
+            (GRADIENTS, recorder.gradients),
+            (LOADED, recorder.loaded),
+        ):
             function, given = (told, ()) if seen else (_NOTHING.get, (None,))
             vars(builtins)[name].__setstate__((function, given, {}, None))
-
-    def _loads_are_seen(self, seen: bool) -> None:
-        """Whether rewritten code is to tell which keys of a state did not fit."""
-        function, given = (self.training.loaded, ()) if seen else (_NOTHING.get, (None,))
-        vars(builtins)[LOADED].__setstate__((function, given, {}, None))
 
     def _tell(self, whole: bool) -> None:
         """Whether rewritten code is to tell of the structure of the loop."""
@@ -311,8 +311,7 @@ class Launch:
         self.watch.remove()
         self.training.detach()
         self._losses_are_seen(True)
-        self._gradients_are_seen(False)
-        self._loads_are_seen(False)
+        self._results_are_seen(False)
         self._tell(False)
         self.progress.remove()
         self.recorder.samples.remove()
@@ -326,8 +325,7 @@ class Launch:
         vars(builtins)[CAUGHT] = self.caught.note
         self.imports.install()
         self._losses_are_seen(False)
-        self._gradients_are_seen(True)
-        self._loads_are_seen(True)
+        self._results_are_seen(True)
         if self._watched:
             self._watch(sys.modules["torch"], self.training.attach_again)
         self.recorder.rest(not self._recording and self._probes_record is None)

@@ -78,6 +78,11 @@ class Known:
         self.shapes: list[tuple[int, ...]] = []
         self.flops = 0
 
+    def parameter(self, name: str) -> Any:
+        """What the live module has for a parameter of this name, dotted or not."""
+        held = (getattr(self.reference(), "__dict__", None) or {}).get("_parameters") or {}
+        return held.get(name.rpartition(".")[2])
+
 
 class Modules:
     """Modules and parameters by identity. `made` gives the live modules, `constructor` where one was made. Calls are followed in the

@@ -143,6 +143,7 @@ def predictions(torch: Any, value: Any, target: Any, kind: str | None) -> dict[s
     elif (
         kind in ("bce_with_logits", "bce")
         and target is not None
+        and value.dim() > 0
         and (value.shape[-1] > 1 or value.numel() == len(value))
     ):
         chosen = (value > (0.5 if kind == "bce" else 0.0)).long().flatten()

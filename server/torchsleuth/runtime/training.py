@@ -539,8 +539,8 @@ class TrainingRecorder:
     def loaded(self, found: Any) -> Any:
         """Note which keys of a state did not fit, where nothing asks that all do."""
         try:
-            missing, unexpected = (getattr(found, f"{name}_keys", None) for name in ("missing", "unexpected"))
-            if type(missing) is list and type(unexpected) is list and missing and unexpected:
+            missing, unexpected = found if is_a(found, "_IncompatibleKeys") else ((), ())
+            if missing and unexpected:
                 words = [str(keys[0])[:80] for keys in (missing, unexpected)]
                 self._count(
                     "keys-apart",
@@ -1250,9 +1250,8 @@ class TrainingRecorder:
     def _put_away_others(self) -> None:
         """Slices of the parameters that no gradient has come to, such as those of a teacher, to see whether they change."""
         for identity, (name, module) in self.modules.names.items():
-            held = (getattr(module.reference(), "__dict__", None) or {}).get("_parameters") or {}
-            parameter = held.get(name.rpartition(".")[2])
-            if id(parameter) == identity and identity not in self._parameters and self._may_change(parameter):
+            parameter = module.parameter(name) if identity not in self._parameters else None
+            if id(parameter) == identity and self._may_change(parameter):
                 known = self._parameter(identity, parameter)
                 known["first"] = statistics.put_away(statistics.part(parameter))
 
@@ -1635,8 +1634,7 @@ class TrainingRecorder:
             known = self._parameters.get(identity)
             parameter = known["reference"]() if known is not None else None
             if parameter is None and module is not None:
-                held = (getattr(module.reference(), "__dict__", None) or {}).get("_parameters") or {}
-                parameter = held.get(name.rpartition(".")[2])
+                parameter = module.parameter(name)
             if parameter is None or id(parameter) != identity:
                 continue
             changed = None

@@ -82,14 +82,13 @@ def _modes(evidence: Evidence, root: Module) -> Iterator[Finding]:
 
 def _teacher_in_training_mode(evidence: Evidence, root: Module) -> Iterator[Finding]:
     """A network that nothing changes, and that gives each step something without a gradient, drops units or normalises by the batch."""
-    number = evidence.training.modules.index(root)
     own = [
         one
         for one in evidence.training.parameters
         if one.module is not None and evidence.root_of(evidence.training.modules[one.module]) is root
     ]
     still = own and all(one.changed is False and one.optimizer is None for one in own)
-    if root.optimized or not root.modes or not still or number < 0:
+    if root.optimized or not root.modes or not still:
         return
     for site in root.sites:
         always = site.training == site.calls >= max(MANY, evidence.training.steps // 2)
