@@ -422,16 +422,19 @@ class WrittenContracts(EntryPoints):
         left, right = self.resolved(fact.left), self.resolved(fact.right)
         if not is_int(left) or not is_int(right) or not self.rigid.keys() >= set(dims.symbols(difference)):
             return False
+        solved = dims.solve(dims.without_common_factor(difference))
+        if solved is not None and dims.symbol(solved[1]) is not None:
+            left, right = dims.of(solved[0]), solved[1]
         names = [dims.symbol(left), dims.symbol(right)]
         contract = self.contract
         plain = all(name is not None for name in names)
         if contract is None:
             return plain
-        if plain and not all(name is not None and self.rigid[name] for name in names):
-            return False
         if not plain and fact.soft and any_are((left, right), int):
             self.unify(left, right)  # a size that the body itself broadcasts to a number
             return True
+        if not all(self.rigid[name] for name in dims.symbols(dims.subtract(left, right))):
+            return False  # A condition of whoever chooses a number that no shape says.
         if not plain:
             if not contract.annotated:
                 return False  # Comments leave unsaid that a length is that of so many chunks.

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from math import gcd
 from typing import Any, TypeGuard
 
 
@@ -268,6 +269,19 @@ def floor_divide(left: Size, right: Size) -> Size:
                 if isinstance(atom, Call) and atom.operator == "//" and isinstance(atom.arguments[1], int):
                     return floor_divide(atom.arguments[0], atom.arguments[1] * right)
     return add(quotient, of(Call("//", (remainder, right))))
+
+
+def without_common_factor(equation: Size) -> Size:
+    """What is zero wherever the size is, none of its names being zero: ``a*b - a*c`` without ``a``."""
+    if isinstance(equation, int) or len(equation.terms) < 2:
+        return equation
+    shared: dict[Atom, int] = dict(equation.terms[0][0])
+    for monomial, _ in equation.terms[1:]:
+        powers = dict(monomial)
+        shared = {atom: min(power, powers[atom]) for atom, power in shared.items() if atom in powers}
+    factor = gcd(*(coefficient for _, coefficient in equation.terms))
+    common = tuple((atom, power) for atom, power in shared.items() if isinstance(atom, Symbol))
+    return floor_divide(equation, Dim(((common, factor),)) if common else factor)
 
 
 def modulo(left: Size, right: Size) -> Size:
