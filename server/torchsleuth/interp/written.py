@@ -9,11 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
+from torchsleuth.interp.divisions import equal_parts
 from torchsleuth.interp.entries import SIZES, EntryPoints
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
+from torchsleuth.interp.questions import Target
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
-from torchsleuth.interp.trace import DeclaredSighting, SizesMeet
+from torchsleuth.interp.trace import DeclaredSighting, Operation, SizesMeet
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import by_position, every_parameter, is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
@@ -21,7 +23,7 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol, is_number
 from torchsleuth.tensors.generality import differ_in_general
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Equality, TensorSpec
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Autocast, Equality, Outcome, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
@@ -386,6 +388,13 @@ class WrittenContracts(EntryPoints):
 
     def is_general(self) -> bool:
         return self.contract is not None
+
+    def outcome(
+        self, operation: Operation, target: Target, casts: tuple[Autocast | None, ...], guessed: bool
+    ) -> Outcome | None:
+        """As for any sizes; what a body divides into parts is a multiple of their number."""
+        divided = equal_parts(operation) if self.contract is not None else None
+        return divided or super().outcome(operation, target, casts, guessed)
 
     def contract_sizes(self, frame: Frame) -> Mapping[str, Size]:
         if self.contract is None or not self.is_checked(frame):

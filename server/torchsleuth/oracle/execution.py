@@ -19,6 +19,9 @@ WITNESSES = ((11, 13, 17, 19, 23, 29, 31, 37, 41, 43), (97, 89, 83, 79, 73, 71, 
 """Sizes in place of symbols: primes, so that none is a product of others, and two sets, to tell sizes from constants; one
 rises and one falls, to tell a size from the greatest of several."""
 
+EVEN_WITNESSES = tuple(number * 12 for number in (5, 7, 11, 13, 17, 19, 23, 29, 31, 37))
+"""Sizes that most numbers divide which a script divides by."""
+
 SHORT_WITNESSES = ((7, 11, 13, 17, 23, 31), (43, 41, 37, 29, 19, 5))
 """The same for layers that go through a sequence step by step, of which each step is an evaluation."""
 
@@ -95,14 +98,19 @@ class Witness:
         return torch.randint(0, 2, (count,), generator=self.noise).to(dtype)
 
 
-def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness]) -> Any:
-    """The result that two evaluations with different witnesses are instances of.
+def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness], *others: tuple[Any, Witness]) -> Any:
+    """The result that two evaluations with different witnesses are instances of, and `others`, too.
 
     A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as, if it is only one
     of these; one that is the same multiple or fraction of it both times is that; one that never changes is a constant;
     anything else is unknown.
     Raises Unsupported.
     """
+    if others:
+        result = generalise(first, second)
+        if any(generalise(first, other) != result for other in others):
+            raise Unsupported("result depends on a quotient of sizes")
+        return result
     (left, left_witness), (right, right_witness) = first, second
     match left:
         case TensorSpec() if isinstance(right, TensorSpec):

@@ -30,7 +30,16 @@ from torch.utils._python_dispatch import _disable_current_modes
 from torchsleuth import wall
 from torchsleuth.oracle import gate, limits, modules, names, options, overloads, published
 from torchsleuth.oracle.autocast import casting, moved
-from torchsleuth.oracle.execution import EAGER_LIMIT, FILLINGS, SHORT_WITNESSES, WITNESSES, Witness, common, generalise
+from torchsleuth.oracle.execution import (
+    EAGER_LIMIT,
+    EVEN_WITNESSES,
+    FILLINGS,
+    SHORT_WITNESSES,
+    WITNESSES,
+    Witness,
+    common,
+    generalise,
+)
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.oracle.holes import filled, whatever
 from torchsleuth.oracle.replay import Replay, Unknown
@@ -84,6 +93,8 @@ _HARD_FACTS = frozenset(
     "linear conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d matmul mm bmm addmm baddbmm "
     "cat concat concatenate stack view reshape unflatten embedding layer_norm batch_norm group_norm".split()
 )
+_DIVIDES = frozenset("chunk split unsafe_chunk unsafe_split tensor_split".split())
+"""Operators of which the number of results is another one where sizes divide each other."""
 _WRONG_FAKES = frozenset({"MultiLabelMarginLoss", "multilabel_margin_loss"})
 """Operators whose fake kernels return other shapes than the real ones."""
 _UNCAST = frozenset({"operator.getitem"})
@@ -529,7 +540,7 @@ class Oracle:
             args = (args[0], args[1].with_(shape=(0,), strides=None), *args[2:])
             symbolic = any(spec.symbolic for spec in _tensors((args, tuple(kwargs.values()))))
         try:
-            for values in WITNESSES[: 2 if symbolic else 1]:
+            for values in _witnesses(target) if symbolic else WITNESSES[:1]:
                 results: list[Any] = []
                 errors: list[BaseException] = []
                 for filling in FILLINGS:
@@ -544,7 +555,7 @@ class Oracle:
                 if not results:
                     return _agreed_failure(errors, symbolic)
                 instances.append((common(results), witness))
-            return Result(instances[0][0] if not symbolic else generalise(instances[0], instances[1]))
+            return Result(instances[0][0] if not symbolic else generalise(*instances))
         except Unsupported as error:
             return Undecided(str(error)[:200])
 
@@ -857,7 +868,7 @@ class Oracle:
         """The result for operators that refuse symbolic sizes, read off two evaluations with concrete ones. Neither
         errors nor facts can be had this way."""
         values: list[Any] = []
-        for witnesses in SHORT_WITNESSES if _name(target) in ("RNN", "LSTM", "GRU") else WITNESSES:
+        for witnesses in _witnesses(target):
             witness = Witness(witnesses)
             try:
                 concrete_args, concrete_kwargs = (
@@ -871,7 +882,7 @@ class Oracle:
                 return undecided
             values.append((outcome.value, witness))
         try:
-            return Result(generalise(values[0], values[1]))
+            return Result(generalise(*values))
         except Unsupported:
             return undecided
 
@@ -953,6 +964,13 @@ def _equal(given: tuple[Any, Any], pairs: list[Pair]) -> tuple[tuple[Any, ...], 
 
 def _path(target: str | ModuleSpec) -> str:
     return target if isinstance(target, str) else target.path
+
+
+def _witnesses(target: str | ModuleSpec) -> tuple[tuple[int, ...], ...]:
+    """The sizes with which an operator is evaluated to see what it gives for any."""
+    name = _name(target)
+    chosen = SHORT_WITNESSES if name in ("RNN", "LSTM", "GRU") else WITNESSES
+    return (*chosen, EVEN_WITNESSES) if name in _DIVIDES else chosen
 
 
 def _name(target: str | ModuleSpec) -> str:

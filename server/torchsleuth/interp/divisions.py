@@ -1,0 +1,36 @@
+"""What operators give that divide a dimension into equal parts, where it is a multiple of their number."""
+
+from __future__ import annotations
+
+from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import as_kind
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, is_index
+from torchsleuth.tensors.spec import Result
+from torchsleuth.values import is_int
+
+MOST = 16
+"""Parts that are counted."""
+
+
+def equal_parts(operation: Operation) -> Result | None:
+    """The parts of ``x.chunk(k, dim)`` and of ``x.split(n // k, dim)`` for a size that is not a number: ``n // k`` each.
+    None where the operator is another one, or its parts are known anyway."""
+    shape = operation.specs[0].shape if operation.specs else None
+    if operation.name not in ("chunk", "split") or operation.module is not None or shape is None:
+        return None
+    dim = operation.given(2, "dim", 0)
+    if not is_index(dim, shape) or isinstance(shape[dim], int):
+        return None
+    whole, asked = shape[dim], operation.given(1, "chunks" if operation.name == "chunk" else "split_size")
+    count = as_kind(asked, int) if operation.name == "chunk" else _count(whole, asked) if is_int(asked) else None
+    if count is None or not 1 < count <= MOST or dims.modulo(whole, count) == 0:
+        return None
+    part = list(shape)
+    part[dim] = dims.floor_divide(whole, count)
+    return Result((operation.specs[0].with_(shape=tuple(part), strides=None),) * count)
+
+
+def _count(whole: Size, part: Size) -> int | None:
+    """How many parts there are if each is the whole divided by a number."""
+    return next((count for count in range(2, MOST + 1) if dims.floor_divide(whole, count) == part), None)
