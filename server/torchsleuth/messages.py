@@ -651,6 +651,7 @@ ENGLISH: dict[str, str] = {
     "declared.tuple": "the annotation says one tensor, but {count} values are returned, as a tuple",
     "declared.one": "the annotation says {wanted} values, but one tensor is returned",
     "declared.parts": "the annotation says {wanted} values, but {count} are returned",
+    "declared.unpacked": "`{names}` are {wanted} names, but with the shapes that are written there are {count} values{parts}",
     "declared.parameter": "{name} is annotated here",
     "declared.returned": "what is returned",
     "declared.result": "the result of {name}",

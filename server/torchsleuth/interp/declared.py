@@ -9,13 +9,14 @@ from functools import lru_cache
 from torchsleuth.interp.expressions import Expressions
 from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import every_parameter
+from torchsleuth.syntax.forms import every_parameter, stores
 from torchsleuth.syntax.shapes import Declared, DeclaredParts, Dimension, Written, declarations, key
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import index
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import Function, NamedResult, Tensor, Value, is_int, is_unknown
+from torchsleuth.values import Function, Instance, NamedResult, Tensor, Value, is_int, is_unknown
 from torchsleuth.values.frames import Frame
 
 _NO_NAMES: Mapping[str, Size] = {}
@@ -185,17 +186,37 @@ class DeclaredShapes(Expressions):
         spread = self.contract_spreads(frame).get(declared.spread_name)
         if aligned is None or (spread is not None and rank != len(declared.dims) + len(spread)):
             return None
-        found = [None if part is None else declared_size(part, known) for part in aligned]
+        found = [
+            None
+            if part is None
+            else declared_size(part, {**known, **self._passed(part, frame)} if part.passed else known)
+            for part in aligned
+        ]
         if spread is not None and declared.spread is not None:
             found[declared.spread : declared.spread + len(spread)] = map(self._resolved_size, spread)
         return tuple(found)
+
+    @staticmethod
+    def _passed(part: Dimension, frame: Frame) -> dict[str, Size | None]:
+        """What the arguments and attributes are that are numbers in a declared size; None for those that are not known."""
+        function, receiver = frame.function, as_kind(frame.receiver, Instance)
+        arguments = {one.arg for one in every_parameter(function.node.args)} if function is not None else set()
+        rebound = {one.id for one in index(function.node).of_type(ast.Name) if stores(one)} if function else set()
+        found: dict[str, Size | None] = {}
+        for name in part.passed:
+            owner, _, attribute = name.rpartition(".")
+            value = frame.names.get(name) if name in arguments - rebound else None
+            if owner == "self" and receiver is not None:
+                value = receiver.slots.get(attribute)
+            found[name] = value if is_int(value) and not is_unknown(value) else None
+        return found
 
 
 _NOTHING = Declared("annotation", (), None, 0, 0)
 
 
-def declared_size(part: Dimension, known: Mapping[str, Size]) -> Size | None:
-    """The size that is declared of one dimension, None where that is not known."""
+def declared_size(part: Dimension, known: Mapping[str, Size | None]) -> Size | None:
+    """The size that is declared of one dimension, None where that is not known. `known`: the sizes of names."""
     if isinstance(part.size, str):
         return known.get(part.size)
     if part.size is None and part.formula:
@@ -211,12 +232,12 @@ def _parsed(formula: str) -> ast.expr:
     return ast.parse(formula, mode="eval").body
 
 
-def _computed(node: ast.expr, known: Mapping[str, Size]) -> Size | None:
+def _computed(node: ast.expr, known: Mapping[str, Size | None]) -> Size | None:
     match node:
         case ast.Constant():
             return as_kind(node.value, int)
-        case ast.Name():
-            return known.get(node.id)
+        case ast.Name() | ast.Attribute():
+            return known.get(ast.unparse(node))
         case ast.UnaryOp():
             value = _computed(node.operand, known)
             return None if value is None or not isinstance(node.op, ast.USub) else dims.negate(value)

@@ -1188,7 +1188,8 @@ class Execution(Importing):
         if key not in self.failures_seen:
             self.failures_seen.add(key)
             count = len(items or ()) if count is None else count
-            self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count))
+            certain = self.uncertain <= frame.outermost.certain
+            self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count, certain))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         container = parameters.as_dict(self, container)

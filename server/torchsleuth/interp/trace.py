@@ -86,12 +86,14 @@ class DeviceConflict:
 
 @dataclass(frozen=True)
 class Unpacking:
-    """``a, b = value`` with a value of another number of parts, or the keys of a batch. `site`: of the targets."""
+    """``a, b = value`` with a value of another number of parts, or the keys of a batch. `site`: of the targets. `certain`: it is
+    executed whichever way the function goes that is entered."""
 
     site: Site
     value: Value
     items: tuple[Value, ...] | None
     count: int
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -362,6 +364,8 @@ class Trace:
     declared: dict[tuple[object, ...], DeclaredSighting] = field(default_factory=dict)
     sizes_meet: list[SizesMeet] = field(default_factory=list)
     parts_differ: list[PartsDiffer] = field(default_factory=list)
+    unpacked_otherwise: list[Unpacking] = field(default_factory=list)
+    """Unpackings that do not fit the shapes that are written of the function's parameters."""
     obscure: set[Place] = field(default_factory=set)
     """Expressions of which some execution gave a value that is not known."""
     consumed: set[int] = field(default_factory=set)

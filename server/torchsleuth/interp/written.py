@@ -67,7 +67,8 @@ class Contract:
     of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
     `spreads`: these. `times`: in how many shapes of parameters and of the result a name stands. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
     dimensions only. `annotated`: it is written in annotations alone, whose names are those of one scheme; in comments and
-    docstrings a size that the constructor takes may have another name. `together`: the names in each shape.
+    docstrings a size that the constructor takes may have another name. `ranked`: all of its shapes say how many dimensions there
+    are. `together`: the names in each shape.
     """
 
     function: Function
@@ -77,6 +78,7 @@ class Contract:
     complete: bool
     loose: bool = False
     annotated: bool = True
+    ranked: bool = True
     together: list[frozenset[str]] = field(default_factory=list)
     sizes: dict[str, Size] = field(default_factory=dict)
     spreads: dict[str, tuple[Size, ...]] = field(default_factory=dict)
@@ -143,7 +145,9 @@ class WrittenContracts(EntryPoints):
         for argument in every_parameter(made.node.args) if made is not None and made is not function else ():
             # The constructor says what it is, too.
             contract.times[argument.arg] = contract.times.get(argument.arg, 0) + 1
-        contract.annotated = all(one.kind == "annotation" for one in _declared(function, written))
+        shapes = list(_declared(function, written))
+        contract.annotated = all(one.kind == "annotation" for one in shapes)
+        contract.ranked = all(one.spread is None for one in shapes)
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)
         trace = trial.trace
@@ -180,6 +184,12 @@ class WrittenContracts(EntryPoints):
         self.trace.sizes_meet += [one for one in trace.sizes_meet if (one.site.span, one.names) not in meets]
         differing = {one.site.span for one in self.trace.parts_differ}
         self.trace.parts_differ += [one for one in trace.parts_differ if one.site.span not in differing]
+        if contract.ranked:
+            known = {one.site.span for one in (*self.trace.unpackings, *self.trace.unpacked_otherwise)}
+            for one in trace.unpackings:
+                own = one.site.frame.function is not None and one.site.frame.function.node is contract.function.node
+                if own and one.certain and one.site.span not in known:
+                    self.trace.unpacked_otherwise.append(one)
 
     def _explain_failure(self, contract: Contract, trial: Trial, written: Declarations, frame: Frame) -> None:
         """An operator fails with what is declared. Where the body works with other sizes of the same ranks, the declared ones

@@ -18,7 +18,8 @@ Key = tuple[int, int]
 @dataclass(frozen=True)
 class Dimension:
     """One declared size: a number, a name, or None for any. `start`, `end`: where it stands in the text. `may_be_one`:
-    a size that broadcasts. `formula`: of a size that is computed from others, such as ``2*d``. `name`: beside a number."""
+    a size that broadcasts. `formula`: of a size that is computed from others, such as ``2*d``; `passed`: of what is in it, the
+    arguments and attributes that are numbers, ``n`` of ``2*{n}``. `name`: beside a number."""
 
     size: int | str | None
     start: int
@@ -26,6 +27,7 @@ class Dimension:
     may_be_one: bool = False
     formula: str = ""
     name: str = ""
+    passed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Declared:
         for part in self.dims:
             if isinstance(part.size, str):
                 yield part.size
-            yield from filter(None, (part.name, *re.findall(r"[A-Za-z_]\w*", part.formula)))
+            yield from filter(None, (part.name, *_NAME.findall(part.formula)))
 
     def aligned(self, rank: int) -> tuple[Dimension | None, ...] | None:
         """For each dimension of a tensor what is declared of it; None if the ranks do not agree."""
@@ -187,12 +189,19 @@ _ARROW = re.compile(r"[-=]+>|→|⇒")
 _SAYS_SHAPE = frozenset("shape size dims torch.size".split())
 _FILLERS = frozenset("of has with is now becomes be out output result the tensor a".split())
 _QUALIFIERS = frozenset("or if when else unless before for in not without except was instead at per".split())
+_ALTERNATIVES = frozenset("or if when else unless not without except instead".split())
+"""Of the qualifiers, those that say something of a shape from the next sentence, too."""
+_OF_EACH = frozenset({"per", "at"})
+"""Of the qualifiers, those that before a shape only say what is in it: ``per-sample loss of shape (batch,)``."""
 _DIMENSION = re.compile(r"(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>\d+)|(?P<number>\d+)|(?P<word>[A-Za-z_]\w*)")
 _ARITHMETIC = re.compile(r"[\w\s+\-*/%^.]+")
 _IN_FORMULAS = (
     *(ast.BinOp, ast.UnaryOp, ast.Name, ast.Constant, ast.Load),
     *(ast.Add, ast.Sub, ast.Mult, ast.FloorDiv, ast.Mod, ast.Pow, ast.Div, ast.USub),
 )
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?![\w.])")
+_DOTTED = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*")
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _ANY_NUMBER = ("...", "…", "*")
 
 
@@ -329,13 +338,20 @@ def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, b
     return tuple(dims), spread, False
 
 
-def _formula(text: str) -> str:
-    """The text of a size, if it is one that is computed from others."""
+def _formula(text: str, *also: type[ast.AST]) -> str:
+    """The text of a size, if it is one that is computed from others. `also`: kinds of nodes that may be in it."""
     try:
         tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError):
         return ""
-    return text.strip() if all_are(ast.walk(tree), *_IN_FORMULAS) else ""
+    return text.strip() if all_are(ast.walk(tree), *_IN_FORMULAS, *also) else ""
+
+
+def _with_arguments(text: str) -> tuple[str, frozenset[str]]:
+    """The text of a size as Python, ``2*(self.n)`` for ``2*{self.n}``, and the names and attributes between braces."""
+    parts = [_formula(part, ast.Attribute) for part in _BRACES.findall(text)]
+    formula = _formula(_BRACES.sub(r"(\1)", text), ast.Attribute) if all(parts) else ""
+    return formula, frozenset(name for part in parts for name in _DOTTED.findall(part))
 
 
 # -- docstrings ------------------------------------------------------------------------------------------
@@ -441,8 +457,10 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     if len(found) != 1:
         return None
     match, dims, spread, says = found[0]
-    clause = _clause(part, match) if says else part
-    if _QUALIFIERS & set(re.findall(r"[a-z]+", clause.lower())) or "..." in part:
+    before, after = _clause(part, match) if says else (part[: match.start()], part[match.end() :])
+    beside = re.split(r"[:;.]", after)[0] if says else after
+    qualified = _QUALIFIERS & _words(beside) or _QUALIFIERS - _OF_EACH & _words(before)
+    if qualified or _ALTERNATIVES & _words(after) or "..." in part:
         return None
     sizes = [str(size.size).lower() for size in dims]
     leads = not re.sub(r"\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
@@ -453,11 +471,15 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     return Declared("docstring", dims, spread, inner, inner + len(match["inner"]))
 
 
-def _clause(part: str, listed: re.Match[str]) -> str:
-    """The words about a shape: ``shape (batch, length)`` of "1 for real tokens, shape (batch, length)"."""
+def _clause(part: str, listed: re.Match[str]) -> tuple[str, str]:
+    """The words about a shape, before and behind it: ``shape`` of "1 for real tokens, shape (batch, length)"."""
     before = _BEFORE_SHAPE.search(part[: listed.start()])
     comma = part.rfind(",", 0, before.start()) if before is not None else -1
-    return part[comma + 1 :]
+    return part[comma + 1 : listed.start()], part[listed.end() :]
+
+
+def _words(text: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", text.lower()))
 
 
 # -- annotations -----------------------------------------------------------------------------------------
@@ -581,14 +603,15 @@ class _Annotations:
             found = _DIMENSION.fullmatch(word)
             size: int | str | None = None
             formula = name = ""
+            passed: frozenset[str] = frozenset()
             if found is not None:
                 number = found["number"] or found["value"]
                 size = int(number) if number else found["word"]
                 size = None if isinstance(size, str) and size.startswith("_") else size
                 name = found["name"] or ""
-            elif "{" not in word:
-                formula = _formula(word)
-            dims.append(Dimension(size, start + match.start(), start + match.end(), may_be_one, formula, name))
+            else:
+                formula, passed = _with_arguments(word)
+            dims.append(Dimension(size, start + match.start(), start + match.end(), may_be_one, formula, name, passed))
         head = ast.unparse(node.value).rpartition(".")[2]
         dtype = self.dtypes.get(head, head)
         return Declared(

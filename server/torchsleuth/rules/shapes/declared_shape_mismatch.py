@@ -24,17 +24,18 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import DeclaredSighting
+from torchsleuth.interp.trace import DeclaredSighting, Unpacking
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import all_are, as_kind, of_kind
-from torchsleuth.syntax.forms import by_position, is_spread
+from torchsleuth.syntax.forms import by_position, is_display, is_spread
 from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_number
+from torchsleuth.values import is_int
 
 CODE = "TS116"
 
@@ -95,6 +96,7 @@ def _of_bodies(analysis: Analysis) -> Iterator[Finding]:
             name=f"`{meeting.function.name}`",
         )
         yield Finding(meeting.site.span, text)
+    yield from map(_unpacked, analysis.trace.unpacked_otherwise)
     for parts in analysis.trace.parts_differ:
         node = as_kind(parts.site.node, ast.Return)
         value = node.value if node is not None else None
@@ -105,6 +107,20 @@ def _of_bodies(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(at, message("declared.one", wanted=len(parts.declared.parts)))
         else:
             yield Finding(at, message("declared.parts", count=parts.count, wanted=len(parts.declared.parts)))
+
+
+def _unpacked(found: Unpacking) -> Finding:
+    """Names for more or fewer parts than the written shapes leave."""
+    source, target = found.site.source, found.site.node
+    sizes = [size for size in found.items or () if is_int(size)]
+    text = message(
+        "declared.unpacked",
+        names=short(source.segment(target).strip("()[]")),
+        wanted=len(target.elts) if is_display(target) else 1,
+        count=found.count,
+        parts=f": {dims.shape_text(sizes)}" if sizes and len(sizes) == found.count else "",
+    )
+    return Finding(found.site.span, text)
 
 
 def _wrong(sighting: DeclaredSighting) -> list[int] | None:
