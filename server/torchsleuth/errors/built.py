@@ -397,9 +397,24 @@ def _any_sign_here(case: Case) -> Iterator[Related]:
 
 
 def _made_positive(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``return self.mean(h), self.spread(h)`` → ``…, self.spread(h).exp()``: the model gives the logarithm."""
+    """``return self.mean(h), self.spread(h)`` → ``…, self.spread(h).exp()``: the model gives the logarithm. A standard deviation is
+    rather what softplus makes of it, which does not grow as fast, unless its name is that of a logarithm."""
     for file, value in _of_any_sign(case):
+        soft = None if "log" in file.text(value) else _softplus(file)
+        if soft is not None and "var has negative" not in case.crash["message"]:
+            yield replace(file, value, f"{soft}({file.text(value)}) + 1e-3", safe=False)
         yield append_in(file.source, value, ".exp()", safe=False)
+
+
+def _softplus(file: CrashFrame) -> str | None:
+    """How a file names softplus, by what it imports."""
+    bound_names = {
+        (item.asname or item.name.split(".")[0]): item.name
+        for node in nodes_in(file.tree, ast.Import, ast.ImportFrom)
+        for item in node.names
+    }
+    ways = (("F", "F.softplus"), ("nn", "nn.functional.softplus"), ("torch", "torch.nn.functional.softplus"))
+    return next((text for name, text in ways if name in bound_names), None)
 
 
 def _halved(case: Case, found: re.Match[str]) -> Iterator[Fix]:

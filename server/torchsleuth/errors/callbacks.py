@@ -16,7 +16,7 @@ from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH
-from torchsleuth.syntax.forms import by_position, called, names_in, nodes_in, returned_by
+from torchsleuth.syntax.forms import by_position, called, is_method_call, names_in, nodes_in, returned_by
 from torchsleuth.syntax.text import SourceText
 
 MAX_FORMS = 3
@@ -191,15 +191,29 @@ def _written(found: _Callback, names: str) -> Fix:
 
 
 def _of_gradients_size(case: Case) -> Iterator[Fix]:
-    """``lambda grad: grad.mean(0)`` → ``lambda grad: (grad.mean(0)).expand_as(grad)``"""
+    """``lambda grad: grad.mean(0)`` → ``lambda grad: (grad.mean(0)).expand_as(grad)``; ``return rows`` → ``return rows.view_as(grad)``,
+    where the hook has only laid it out in another way."""
     for found in islice(_callbacks(case), 1):
         node, source = found.node, found.frame.source
         returned = returned_by(node)
         given = [node.body] if isinstance(node, ast.Lambda) else returned
         if len(given) == 1 and found.taken:
-            new = f"({source.segment(given[0])}).expand_as({found.taken[-1].arg})"
+            laid_out = any(is_method_call(part, "flatten", "reshape", "view", "ravel") for part in ast.walk(node))
+            method = "reshape_as" if laid_out else "expand_as"
+            text, atom = source.segment(given[0]), isinstance(given[0], ast.Name | ast.Attribute)
+            new = f"{text if atom else f'({text})'}.{method}({found.taken[-1].arg})"
             title = message("fix.replace", old=source.on_one_line(given[0])[:60], new=new[:60])
             yield Fix(title, (edits.replace(source, given[0], new),), safe=False)
+
+
+def _returned_here(case: Case) -> list[Related]:
+    """What a hook gives back in the place of a gradient, in front of where it is defined and registered."""
+    notes = []
+    for found in islice(_callbacks(case), 1):
+        for value in returned_by(found.node) if isinstance(found.node, ast.FunctionDef) else ():
+            span = found.frame.source.span(value)
+            notes.append(Related(span.path, span.start, span.end, message("error.hook.returned")))
+    return [*notes, *registered_here(case)]
 
 
 ENTRIES = (
@@ -208,7 +222,7 @@ ENTRIES = (
         r"hook '(?:\w+\.)*(\w+|<lambda>)' has changed the size of value",
         "error.hook.size",
         _of_gradients_size,
-        related=registered_here,
+        related=_returned_here,
         example="x = torch.ones(2, 3, requires_grad=True)\nx.register_hook(lambda grad: grad.mean(0))\n(x * 2).sum().backward()",
     ),
     ErrorEntry(

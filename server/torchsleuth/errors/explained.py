@@ -23,6 +23,7 @@ from torchsleuth.errors.functions import saved_here, saved_on_context
 from torchsleuth.errors.origin import made_at
 from torchsleuth.errors.pickled import defined_at, saved_or_moved
 from torchsleuth.errors.plain import begun_again
+from torchsleuth.errors.stateful import kept_results
 from torchsleuth.explanations import EXPLANATIONS, POSITIVE
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
@@ -91,7 +92,7 @@ def _numbers_of_optimizer(case: Case) -> Iterator[Fix]:
 def _copied(case: Case) -> Iterator[Fix]:
     """``copy.deepcopy(y)`` → ``copy.deepcopy(y.detach())``; of a module that keeps such a tensor, its state."""
     given = case.frame.argument(0, "x")
-    if given is not None:
+    if given is not None and not kept_results(case):
         is_module = (case.frame.value(given) or {}).get("kind") == "module"
         yield append(case.frame, given, ".state_dict()" if is_module else ".detach()", safe=not is_module)
 

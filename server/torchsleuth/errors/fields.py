@@ -130,6 +130,35 @@ def _named_loss(case: Case) -> Iterator[Fix]:
         yield Fix(message("fix.key", old=old, new="loss"), changes, safe=False)
 
 
+def _left_out(case: Case) -> list[tuple[CrashFrame, ast.Constant]]:
+    """The key of a sample that the Trainer has left out, where it is one: its class under another name than ``labels``."""
+    taken = re.search(_NO_LOSS, case.crash["message"])
+    received = set(re.split(r",\s*", taken[1].rstrip("."))) if taken is not None else set()
+    found: list[tuple[CrashFrame, ast.Constant]] = []
+    for file in case.files:
+        for sample in nodes_in(file.tree, ast.Dict):
+            keys = [key for key in sample.keys if is_text(key)]
+            others = [key for key in keys if key.value not in received]
+            if received <= {key.value for key in keys} and len(others) == 1 and others[0].value != "labels":
+                found.append((file, others[0]))
+    return found if len(found) <= 2 else []
+
+
+def _left_out_here(case: Case) -> Iterator[Related]:
+    for file, key in _left_out(case):
+        yield note(file.source, key, "error.label_key", key=key.value)
+
+
+def _as_labels(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``{"input_ids": ids, "grade": grade}`` → ``"labels": grade``"""
+    places = _left_out(case)
+    if places:
+        changes = tuple(edits.replace(file.source, key, '"labels"') for file, key in places)
+        yield Fix(message("fix.key", old=places[0][1].value, new="labels"), changes, safe=False)
+
+
+_NO_LOSS = r"did not return a loss from the inputs, .*the inputs it received are ([\w,. ]+)"
+
 _BETA = "from torch.distributions import Beta\n"
 
 ENTRIES = (
@@ -150,7 +179,14 @@ ENTRIES = (
         _named_loss,
         related=_step_here,
     ),
+    entry("TS918", _NO_LOSS, "error.no_labels", applies=lambda case: bool(_left_out(case))),
 )  # fmt: skip
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((r"found <class 'NoneType'>|not NoneType|dtype of NoneType", _not_none),)
-PLACES = ((r"found <class '|dtype|NoneType|support|size|shape|dimension|index|key", filled_here),)
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (r"found <class 'NoneType'>|not NoneType|dtype of NoneType", _not_none),
+    (_NO_LOSS, _as_labels),
+)
+PLACES = (
+    (r"found <class '|dtype|NoneType|support|size|shape|dimension|index|key", filled_here),
+    (_NO_LOSS, _left_out_here),
+)

@@ -13,8 +13,10 @@ from torchsleuth.errors import (
     advice,
     built,
     calls,
+    converted,
     fields,
     functions,
+    inputs,
     keys,
     lengths,
     optimizers,
@@ -23,6 +25,7 @@ from torchsleuth.errors import (
     prepared,
     rebound,
     recorded,
+    stateful,
     steps,
 )
 from torchsleuth.errors.calls import Builder, by_message
@@ -42,6 +45,9 @@ _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
     *fields.BUILDERS,
     *steps.BUILDERS,
     *recorded.BUILDERS,
+    *stateful.BUILDERS,
+    *converted.BUILDERS,
+    *inputs.BUILDERS,
 )
 """Those that know the cause, which stands elsewhere: they come in front of what only gets the failing line to run."""
 _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
@@ -50,6 +56,9 @@ _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
     *fields.PLACES,
     *steps.PLACES,
     *recorded.PLACES,
+    *stateful.PLACES,
+    *converted.PLACES,
+    *inputs.PLACES,
 )
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,

@@ -49,7 +49,10 @@ def moved_to_module(case: Case) -> Iterator[Fix]:
     """``transform=lambda x: x / 2`` → a function ``_transform`` of the module, where nothing of the function around is used."""
     for frame, trail, node in _local(case):
         top = of_kind(trail, ast.stmt)[0]
-        if _needs(node) & _bound_around(trail):
+        captured = _needs(node) & _bound_around(trail)
+        if captured and isinstance(node, ast.Lambda):
+            yield from _with_captured(frame, trail, node, sorted(captured))
+        if captured:
             continue
         source, end = frame.source, edits.line_ending(frame.source)
         decorated = getattr(top, "decorator_list", [])
@@ -69,6 +72,27 @@ def moved_to_module(case: Case) -> Iterator[Fix]:
             taken = Edit(source.path, Position(first, 1), Position(last + 1, 1), "")
             changes = (Edit(source.path, start, start, body + end + end), taken)
         yield Fix(message("fix.to_module", name=name), changes)
+
+
+def _with_captured(frame: CrashFrame, trail: list[ast.AST], node: ast.Lambda, captured: list[str]) -> Iterator[Fix]:
+    """``lambda rows: merge(rows, scale)`` → a function of the module with a parameter ``scale``, and ``functools.partial`` of it."""
+    given = node.args
+    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or "self" in captured:
+        return
+    top, source, end = of_kind(trail, ast.stmt)[0], frame.source, edits.line_ending(frame.source)
+    name = _free_name(frame, trail[-1])
+    parameters = ", ".join([*(part.arg for part in given.args), "*", *captured])
+    text = f"def {name}({parameters}):{end}    return {source.segment(node.body)}{end}{end}{end}"
+    start = Position(min([top.lineno, *(item.lineno for item in getattr(top, "decorator_list", []))]), 1)
+    passed = ", ".join(f"{part}={part}" for part in captured)
+    changes = edits.joined(
+        [
+            *edits.add_import(source, frame.tree, "import functools"),
+            Edit(source.path, start, start, text),
+            edits.replace(source, node, f"functools.partial({name}, {passed})"),
+        ]
+    )
+    yield Fix(message("fix.partial", name=name), changes)
 
 
 def saved_or_moved(case: Case) -> Iterator[Fix]:

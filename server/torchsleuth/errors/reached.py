@@ -37,10 +37,18 @@ def bound(file: CrashFrame, node: ast.expr) -> ast.expr:
         if not isinstance(node, ast.Name):
             return node
         found = binding(around(file.tree, node), node.id, node.lineno)
-        if found is None or found[1] is None or found[1].lineno > node.lineno:
+        if found is None or found[1] is None or found[1].lineno > node.lineno or _takes_apart(found[0], found[1]):
             return node
         node = found[1]
     return node
+
+
+def _takes_apart(statement: ast.AST, value: ast.expr) -> bool:
+    """``mean, scale = both.chunk(2)``: none of the names is what stands on the right."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    return any(isinstance(target, ast.Tuple | ast.List) for target in targets) and value is getattr(
+        statement, "value", 0
+    )
 
 
 def keys_of(case: Case) -> list[str]:

@@ -66,15 +66,19 @@ def _place(crash: Json) -> tuple[str, int]:
 
 def merged(found: Iterable[tuple[Json, Diagnostic | None]]) -> list[tuple[Diagnostic, str]]:
     """One diagnostic for each place, and where that was if it was not the main thread of the script."""
-    places: dict[object, tuple[Diagnostic, list[str]]] = {}
+    places: dict[object, tuple[Diagnostic, list[Json]]] = {}
     for crash, diagnostic in found:
         if diagnostic is None:
             continue
         key = (diagnostic.path, diagnostic.start, diagnostic.end, diagnostic.code)
-        places.setdefault(key, (diagnostic, []))[1].append(_where(crash))
-    return [
-        (diagnostic, ", ".join(text for text in dict.fromkeys(where) if text)) for diagnostic, where in places.values()
-    ]
+        places.setdefault(key, (diagnostic, []))[1].append(crash)
+    return [(diagnostic, _together(crashes)) for diagnostic, crashes in places.values()]
+
+
+def _together(crashes: list[Json]) -> str:
+    """Where one error was in several processes; a sample is told once, as every worker meets it in another one."""
+    sampled = [crash for crash in crashes if crash.get("sample") is not None][:1]
+    return ", ".join(text for text in dict.fromkeys(map(_where, sampled or crashes)) if text)
 
 
 def located(diagnostic: Diagnostic, where: str) -> Diagnostic:

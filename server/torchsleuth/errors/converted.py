@@ -1,0 +1,108 @@
+"""Models that are compiled to another form: scripted functions whose parameters have no type, quantised layers that get floats."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.entry import entry
+from torchsleuth.errors.provenance import defined
+from torchsleuth.errors.reached import note
+from torchsleuth.errors.recorded import is_imported
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Related
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import called, every_parameter, nodes_in, returned_by, stands_on
+
+_PLAIN_TYPE = re.compile(r"(?:int|float|bool|str|List\[(?:int|float|bool|str|Tensor)\]|Dict\[str, Tensor\])$")
+
+
+def _untyped(case: Case) -> Iterator[tuple[CrashFrame, ast.arg, str]]:
+    """The parameters that were taken for tensors, as no type is written, with the type of what they are given."""
+    found = re.search(_SCRIPTED, case.crash["message"])
+    if found is None:
+        return
+    for file, function in defined(case, found[1]):
+        for part in every_parameter(function.args):
+            if part.arg == found[2] and part.annotation is None:
+                yield file, part, found[3]
+
+
+def _untyped_here(case: Case) -> Iterator[Related]:
+    for file, part, kind in _untyped(case):
+        yield note(file.source, part, "error.untyped", name=part.arg, kind=kind)
+
+
+def _typed(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``def best(scores, width):`` → ``width: int``"""
+    for file, part, kind in _untyped(case):
+        if _PLAIN_TYPE.match(kind):
+            text = f"{part.arg}: {kind.replace('List[', 'list[').replace('Dict[', 'dict[').replace('Tensor', 'torch.Tensor')}"
+            title = message("fix.replace", old=part.arg, new=text)
+            yield Fix(title, (edits.replace(file.source, part, text),))
+
+
+def _quantised(case: Case) -> tuple[CrashFrame, ast.ClassDef, ast.FunctionDef] | None:
+    """The class of the model that was converted and has no stub in front of its first layer: that of the outermost ``forward``."""
+    for frame in reversed(case.frames):
+        for kind in nodes_in(frame.tree, ast.ClassDef):
+            for method in of_kind(kind.body, ast.FunctionDef):
+                if method.name == "forward" and stands_on(method, frame.line):
+                    return (frame, kind, method) if "QuantStub" not in frame.text(kind) else None
+    return None
+
+
+def _quantised_here(case: Case) -> Iterator[Related]:
+    found = _quantised(case)
+    if found is not None:
+        frame, _, method = found
+        yield note(frame.source, method.body[0], "error.no_stub")
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.Call):
+            if called(node) == "convert" and re.search(r"quant|tq\b|convert$", file.text(node.func)):
+                yield note(file.source, node, "error.converted_here")
+
+
+def _with_stubs(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """The model with a QuantStub for what it is given, and a DeQuantStub for what it gives."""
+    place = _quantised(case)
+    if place is None:
+        return
+    frame, kind, method = place
+    made = next((part for part in of_kind(kind.body, ast.FunctionDef) if part.name == "__init__"), None)
+    given, results = method.args.args[1:2], returned_by(method)
+    first = method.body[0]
+    if made is None or not given or not results or any(isinstance(part, ast.Tuple) for part in results):
+        return
+    name, source = given[0].arg, frame.source
+    stubs = "self.quant, self.dequant = torch.ao.quantization.QuantStub(), torch.ao.quantization.DeQuantStub()"
+    changes: list[Edit] = [
+        edits.insert_line_after(source, made.body[-1], stubs),
+        edits.insert_line_before(source, first, f"{name} = self.quant({name})"),
+        *(edits.replace(source, part, f"self.dequant({source.segment(part)})") for part in results),
+    ]
+    changes += () if is_imported(frame, "torch") else edits.add_import(source, frame.tree, "import torch")
+    yield Fix(message("fix.stubs", name=kind.name), tuple(changes), safe=False)
+
+
+_SCRIPTED = r"(?s)(?:^|\s)(\w+)\(Tensor.*?Expected a value of type 'Tensor \(inferred\)' for argument '(\w+)' but instead found type '([^']+)'"
+_QUANTISED = r"Could not run 'quantized::(\w+)(?:\.\w+)?' with arguments from the 'CPU' backend"
+
+ENTRIES = (
+    entry(
+        "TS199",
+        _SCRIPTED,
+        "error.scripted_type",
+        applies=lambda case: next(_untyped(case), None) is not None,
+        example="def first(x, count):\n    return x[:count]\nclass Head(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return first(x, 2)\ntorch.jit.script(Head())",
+    ),
+    entry("TS199", _QUANTISED, "error.quantised"),
+)
+
+BUILDERS: tuple[tuple[str, Builder], ...] = ((_SCRIPTED, _typed), (_QUANTISED, _with_stubs))
+PLACES = ((_SCRIPTED, _untyped_here), (_QUANTISED, _quantised_here))

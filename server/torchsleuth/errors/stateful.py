@@ -1,0 +1,185 @@
+"""Tensors that outlive the call that made them: a memory that is written in place after it was read, a result that a model keeps with
+its graph and is copied with, values that were made under inference mode and are trained on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.provenance import made_from
+from torchsleuth.errors.reached import Filled, Function, note
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Related
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    contains,
+    is_dotted,
+    is_method_call,
+    is_name,
+    last_word,
+    loads,
+    names_in,
+    nodes_in,
+)
+
+MAX_SHOWN = 2
+"""Places that are shown of one kind."""
+_CUTS = ("detach", "item", "tolist", "numpy", "cpu")
+
+
+def _written_in_place(case: Case) -> list[tuple[CrashFrame, ast.Assign | ast.AugAssign, ast.Subscript]]:
+    """The writes into a part of a tensor that the loss was computed from, in the functions that compute it."""
+    node = case.frame.node
+    receiver = node.func.value if is_method_call(node, "backward") else case.frame.argument(0, "loss")
+    found = []
+    for file, part in made_from(case, case.frame, receiver) if receiver is not None else ():
+        statement = edits.enclosing_statement(file.tree, part)
+        if not isinstance(statement, ast.Assign | ast.AugAssign) or statement.value is not part:
+            continue
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
+        written = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name | ast.Attribute)
+        if written and isinstance(target, ast.Subscript) and contains(part, ast.Name):
+            if not _without_gradients(file, statement):
+                found.append((file, statement, target))
+    return found[:MAX_SHOWN]
+
+
+def _without_gradients(file: CrashFrame, node: ast.AST) -> bool:
+    trail = edits.path_to(file.tree, node)
+    headers = [item.context_expr for part in trail if isinstance(part, ast.With) for item in part.items]
+    headers += [item for part in trail if isinstance(part, Function) for item in part.decorator_list]
+    return any(re.search(r"no_grad|inference_mode", file.text(item)) for item in headers)
+
+
+def _writes_here(case: Case) -> Iterator[Related]:
+    for file, statement, target in _written_in_place(case):
+        yield note(file.source, statement, "error.written_in_place", name=file.text(target.value))
+
+
+def _into_copy(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``memory[:, slot] = new`` → with ``memory = memory.clone()`` in front: what was read before stays as it was."""
+    for file, statement, target in _written_in_place(case):
+        name = file.text(target.value)
+        line = f"{name} = {name}.clone()"
+        yield Fix(
+            message("fix.insert", text=line), (edits.insert_line_before(file.source, statement, line),), safe=False
+        )
+
+
+def kept_results(case: Case) -> list[tuple[CrashFrame, ast.FunctionDef, ast.Assign]]:
+    """The attributes in which the models of the script keep what a call computes, with its graph."""
+    given = case.frame.argument(0, "x")
+    if (case.frame.value(given) or {}).get("kind") != "module":
+        return []
+    found = []
+    for file in case.files:
+        for kind in nodes_in(file.tree, ast.ClassDef):
+            methods = [part for part in kind.body if isinstance(part, ast.FunctionDef)]
+            if not any(part.name == "forward" for part in methods):
+                continue
+            for method in methods:
+                for node in nodes_in(method, ast.Assign) if method.name != "__init__" else ():
+                    target = node.targets[0]
+                    if not is_dotted(target, "self") or len(node.targets) > 1:
+                        continue
+                    computed = contains(node.value, ast.Call, ast.BinOp)
+                    cut = any(is_method_call(part, *_CUTS) for part in ast.walk(node.value))
+                    if computed and not cut and not _without_gradients(file, node) and _computes(file, node.value):
+                        found.append((file, method, node))
+    return found if len(found) <= MAX_SHOWN else []
+
+
+def _computes(file: CrashFrame, value: ast.expr) -> bool:
+    """Whether a value may have a graph: not what makes a tensor out of nothing."""
+    return not re.match(r"(?:torch\.)?(?:zeros|ones|empty|full|arange|tensor)\b", file.text(value)) and bool(
+        names_in(value) - {"torch", "nn", "F"}
+    )
+
+
+def _kept_here(case: Case) -> Iterator[Related]:
+    for file, _, node in kept_results(case):
+        yield note(file.source, node, "error.kept_with_graph", name=file.text(node.targets[0]))
+
+
+def _kept_detached(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``self.seen = self.body(x)`` → ``seen = self.body(x)`` and ``self.seen = seen.detach()``; what goes on in that method reads
+    the first one."""
+    for file, method, node in kept_results(case):
+        target, source = node.targets[0], file.source
+        if not isinstance(target, ast.Attribute):
+            continue
+        reads = [
+            part
+            for part in nodes_in(method, ast.Attribute)
+            if part.attr == target.attr and is_name(part.value, "self") and loads(part) and part.lineno > node.lineno
+        ]
+        text, name = source.segment(target), target.attr.strip("_")
+        value = source.segment(node.value)
+        if not reads:
+            atom = isinstance(node.value, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+            changes = [edits.replace(source, node.value, f"{value if atom else f'({value})'}.detach()")]
+        elif name in names_in(method) | {part.arg for part in nodes_in(method, ast.arg)}:
+            continue
+        else:
+            indent = edits.indentation(source, node.lineno)
+            lines = f"{name} = {value}{edits.line_ending(source)}{indent}{text} = {name}.detach()"
+            changes = [edits.replace(source, node, lines), *(edits.replace(source, part, name) for part in reads)]
+        yield Fix(message("fix.kept_detached", name=text), tuple(changes), safe=False)
+
+
+def _inference_places(case: Case) -> list[tuple[CrashFrame, ast.AST, ast.expr]]:
+    """Where the user's files switch inference mode on: the block or function, and what switches it."""
+    found: list[tuple[CrashFrame, ast.AST, ast.expr]] = []
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.With, ast.FunctionDef):
+            headers = [item.context_expr for item in node.items] if isinstance(node, ast.With) else node.decorator_list
+            for header in headers:
+                if last_word(header.func if isinstance(header, ast.Call) else header) == "inference_mode":
+                    found.append((file, node, header))
+    return found
+
+
+def _inference_here(case: Case) -> Iterator[Related]:
+    for file, header in _made_in_inference(case):
+        yield note(file.source, header, "error.inference_here")
+
+
+def _made_in_inference(case: Case) -> list[Filled]:
+    """Where inference mode is on for what the operands were made from; the only place, where none of them leads to one."""
+    places = _inference_places(case)
+    reached = []
+    for operand in case.frame.operands() if places else ():
+        for file, part in made_from(case, case.frame, operand):
+            trail = edits.path_to(file.tree, part)
+            reached += [(place, header) for place, block, header in places if place is file and block in trail]
+    if not reached and len(places) == 1:
+        reached = [(places[0][0], places[0][2])]
+    return list(dict.fromkeys(reached))[:MAX_SHOWN]
+
+
+def _no_grad_instead(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.inference_mode()`` → ``torch.no_grad()``, where such tensors may be saved for backward()."""
+    for file, header in _made_in_inference(case):
+        function = header.func if isinstance(header, ast.Call) else header
+        if isinstance(function, ast.Attribute):
+            yield replace(file, function, f"{file.text(function.value)}.no_grad")
+
+
+_IN_PLACE = r"has been modified by an inplace operation"
+_COPIED = r"support the deepcopy"
+_INFERENCE = r"Inference tensors cannot be saved for backward|requires_grad=True on inference tensor"
+
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_IN_PLACE, _into_copy),
+    (_COPIED, _kept_detached),
+    (_INFERENCE, _no_grad_instead),
+)
+PLACES = (
+    (_IN_PLACE, _writes_here),
+    (_COPIED, _kept_here),
+    (_INFERENCE, _inference_here),
+)
