@@ -166,6 +166,66 @@ CASES = {
         "for x in DataLoader(Tiles(), 8):\n    x.sum()\n",
         "torch.rot90(tile, 2, (1, 2))",
     ),
+    "citations that begin at one": (
+        "def read(rows):\n    both = torch.tensor(rows).T\n    return torch.cat([both, both.flip(0)], 1)\n"
+        "def matrix(pairs, n):\n    return torch.sparse_coo_tensor(pairs, torch.ones(pairs.shape[1]), (n, n))\n"
+        "torch.sparse.mm(matrix(read([[1, 2], [2, 3]]), 3), torch.ones(3, 2))\n",
+        "(torch.tensor(rows) - 1).T",
+    ),
+    "a hook that flattens": (
+        "def unit(grad):\n    rows = grad.flatten(1)\n    return rows / rows.norm()\nlayer = nn.Conv1d(2, 3, 2)\n"
+        "layer.weight.register_hook(unit)\nlayer(torch.ones(1, 2, 4)).sum().backward()\n",
+        "reshape_as(grad)",
+    ),
+    "a memory that is written in place": (
+        "class Memory(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.put = nn.Linear(2, 2)\n"
+        "    def forward(self, x):\n        self.rows = torch.zeros(3, 2)\n        for i in range(2):\n"
+        "            x = (self.rows * self.put(x)).sum(0)\n            self.rows[i] = self.put(x)\n        return x\n"
+        "Memory()(torch.ones(2)).sum().backward()\n",
+        "self.rows = self.rows.clone()\n            self.rows[i]",
+    ),
+    "a result that a model keeps": (
+        "import copy\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.b = nn.Linear(2, 2), nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        self.seen = self.a(x)\n        return self.b(self.seen)\n"
+        "net = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n",
+        "return self.b(seen)",
+    ),
+    "samples that a filter empties": (
+        "from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence\ndef words(text):\n    parts = text.split()\n"
+        "    return [part for part in parts if len(part) > 1]\n"
+        "def batch(texts):\n    ids = [torch.ones(len(words(text)), 2) for text in texts]\n"
+        "    return pad_sequence(ids, batch_first=True), torch.tensor([len(row) for row in ids])\n"
+        "x, sizes = batch(['ab cd', 'e'])\npack_padded_sequence(x, sizes, batch_first=True)\n",
+        "or parts)",
+    ),
+    "a word that a filter drops": (
+        "from collections import Counter\nPAD = '<pad>'\ndef table(words, least, always=(PAD,)):\n    seen = Counter(always)\n"
+        "    seen.update(words)\n    return {word: place for place, (word, count) in enumerate(seen.items()) if count >= least}\n"
+        "known = table(['xx', 'yy', 'xx'], 2)\ntorch.tensor([known[word] for word in ['xx', PAD]])\n",
+        "if count >= least or word in always}",
+    ),
+    "a parameter of a scripted function": (
+        "def first(x, count):\n    return x[:count]\nclass Head(nn.Module):\n    def forward(self, x):\n"
+        "        return first(x, 2)\ntorch.jit.script(Head())\n",
+        "def first(x, count: int)",
+    ),
+    "values of inference mode": (
+        "def sketch(n):\n    with torch.inference_mode():\n        return torch.ones(n, 2)\n"
+        "def rows():\n    for n in (1, 2):\n        yield sketch(n)\nlayer = nn.Linear(2, 2)\nfor x in rows():\n    layer(x)\n",
+        "torch.no_grad()",
+    ),
+    "sides that are padded to too small a multiple": (
+        "def filled(x, levels):\n    whole = 2 ** (levels - 1)\n    return F.pad(x, (0, -x.shape[-1] % whole, 0, -x.shape[-2] % whole))\n"
+        "def net(x):\n    half = F.max_pool2d(x, 2)\n    up = F.interpolate(F.max_pool2d(half, 2), scale_factor=2.0)\n"
+        "    return torch.cat([half, up], 1)\nnet(filled(torch.ones(1, 1, 9, 9), 2))\n",
+        "whole = 2 ** levels",
+    ),
+    "a standard deviation of any sign": (
+        "from torch.distributions import Normal\nclass Two(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.both = nn.Linear(2, 2)\n"
+        "    def forward(self, x):\n        mean, wide = self.both(x).chunk(2, dim=-1)\n        return mean, wide - 9\nnet = Two()\n"
+        "mean, wide = net(torch.ones(3, 2))\nNormal(mean, wide)\n",
+        "F.softplus(wide - 9) + 1e-3",
+    ),
     "a state in another order": (
         "one, two = nn.Linear(2, 3), nn.Linear(3, 5)\nnet = nn.Sequential(one, two)\n"
         "def step(opt):\n    net(torch.ones(1, 2)).sum().backward()\n    opt.step()\n    return opt.state_dict()\n"

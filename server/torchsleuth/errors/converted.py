@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.entry import entry
+from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.provenance import defined
 from torchsleuth.errors.reached import note
 from torchsleuth.errors.recorded import is_imported
@@ -93,15 +93,16 @@ _SCRIPTED = r"(?s)(?:^|\s)(\w+)\(Tensor.*?Expected a value of type 'Tensor \(inf
 _QUANTISED = r"Could not run 'quantized::(\w+)(?:\.\w+)?' with arguments from the 'CPU' backend"
 
 ENTRIES = (
-    entry(
+    ErrorEntry(
         "TS199",
         _SCRIPTED,
         "error.scripted_type",
         applies=lambda case: next(_untyped(case), None) is not None,
         example="def first(x, count):\n    return x[:count]\nclass Head(torch.nn.Module):\n    def forward(self, x):\n"
         "        return first(x, 2)\ntorch.jit.script(Head())",
+        plain=True,
     ),
-    entry("TS199", _QUANTISED, "error.quantised"),
+    ErrorEntry("TS199", _QUANTISED, "error.quantised", plain=True),
 )
 
 BUILDERS: tuple[tuple[str, Builder], ...] = ((_SCRIPTED, _typed), (_QUANTISED, _with_stubs))

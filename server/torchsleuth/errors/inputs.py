@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.constructor import build_sites
-from torchsleuth.errors.entry import entry
+from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.provenance import defined, made_from
 from torchsleuth.errors.reached import Filled, around, bound, note
@@ -230,7 +230,7 @@ def _loaded_size(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
             places = [
                 (place, part)
                 for place, part in made_from(case, file, given)
-                if isinstance(part, ast.Call) and _is_users(case, part) and not _is_value_of_return(place, part)
+                if isinstance(part, ast.Call) and _is_users(case, part) and _is_assigned(place, part)
             ]
             found += places[:1]
     return list({(place.path, part.lineno): (place, part) for place, part in found}.values())
@@ -243,8 +243,9 @@ def _is_users(case: Case, call: ast.Call) -> bool:
     return classes or bool(defined(case, name))
 
 
-def _is_value_of_return(file: CrashFrame, node: ast.expr) -> bool:
-    return isinstance(edits.enclosing_statement(file.tree, node), ast.Return)
+def _is_assigned(file: CrashFrame, node: ast.expr) -> bool:
+    statement = edits.enclosing_statement(file.tree, node)
+    return isinstance(statement, ast.Assign) and statement.value is node
 
 
 def _loaded_size_here(case: Case) -> Iterator[Related]:
@@ -326,7 +327,7 @@ _STATE = r"size mismatch for \S+?: copying a param"
 _MISSING = r"^(['\"])([^'\"\n]+)\1$"
 
 ENTRIES = (
-    entry(
+    ErrorEntry(
         "TS199",
         _INDEX,
         "error.sparse_index",
@@ -335,6 +336,7 @@ ENTRIES = (
         example="places = torch.tensor([[0, 1], [1, 2]])\n"
         "matrix = torch.sparse_coo_tensor(places, torch.ones(2), (2, 2), check_invariants=False)\n"
         "torch.sparse.mm(matrix, torch.ones(2, 3))",
+        plain=True,
     ),
 )
 

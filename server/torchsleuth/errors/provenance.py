@@ -211,7 +211,8 @@ class _Files:
                 yield file, node.func.value
                 if is_name(node.func.value, "self"):
                     yield file, node.func
-            yield from self._of_instance(file, node.func)
+            if isinstance(node.func, ast.Name | ast.Call):
+                yield file, node.func  # an object that is called
         for given in given_to(node):
             value = given.value if isinstance(given, ast.Starred) else given
             yield from self._results_of(last_word(value)) if isinstance(value, ast.Name | ast.Attribute) else ()
@@ -230,11 +231,6 @@ class _Files:
                 if method.name in _SAMPLES:
                     yields = [part.value for part in nodes_in(method, ast.Yield) if part.value is not None]
                     yield from ((file, value) for value in [*returned_by(method), *yields])
-
-    def _of_instance(self, file: CrashFrame, function: ast.expr) -> Iterator[Filled]:
-        """What is called, where it is an object in a variable or an attribute: ``model`` of ``model(x)``."""
-        if isinstance(function, ast.Name):
-            yield file, function
 
 
 def _within(tree: ast.AST, node: ast.AST) -> bool:
