@@ -1718,6 +1718,7 @@ ENGLISH: dict[str, str] = {
     "error.no_labels": "the model is given no labels, and so gives no loss: it has got {g1}",
     "error.untyped": "`{name}` has no type here, so TorchScript takes it for a tensor: it is given {kind}",
     "error.no_stub": "nothing quantises what the model is given: forward() has no QuantStub",
+    "error.prepared_here": "made ready here, without a QuantStub for what it will be given",
     "error.converted_here": "the layers are converted here, and take quantised tensors from now on",
     "error.label_key": "the Trainer leaves `{key}` out, which is no argument of the model: labels are called `labels`",
     "error.hook.returned": "this has another size than the gradient",

@@ -226,6 +226,35 @@ CASES = {
         "mean, wide = net(torch.ones(3, 2))\nNormal(mean, wide)\n",
         "F.softplus(wide - 9) + 1e-3",
     ),
+    "a scan that reads what it writes": (
+        "class Scan(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.gate = nn.Linear(1, 2)\n"
+        "    def forward(self, x):\n        out = torch.zeros(3, 2)\n        for t in range(2):\n"
+        "            out[t + 1] = self.gate(x[t]) * out[t]\n        return out\n"
+        "Scan()(torch.ones(2, 1)).sum().backward()\n",
+        "* out[t].clone()",
+    ),
+    "results that a model keeps in a list": (
+        "import copy\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.a, self.seen = nn.Linear(2, 2), []\n"
+        "    def forward(self, x):\n        y = self.a(x)\n        self.seen.append(y)\n        return y\n"
+        "net = Net()\nnet(torch.ones(1, 2))\ncopy.deepcopy(net)\n",
+        "self.seen.append(y.detach())",
+    ),
+    "a parameter of a scripted method": (
+        "class Head(nn.Module):\n    def scaled(self, x, rate):\n        return x * rate\n    def forward(self, x):\n"
+        "        return self.scaled(x, 0.5)\ntorch.jit.script(Head())\n",
+        "def scaled(self, x, rate: float)",
+    ),
+    "layers that are quantised alone": (
+        "import torch.ao.quantization as q\nnet = nn.Sequential(nn.Linear(2, 2)).eval()\n"
+        "net.qconfig = q.get_default_qconfig(torch.backends.quantized.engine)\nready = q.prepare(net)\nready(torch.ones(1, 2))\n"
+        "q.convert(ready)(torch.ones(1, 2))\n",
+        "net = torch.ao.quantization.QuantWrapper(net)\nready = q.prepare(net)",
+    ),
+    "an array of several types": (
+        "import numpy as np\ndef table(rows):\n    return np.array([[row['a'], row.get('b')] for row in rows])\n"
+        "torch.from_numpy(table([{'a': 1}, {'a': 2, 'b': 3.0}]))\n",
+        'dtype="float32"',
+    ),
     "a state in another order": (
         "one, two = nn.Linear(2, 3), nn.Linear(3, 5)\nnet = nn.Sequential(one, two)\n"
         "def step(opt):\n    net(torch.ones(1, 2)).sum().backward()\n    opt.step()\n    return opt.state_dict()\n"
@@ -266,6 +295,10 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
         "x, w = torch.ones(2, 3, dtype=torch.float64), torch.zeros(3, 2)\nx.matmul(w)\n",
         "def matrix(n):\n    counts = torch.tensor([1, 2])\n    both = torch.tensor([[0, 3], [3, 0]])\n"
         "    return torch.sparse_coo_tensor(both, torch.ones(2), (n, n), check_invariants=True)\nmatrix(3)\n",
+        "rows = [row for row in [{'a': 1}, {}] if row]\nsample = {key: value for key, value in rows[0].items()}\nsample['mask']\n",
+        "w = torch.ones(3, requires_grad=True)\nx = torch.zeros(3)\nk = 2.0\nx[1] = k\ny = (w * x).exp()\ny += 1\ny.sum().backward()\n",
+        "from torch.nn.utils.rnn import pack_padded_sequence\ntexts = [text for text in ['a b', ' '] if text]\n"
+        "sizes = torch.tensor([len(text.split()) for text in texts])\npack_padded_sequence(torch.ones(2, 2, 1), sizes.neg().add(2), True)\n",
     ],
 )
 def test_where_the_cause_is_not_known_no_fix_claims_it(tmp_path: Path, text: str) -> None:

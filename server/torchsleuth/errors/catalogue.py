@@ -69,8 +69,8 @@ def find(crash: Json, sources: Sources) -> tuple[ErrorEntry, Case]:
 
 
 def from_torch(crash: Json, frame: CrashFrame) -> bool:
-    """Whether torch raised the exception: from its Python frames, or from an operator in the user's own line."""
-    if any("/torch/" in call["path"].replace("\\", "/") for call in crash["calls"][:1]):
+    """Whether torch raised the exception, or einops: from its Python frames, or from an operator in the user's own line."""
+    if any(re.search(r"[\\/](?:torch|einops)[\\/]", call["path"]) for call in crash["calls"][:1]):
         return True
     if crash["type"] not in ("RuntimeError", "IndexError", "TypeError", "ValueError"):
         return False

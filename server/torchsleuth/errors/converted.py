@@ -61,16 +61,33 @@ def _quantised_here(case: Case) -> Iterator[Related]:
     if found is not None:
         frame, _, method = found
         yield note(frame.source, method.body[0], "error.no_stub")
+    for file, node in _prepared(case) if found is None else ():
+        yield note(file.source, node, "error.prepared_here")
     for file in case.files:
         for node in nodes_in(file.tree, ast.Call):
             if called(node) == "convert" and re.search(r"quant|tq\b|convert$", file.text(node.func)):
                 yield note(file.source, node, "error.converted_here")
 
 
+def _prepared(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
+    """Where a model in a variable is made ready to be quantised."""
+    for file in case.files:
+        for node in nodes_in(file.tree, ast.Call):
+            if called(node) in ("prepare", "prepare_qat") and node.args and isinstance(node.args[0], ast.Name):
+                yield file, node
+
+
 def _with_stubs(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """The model with a QuantStub for what it is given, and a DeQuantStub for what it gives."""
+    """The model with a QuantStub for what it is given, and a DeQuantStub for what it gives; one of layers alone in a wrapper with both."""
     place = _quantised(case)
     if place is None:
+        for file, node in _prepared(case):
+            statement = edits.enclosing_statement(file.tree, node)
+            if statement is not None and is_imported(file, "torch"):
+                name = file.text(node.args[0])
+                line = f"{name} = torch.ao.quantization.QuantWrapper({name})"
+                edit = edits.insert_line_before(file.source, statement, line)
+                yield Fix(message("fix.insert", text=line), (edit,), safe=False)
         return
     frame, kind, method = place
     made = next((part for part in of_kind(kind.body, ast.FunctionDef) if part.name == "__init__"), None)
@@ -89,7 +106,7 @@ def _with_stubs(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     yield Fix(message("fix.stubs", name=kind.name), tuple(changes), safe=False)
 
 
-_SCRIPTED = r"(?s)(?:^|\s)(\w+)\(Tensor.*?Expected a value of type 'Tensor \(inferred\)' for argument '(\w+)' but instead found type '([^']+)'"
+_SCRIPTED = r"(?s)^\s*(\w+)\(.*?Expected a value of type 'Tensor \(inferred\)' for argument '(\w+)' but instead found type '([^']+)'"
 _QUANTISED = r"Could not run 'quantized::(\w+)(?:\.\w+)?' with arguments from the 'CPU' backend"
 
 ENTRIES = (

@@ -24,6 +24,7 @@ from torchsleuth.syntax.forms import (
     given_to,
     is_binary,
     is_constant,
+    is_method_call,
     keyword_of,
     names_in,
     nodes_in,
@@ -32,6 +33,8 @@ from torchsleuth.syntax.forms import (
 
 _SPARSE = ("sparse_coo_tensor", "sparse_csr_tensor", "sparse_csc_tensor")
 _READ = ("from_numpy", "tensor", "as_tensor", "LongTensor")
+_ARRAYS = ("to_numpy", "array", "asarray", "stack", "vstack", "hstack", "concatenate", "column_stack")
+_Filter = ast.ListComp | ast.GeneratorExp | ast.SetComp | ast.DictComp
 MAX_SHOWN = 2
 """Places that are shown of one kind."""
 
@@ -82,7 +85,7 @@ def _of_objects(case: Case) -> list[Filled]:
     arrays = [
         (file, node)
         for file, node in made
-        if called(node) in ("to_numpy", "array") or isinstance(node, ast.Attribute) and node.attr == "values"
+        if called(node) in _ARRAYS or isinstance(node, ast.Attribute) and node.attr == "values"
     ]
     return [*dummies[:MAX_SHOWN], *arrays[:MAX_SHOWN]]
 
@@ -98,20 +101,51 @@ def _as_numbers(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     for file, node in _of_objects(case):
         if isinstance(node, ast.Call) and keyword_of(node, "dtype") is None:
             kind = "float" if called(node) == "get_dummies" else '"float32"'
-            if node.args or called(node) == "to_numpy":
+            if called(node) in ("get_dummies", "to_numpy", "array", "asarray"):
                 yield add_argument(file.source, node, f"dtype={kind}", safe=False)
-        elif isinstance(node, ast.Attribute):
+                continue
+        if not isinstance(node, ast.Call) or keyword_of(node, "dtype") is None:
             yield append_in(file.source, node, '.astype("float32")', safe=False)
 
 
 def _filters(case: Case) -> list[tuple[CrashFrame, ast.ListComp]]:
-    """The filters that a sequence went through, which may leave nothing of it."""
+    """The filters that each sequence went through, which may leave nothing of it."""
     given = case.frame.argument(1, "lengths")
     return [
         (file, node)
         for file, node in (made_from(case, case.frame, given) if given is not None else ())
-        if isinstance(node, ast.ListComp) and any(part.ifs for part in node.generators)
+        if isinstance(node, ast.ListComp) and any(part.ifs and not _drops_empty(part) for part in node.generators)
+        if _is_for_each(case, file, node)
     ][:MAX_SHOWN]
+
+
+def _drops_empty(loop: ast.comprehension) -> bool:
+    """``for row in rows if row``, ``if row.strip()``, ``if len(row) > 0``, which leave empty ones out."""
+    name = plain_name(loop.target)
+    for test in loop.ifs:
+        match test:
+            case ast.Name(id=read) | ast.Call(func=ast.Attribute(ast.Name(read), "strip")) if read == name:
+                return True
+            case ast.Compare(ast.Call(func=ast.Name("len"), args=[ast.Name(read)]), [ast.Gt()], [ast.Constant(0)]):
+                return read == name
+    return False
+
+
+def _is_for_each(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> bool:
+    """Whether an expression is computed once for each sample: in a loop, or in a function that is called in one."""
+    trail = edits.path_to(file.tree, node)
+    scope = around(file.tree, node)
+    if getattr(scope, "name", "") == "__getitem__":
+        return True
+    inner = trail[trail.index(scope) + 1 : -1] if scope in trail else []
+    if any(isinstance(part, ast.For | ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.Lambda) for part in inner):
+        return True
+    return depth < 2 and any(
+        _is_for_each(case, other, call, depth + 1)
+        for other in case.files
+        for call in nodes_in(other.tree, ast.Call)
+        if called(call) == getattr(scope, "name", None)
+    )
 
 
 def _filters_here(case: Case) -> Iterator[Related]:
@@ -154,7 +188,7 @@ def _multiples(case: Case) -> list[Filled]:
     return []
 
 
-_SIZED = ("Resize", "resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "pad", "Pad", "rand", "randn", "zeros")
+_SIZED = ("Resize", "resize", "CenterCrop", "RandomCrop", "RandomResizedCrop", "pad", "Pad", "rand", "randn")
 
 
 def _sides_here(case: Case) -> Iterator[Related]:
@@ -162,7 +196,7 @@ def _sides_here(case: Case) -> Iterator[Related]:
     for file, node in made:
         yield note(file.source, node, "error.multiple_of")
     for file, node in _operands_made_from(case) if _differs_in_sides(case) and not made else ():
-        if called(node) in _SIZED and not called(node).endswith("Conv2d"):
+        if called(node) in _SIZED and getattr(around(file.tree, node), "name", "") != "forward":
             yield note(file.source, node, "error.sides_here")
             return
 
@@ -180,18 +214,20 @@ def _doubled(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         yield replace(file, node, new, safe=False)
 
 
-def _written(case: Case, numbers: list[int]) -> list[tuple[CrashFrame, ast.Constant]]:
-    """Where the numbers of a message are written that the operands were made from, the nearest place of each."""
-    found: dict[int, tuple[CrashFrame, ast.Constant]] = {}
-    for file, node in _operands_made_from(case):
-        if is_constant(node, int) and node.value in numbers and type(node.value) is int:
-            found.setdefault(node.value, (file, node))
-    return list(found.values())
+def _written(case: Case, number: int, of_tensor: bool) -> list[tuple[CrashFrame, ast.Constant]]:
+    """Where a number of the message is written that the tensor, or another operand, was made from: the nearest place."""
+    for operand in case.frame.operands():
+        if (case.frame.tensor(operand) is not None) is of_tensor:
+            for file, node in made_from(case, case.frame, operand):
+                if is_constant(node, int) and type(node.value) is int and node.value == number:
+                    return [(file, node)]
+    return []
 
 
 def _written_here(case: Case) -> Iterator[Related]:
     told = re.search(_PIECES, case.crash["message"])
-    for file, node in _written(case, [int(told[1]), int(told[2])]) if told is not None else ():
+    places = [*_written(case, int(told[1]), True), *_written(case, int(told[2]), False)] if told is not None else []
+    for file, node in places:
         if file.source.span(node).start.line != case.frame.line or file is not case.frame:
             yield note(file.source, node, "error.written_here", number=node.value)
 
@@ -199,7 +235,7 @@ def _written_here(case: Case) -> Iterator[Related]:
 def _whole_pieces(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``crop: int = 60`` → ``56``, the next size below that goes into pieces of 8."""
     whole, piece = int(found[1]), int(found[2])
-    for file, node in _written(case, [whole]):
+    for file, node in _written(case, whole, True):
         if 0 < piece < whole:
             yield replace(file, node, str(whole // piece * piece), safe=False)
 
@@ -255,22 +291,25 @@ def _loaded_size_here(case: Case) -> Iterator[Related]:
         yield note(file.source, call, "error.size_from_here", name=called(call))
 
 
-def _dropped(case: Case) -> list[tuple[CrashFrame, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp]]:
-    """The filters that the keys of a dictionary went through, where one is missing."""
+def _dropped(case: Case) -> list[tuple[CrashFrame, _Filter]]:
+    """The filter that the keys of a dictionary went through, where one is missing: its own, or that of the list of them."""
     node = case.frame.node
     if case.crash["type"] != "KeyError" or not isinstance(node, ast.Subscript):
         return []
-    return [
-        (file, part)
-        for file, part in made_from(case, case.frame, node.value)
-        if isinstance(part, ast.ListComp | ast.GeneratorExp | ast.DictComp | ast.SetComp)
-        and any(loop.ifs for loop in part.generators)
-    ][:MAX_SHOWN]
+    for file, part in made_from(case, case.frame, node.value):
+        if isinstance(part, ast.DictComp):
+            if part.generators[0].ifs:
+                return [(file, part)]
+            keys = part.generators[0].iter
+            listed = made_from(case, file, keys) if not is_method_call(keys, "items", "keys", "values") else ()
+            filters = ((place, item) for place, item in listed if isinstance(item, _Filter))
+            return [(place, item) for place, item in filters if item.generators[0].ifs][:1]
+    return []
 
 
 def _dropped_here(case: Case) -> Iterator[Related]:
     for file, part in _dropped(case):
-        yield note(file.source, part.generators[0].ifs[0] if part.generators[0].ifs else part, "error.left_out")
+        yield note(file.source, part.generators[0].ifs[0], "error.left_out")
 
 
 def _kept_word(case: Case, found: re.Match[str]) -> Iterator[Fix]:

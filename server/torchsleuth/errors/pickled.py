@@ -50,9 +50,9 @@ def moved_to_module(case: Case) -> Iterator[Fix]:
     for frame, trail, node in _local(case):
         top = of_kind(trail, ast.stmt)[0]
         captured = _needs(node) & _bound_around(trail)
-        if captured and isinstance(node, ast.Lambda):
-            yield from _with_captured(frame, trail, node, sorted(captured))
         if captured:
+            if isinstance(node, ast.Lambda | ast.FunctionDef):
+                yield from _with_captured(frame, trail, node, sorted(captured))
             continue
         source, end = frame.source, edits.line_ending(frame.source)
         decorated = getattr(top, "decorator_list", [])
@@ -74,24 +74,31 @@ def moved_to_module(case: Case) -> Iterator[Fix]:
         yield Fix(message("fix.to_module", name=name), changes)
 
 
-def _with_captured(frame: CrashFrame, trail: list[ast.AST], node: ast.Lambda, captured: list[str]) -> Iterator[Fix]:
-    """``lambda rows: merge(rows, scale)`` → a function of the module with a parameter ``scale``, and ``functools.partial`` of it."""
-    given = node.args
-    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or "self" in captured:
+def _with_captured(
+    frame: CrashFrame, trail: list[ast.AST], node: ast.Lambda | ast.FunctionDef, captured: list[str]
+) -> Iterator[Fix]:
+    """``lambda rows: merge(rows, scale)`` → a function of the module with a parameter ``scale``, and ``functools.partial`` of it; a
+    function that is defined inside in the same way, under its name."""
+    given, changed = node.args, list(nodes_in(node, ast.Nonlocal, ast.Yield))
+    if given.vararg or given.kwarg or given.kwonlyargs or given.defaults or changed or "self" in captured:
         return
     top, source, end = of_kind(trail, ast.stmt)[0], frame.source, edits.line_ending(frame.source)
-    name = _free_name(frame, trail[-1])
-    parameters = ", ".join([*(part.arg for part in given.args), "*", *captured])
-    text = f"def {name}({parameters}):{end}    return {source.segment(node.body)}{end}{end}{end}"
+    name = _free_name(frame, trail[-1] if isinstance(node, ast.Lambda) else node)
+    header = f"def {name}({', '.join([*(part.arg for part in given.args), '*', *captured])}):"
+    made = f"functools.partial({name}, {', '.join(f'{part}={part}' for part in captured)})"
+    if isinstance(node, ast.Lambda):
+        body = f"    return {source.segment(node.body)}"
+        taken = edits.replace(source, node, made)
+    elif node.decorator_list or node.name in captured or node.body[0].lineno == node.lineno:
+        return
+    else:
+        lines = range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1)
+        body = textwrap.indent(textwrap.dedent(end.join(source.line(line) for line in lines)), "    ")
+        taken = edits.replace(source, node, f"{node.name} = {made}")
     start = Position(min([top.lineno, *(item.lineno for item in getattr(top, "decorator_list", []))]), 1)
-    passed = ", ".join(f"{part}={part}" for part in captured)
-    changes = edits.joined(
-        [
-            *edits.add_import(source, frame.tree, "import functools"),
-            Edit(source.path, start, start, text),
-            edits.replace(source, node, f"functools.partial({name}, {passed})"),
-        ]
-    )
+    text = f"{header}{end}{body}{end}{end}{end}"
+    imported = edits.add_import(source, frame.tree, "import functools")
+    changes = edits.joined([*imported, Edit(source.path, start, start, text), taken])
     yield Fix(message("fix.partial", name=name), changes)
 
 
@@ -114,9 +121,10 @@ def _parameters(frame: CrashFrame, node: ast.Lambda) -> str:
 
 
 def _free_name(frame: CrashFrame, around: ast.AST) -> str:
-    """A name for a lambda: that of the argument or variable that it is given to."""
+    """A name for a lambda: that of the argument or variable that it is given to; for a function its own."""
     target = around.targets[0] if isinstance(around, ast.Assign) else None
-    name = around.arg if isinstance(around, ast.keyword) and around.arg else getattr(target, "id", "apply")
+    known = around.name if isinstance(around, ast.FunctionDef) else getattr(target, "id", "apply")
+    name = around.arg if isinstance(around, ast.keyword) and around.arg else known
     taken = names_in(frame.tree)
     name = f"_{name.strip('_')}"
     while name in taken:

@@ -43,9 +43,21 @@ def _written_in_place(case: Case) -> list[tuple[CrashFrame, ast.Assign | ast.Aug
         target = statement.targets[0] if isinstance(statement, ast.Assign) else statement.target
         written = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name | ast.Attribute)
         if written and isinstance(target, ast.Subscript) and contains(part, ast.Name):
-            if not _without_gradients(file, statement):
+            if not _without_gradients(file, statement) and _computes_loss(case, file, statement):
                 found.append((file, statement, target))
     return found[:MAX_SHOWN]
+
+
+def _computes_loss(case: Case, file: CrashFrame, statement: ast.stmt) -> bool:
+    """Whether a statement stands in a model, or in the failing function, and not where samples are made."""
+    trail = edits.path_to(file.tree, statement)
+    kinds = [part for part in trail if isinstance(part, ast.ClassDef)]
+    return _is_model(kinds[-1]) if kinds else case.frame.enclosing in trail
+
+
+def _is_model(kind: ast.ClassDef) -> bool:
+    methods = {part.name for part in kind.body if isinstance(part, ast.FunctionDef)}
+    return "forward" in methods or any(last_word(base).endswith("Module") for base in kind.bases)
 
 
 def _without_gradients(file: CrashFrame, node: ast.AST) -> bool:
@@ -61,17 +73,24 @@ def _writes_here(case: Case) -> Iterator[Related]:
 
 
 def _into_copy(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``memory[:, slot] = new`` → with ``memory = memory.clone()`` in front: what was read before stays as it was."""
+    """``memory[:, slot] = new`` → with ``memory = memory.clone()`` in front: what was read before stays as it was. Where only the value
+    itself reads it, as in ``out[t + 1] = gate * out[t]``, that reads a copy."""
     for file, statement, target in _written_in_place(case):
-        name = file.text(target.value)
-        line = f"{name} = {name}.clone()"
-        yield Fix(
-            message("fix.insert", text=line), (edits.insert_line_before(file.source, statement, line),), safe=False
-        )
+        name, source = file.text(target.value), file.source
+        reads = [part for part in nodes_in(statement.value, ast.Subscript) if file.text(part.value) == name]
+        whole = [part for part in ast.walk(statement.value) if isinstance(part, ast.expr) and file.text(part) == name]
+        if not whole:
+            line = f"{name} = {name}.clone()"
+            edit = edits.insert_line_before(source, statement, line)
+            yield Fix(message("fix.insert", text=line), (edit,), safe=False)
+        elif len(whole) == len(reads):
+            changes = tuple(edits.insert_after_node(source, part, ".clone()") for part in reads)
+            title = message("fix.append", expression=source.on_one_line(reads[0])[:60], suffix=".clone()")
+            yield Fix(title, changes, safe=False)
 
 
-def kept_results(case: Case) -> list[tuple[CrashFrame, ast.FunctionDef, ast.Assign]]:
-    """The attributes in which the models of the script keep what a call computes, with its graph."""
+def kept_results(case: Case) -> list[tuple[CrashFrame, ast.FunctionDef, ast.stmt, ast.expr]]:
+    """The statements with which the models of the script keep what a call computes, with its graph, and that value."""
     given = case.frame.argument(0, "x")
     if (case.frame.value(given) or {}).get("kind") != "module":
         return []
@@ -79,56 +98,74 @@ def kept_results(case: Case) -> list[tuple[CrashFrame, ast.FunctionDef, ast.Assi
     for file in case.files:
         for kind in nodes_in(file.tree, ast.ClassDef):
             methods = [part for part in kind.body if isinstance(part, ast.FunctionDef)]
-            if not any(part.name == "forward" for part in methods):
-                continue
-            for method in methods:
-                for node in nodes_in(method, ast.Assign) if method.name != "__init__" else ():
-                    target = node.targets[0]
-                    if not is_dotted(target, "self") or len(node.targets) > 1:
-                        continue
-                    computed = contains(node.value, ast.Call, ast.BinOp)
-                    cut = any(is_method_call(part, *_CUTS) for part in ast.walk(node.value))
-                    if computed and not cut and not _without_gradients(file, node) and _computes(file, node.value):
-                        found.append((file, method, node))
+            for method in methods if _is_model(kind) else ():
+                for node, value in _keeps(method):
+                    cut = any(is_method_call(part, *_CUTS) for part in ast.walk(value))
+                    if not cut and not _without_gradients(file, node) and _computes(file, method, value):
+                        found.append((file, method, node, value))
     return found if len(found) <= MAX_SHOWN else []
 
 
-def _computes(file: CrashFrame, value: ast.expr) -> bool:
-    """Whether a value may have a graph: not what makes a tensor out of nothing."""
-    return not re.match(r"(?:torch\.)?(?:zeros|ones|empty|full|arange|tensor)\b", file.text(value)) and bool(
-        names_in(value) - {"torch", "nn", "F"}
-    )
+def _keeps(method: ast.FunctionDef) -> Iterator[tuple[ast.stmt, ast.expr]]:
+    """``self.seen = value``, ``self.seen[name] = value``, ``self.seen.append(value)``"""
+    for node in ast.walk(method) if method.name != "__init__" else ():
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            target = node.targets[0]
+            if is_dotted(target.value if isinstance(target, ast.Subscript) else target, "self"):
+                yield node, node.value
+        elif isinstance(node, ast.Expr) and is_method_call(node.value, "append") and len(node.value.args) == 1:
+            if is_dotted(node.value.func.value, "self"):
+                yield node, node.value.args[0]
+
+
+def _computes(file: CrashFrame, method: ast.FunctionDef, value: ast.expr) -> bool:
+    """Whether a value may have a graph: what is computed from others, and not made out of nothing; a name by what it is bound to."""
+    if isinstance(value, ast.Name):
+        bindings = [
+            node.value
+            for node in nodes_in(method, ast.Assign)
+            if any(is_name(target, value.id) for target in node.targets)
+        ]
+        return any(not isinstance(made, ast.Name) and _computes(file, method, made) for made in bindings)
+    if re.match(r"(?:torch\.)?(?:zeros|ones|empty|full|arange|tensor)\b", file.text(value)):
+        return False
+    return contains(value, ast.Call, ast.BinOp) and bool(names_in(value) - {"torch", "nn", "F"})
 
 
 def _kept_here(case: Case) -> Iterator[Related]:
-    for file, _, node in kept_results(case):
-        yield note(file.source, node, "error.kept_with_graph", name=file.text(node.targets[0]))
+    for file, _, node, _ in kept_results(case):
+        yield note(file.source, node, "error.kept_with_graph", name=_holder(file, node))
+
+
+def _holder(file: CrashFrame, node: ast.stmt) -> str:
+    """What keeps the value, as it is written: ``self.seen``."""
+    value = getattr(node, "value", None)
+    place = node.targets[0] if isinstance(node, ast.Assign) else value.func.value if is_method_call(value) else None
+    return file.text(place.value if isinstance(place, ast.Subscript) else place) if place is not None else ""
 
 
 def _kept_detached(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``self.seen = self.body(x)`` → ``seen = self.body(x)`` and ``self.seen = seen.detach()``; what goes on in that method reads
     the first one."""
-    for file, method, node in kept_results(case):
-        target, source = node.targets[0], file.source
-        if not isinstance(target, ast.Attribute):
-            continue
+    for file, method, node, value in kept_results(case):
+        source, target = file.source, node.targets[0] if isinstance(node, ast.Assign) else None
+        text = source.segment(value)
         reads = [
             part
             for part in nodes_in(method, ast.Attribute)
-            if part.attr == target.attr and is_name(part.value, "self") and loads(part) and part.lineno > node.lineno
+            if isinstance(target, ast.Attribute) and part.attr == target.attr and is_name(part.value, "self")
+            if loads(part) and part.lineno > node.lineno
         ]
-        text, name = source.segment(target), target.attr.strip("_")
-        value = source.segment(node.value)
+        name = target.attr.strip("_") if isinstance(target, ast.Attribute) else ""
+        title = message("fix.kept_detached", name=_holder(file, node))
         if not reads:
-            atom = isinstance(node.value, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
-            changes = [edits.replace(source, node.value, f"{value if atom else f'({value})'}.detach()")]
-        elif name in names_in(method) | {part.arg for part in nodes_in(method, ast.arg)}:
-            continue
-        else:
-            indent = edits.indentation(source, node.lineno)
-            lines = f"{name} = {value}{edits.line_ending(source)}{indent}{text} = {name}.detach()"
+            atom = isinstance(value, ast.Call | ast.Name | ast.Attribute | ast.Subscript)
+            changes = [edits.replace(source, value, f"{text if atom else f'({text})'}.detach()")]
+            yield Fix(title, tuple(changes), safe=False)
+        elif name not in names_in(method) | {part.arg for part in nodes_in(method, ast.arg)}:
+            lines = f"{name} = {text}{edits.next_line(source, node.lineno)}self.{target.attr} = {name}.detach()"  # type: ignore[union-attr]
             changes = [edits.replace(source, node, lines), *(edits.replace(source, part, name) for part in reads)]
-        yield Fix(message("fix.kept_detached", name=text), tuple(changes), safe=False)
+            yield Fix(title, tuple(changes), safe=False)
 
 
 def _inference_places(case: Case) -> list[tuple[CrashFrame, ast.AST, ast.expr]]:
