@@ -76,6 +76,11 @@ class DeclaredShapes(Expressions):
         """The dimensions behind names of several, such as ``*batch``."""
         return {}
 
+    def note_names(
+        self, declared: Declared, aligned: tuple[Dimension | None, ...], shape: tuple[Size, ...], frame: Frame
+    ) -> None:
+        """Keep what the sizes of a shape are called."""
+
     def is_noted(self, node: ast.AST, declared: Declared, frame: Frame) -> bool:
         """Whether a value beside which a shape is written is recorded."""
         return True
@@ -122,6 +127,7 @@ class DeclaredShapes(Expressions):
                 if part is not None and isinstance(part.size, str):
                     self.named(size, part.size)
             shape = tuple(map(self._resolved_size, shape))
+            self.note_names(declared, aligned, shape, frame)
             if declared.kind == "annotation":
                 bound = [
                     (part.size, size) for part, size in zip(aligned, shape) if part is not None and not part.may_be_one

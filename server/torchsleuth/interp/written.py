@@ -17,8 +17,8 @@ from torchsleuth.interp.questions import Target
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, Operation, SizesMeet
 from torchsleuth.sifting import any_are, as_kind, of_kind
-from torchsleuth.syntax.forms import by_position, every_parameter, is_text, nodes_in
-from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Written, counted, key
+from torchsleuth.syntax.forms import by_position, every_parameter, is_attribute, is_text, nodes_in
+from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Dimension, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol, is_number
@@ -67,7 +67,8 @@ class Contract:
     of its object, takes. `usual`: the defaults of such integers. `spread`: the number of dimensions that stand for ``*batch``,
     `spreads`: these. `times`: in how many shapes of parameters and of the result a name stands. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
     dimensions only. `annotated`: it is written in annotations alone, whose names are those of one scheme; in comments and
-    docstrings a size that the constructor takes may have another name. `ranked`: all of its shapes say how many dimensions there
+    docstrings a size that the constructor takes may have another name. `bound`: sizes that the body makes, by the names that comments
+    have for them; `called`: the first name of each of these sizes, which may be a variable's; `equal`: what they turn out to be. `ranked`: all of its shapes say how many dimensions there
     are. `together`: the names in each shape.
     """
 
@@ -84,6 +85,18 @@ class Contract:
     spreads: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     usual: dict[Symbol, int] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
+    bound: dict[str, Size] = field(default_factory=dict)
+    called: dict[Symbol, str] = field(default_factory=dict)
+    equal: dict[Symbol, Size] = field(default_factory=dict)
+
+    def tells_apart(self, left: Size, right: Size) -> bool:
+        """Whether two sizes that the body makes have different names, which stand together in a shape, and stay different."""
+        names = {self.called.get(symbol, "") for symbol in (dims.symbol(left), dims.symbol(right)) if symbol}
+        if len(names) < 2 or "" in names or len({counted(name).lower() for name in names}) < 2:
+            return False
+        same = dims.substitute(left, self.equal) == dims.substitute(right, self.equal)
+        beside = (*self.together, *_unpacked_sizes(self.function.node))
+        return not same and any(names <= shape for shape in beside)
 
 
 _SIZES = re.compile(rf"{SIZES.pattern}|(\w+_)?(hidden|width|channels|features)")
@@ -239,6 +252,8 @@ class WrittenContracts(EntryPoints):
         def differs(wanted: Size | None, size: Size) -> bool:
             if wanted is None:
                 return False
+            if sighting.declared.kind != "annotation" and contract.tells_apart(wanted, size):
+                return True
             if permuted and rigid >= {*dims.symbols(wanted), *dims.symbols(size)}:
                 return dims.equal(wanted, size) is not True
             if sighting.call is not None and (isinstance(wanted, int) or isinstance(size, int)):
@@ -249,6 +264,7 @@ class WrittenContracts(EntryPoints):
 
         # The other sizes that shapes say, by which those are known that stand in the wrong place.
         others = tuple((name, size) for name, size in contract.sizes.items() if name in contract.declared)
+        others += tuple((contract.called[one], size) for size in shape if (one := dims.symbol(size)) in contract.called)
         return replace(
             sighting,
             sizes=(*sighting.sizes, *others) if sighting.declared.kind != "annotation" else sighting.sizes,
@@ -278,6 +294,9 @@ class WrittenContracts(EntryPoints):
                 return
             receiver = (made,)
         self.escape((self.call_function(function, receiver, values, None, frame),))
+        contract.equal = {
+            symbol: known for symbol in contract.called if is_int(known := self.resolved(dims.of(symbol)))
+        }
 
     def _contract_object(
         self, contract: Contract, owner: ClassValue | None, written: Declarations, frame: Frame
@@ -285,6 +304,8 @@ class WrittenContracts(EntryPoints):
         assert owner is not None
         found = as_kind(self.class_attribute(owner, "__init__"), Function)
         kwargs = OpenArguments()
+        if found is None and owner.is_dataclass:
+            return self._contract_record(contract, owner, None, frame)
         if found is not None:
             for argument, has_default in parameters_of(found, 1):
                 value = self._contract_argument(contract, found, argument, has_default, written, frame)
@@ -335,14 +356,21 @@ class WrittenContracts(EntryPoints):
             return tensor if function.owner is not None and function.name == "forward" else UNKNOWN
         return UNKNOWN
 
-    def _contract_record(self, contract: Contract, cls: ClassValue, place: ArgumentKey, frame: Frame) -> Value:
+    def _contract_record(self, contract: Contract, cls: ClassValue, place: ArgumentKey | None, frame: Frame) -> Value:
         """A configuration: the integers in it whose names shapes have are any, the others are as they are by default."""
         kwargs: dict[str, Value] = {}
+        written = self.declared.get(cls.path)
+        own = replace(contract, sizes={}, spreads={}, declared=frozenset(), bound={}, called={})
         for name, owner in records.fields(cls).items():
-            kind = {one: ast.unparse(annotation) for one, annotation in owner.annotations}[name]
+            annotation = dict(owner.annotations)[name]
+            kind = ast.unparse(annotation)
             default = owner.slots.get(name)
             has_default = name in owner.slots
-            if kind == "int" and (name in contract.declared or not has_default):
+            declared = written.fields.get(key(annotation)) if written is not None and owner.path == cls.path else None
+            if declared is not None and not has_default:
+                # The names of a class are its own: that they are sizes of the function, too, is left to whoever makes the object.
+                kwargs[name] = self._contract_tensor(own, declared, None)
+            elif kind == "int" and (name in contract.declared or not has_default):
                 size = self._contract_size(contract, name, place)
                 if is_number(default):
                     contract.usual.update((symbol, default) for symbol in dims.symbols(size))
@@ -351,17 +379,20 @@ class WrittenContracts(EntryPoints):
                 kwargs[name] = Scalar(kind) if kind in ("float", "str", "bool") else UNKNOWN
         return self.instantiate(cls, (), kwargs, None, frame)
 
-    def _contract_size(self, contract: Contract, name: str, place: ArgumentKey, stated: bool | None = None) -> Size:
+    def _contract_size(
+        self, contract: Contract, name: str, place: ArgumentKey | None, stated: bool | None = None
+    ) -> Size:
         """The size of a name. `stated`: a shape says it."""
         stated = name in contract.declared if stated is None else stated
         if name not in contract.sizes:
             symbol = self.fresh_symbol(name)
-            self.lasting[symbol] = place
+            self.lasting[symbol] = place or (contract.function.path, *key(contract.function.node))
             self.rigid[symbol] = stated
             contract.sizes[name] = dims.of(symbol)
         return contract.sizes[name]
 
-    def _contract_tensor(self, contract: Contract, declared: Declared, place: ArgumentKey) -> Tensor:
+    def _contract_tensor(self, contract: Contract, declared: Declared, place: ArgumentKey | None) -> Tensor:
+        """A tensor of a declared shape. `place`: the parameter that it is passed for; None for a field of one."""
         for name in declared.names:
             self._contract_size(contract, name, place)
         shape = [
@@ -382,7 +413,8 @@ class WrittenContracts(EntryPoints):
         dtype = declared.dtype.lower() if declared.dtype.lower() in _EXACT else _DTYPES.get(declared.dtype)
         tensor = Tensor(TensorSpec(tuple(shape), dtype, None, None))
         tensor.argument = place
-        self.arguments.append(tensor)
+        if place is not None:
+            self.arguments.append(tensor)
         return tensor
 
     # -- what a contract changes -----------------------------------------------------------------------
@@ -409,7 +441,24 @@ class WrittenContracts(EntryPoints):
     def contract_sizes(self, frame: Frame) -> Mapping[str, Size]:
         if self.contract is None or not self.is_checked(frame):
             return super().contract_sizes(frame)
-        return self.contract.sizes
+        return {**self.contract.bound, **self.contract.sizes}
+
+    def note_names(
+        self, declared: Declared, aligned: tuple[Dimension | None, ...], shape: tuple[Size, ...], frame: Frame
+    ) -> None:
+        contract = self.contract
+        if contract is None or declared.kind == "annotation" or not self.is_checked(frame):
+            return
+        for part, size in zip(aligned, shape):
+            symbol = dims.symbol(size)
+            if symbol is None or symbol in self.rigid:
+                continue
+            variable = frame.names.get(symbol.name)
+            if is_int(variable) and self.resolved(variable) == size:
+                contract.called.setdefault(symbol, symbol.name)
+            if part is not None and isinstance(part.size, str):
+                contract.called.setdefault(symbol, part.size)
+                contract.bound.setdefault(part.size, size)
 
     def contract_spreads(self, frame: Frame) -> Mapping[str, tuple[Size, ...]]:
         if self.contract is None or not self.is_checked(frame):
@@ -453,7 +502,10 @@ class WrittenContracts(EntryPoints):
             self.unify(left, right)  # a size that the body itself broadcasts to a number
             return True
         if not all(self.rigid[name] for name in dims.symbols(dims.subtract(left, right))):
-            return False  # A condition of whoever chooses a number that no shape says.
+            # A condition of whoever chooses a number that no shape of the function says.
+            if plain and fact.soft:
+                self.unify(left, right)
+            return plain and fact.soft
         if not plain:
             if not contract.annotated:
                 return False  # Comments leave unsaid that a length is that of so many chunks.
@@ -507,7 +559,7 @@ class WrittenContracts(EntryPoints):
     def unify(self, left: Size, right: Size) -> None:
         """Two sizes are equal."""
         one, other = self.resolved(left), self.resolved(right)
-        solution = dims.solve(dims.subtract(one, other)) if is_int(one) and is_int(other) else None
+        solution = dims.solve(dims.subtract(one, other), self.rigid) if is_int(one) and is_int(other) else None
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
 
@@ -573,6 +625,14 @@ def _named_together(function: Function, owner: ClassValue | None, written: Decla
                 found.append(written.statements.get(key(part)))
                 found.append(written.results.get(key(part)) if part is function.node else None)
     return [frozenset(shape.names) for shape in found if shape is not None]
+
+
+def _unpacked_sizes(function: ast.AST) -> Iterator[frozenset[str]]:
+    """The names that a function gives to the sizes of one tensor: ``B, T, C = x.shape``."""
+    for node in nodes_in(function, ast.Assign):
+        target, value = node.targets[0], node.value.func if isinstance(node.value, ast.Call) else node.value
+        if isinstance(target, ast.Tuple) and is_attribute(value, "shape", "size"):
+            yield frozenset(part.id for part in of_kind(target.elts, ast.Name))
 
 
 def _times(function: Function, written: Declarations) -> dict[str, int]:

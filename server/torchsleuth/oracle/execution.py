@@ -29,6 +29,10 @@ FILLINGS = ("zeros", "ones", "ramp", "noise", "stairs")
 """Contents in place of data. Integers are 0 and 1 in all but the last: valid indices nearly everywhere."""
 
 
+MOST_LONGER = 16
+"""By how much a result is taken to be longer or shorter than an operand, rather than to be of a size that happens to be near."""
+
+
 class Witness:
     """Small concrete sizes in place of symbols, and tensors of them."""
 
@@ -102,7 +106,8 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness], *others:
     """The result that two evaluations with different witnesses are instances of, and `others`, too.
 
     A size that is one symbol's witness both times is that symbol, or what an operand's size is computed as, if it is only one
-    of these; one that is the same multiple or fraction of it both times is that; one that never changes is a constant;
+    of these; one that is the same multiple or fraction of it both times is that, and so is one that is longer or shorter by the
+    same; one that never changes is a constant;
     anything else is unknown.
     Raises Unsupported.
     """
@@ -141,6 +146,11 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness], *others:
             part = _part(size, value, changed, left, right) if size == other else None
             if part is not None:
                 return part
+        longer = [
+            size for (size, value), (other, changed) in known if size == other and left - value == right - changed
+        ]
+        if len(longer) == 1 and abs(left - left_witness.size(longer[0])) <= MOST_LONGER:
+            return dims.add(longer[0], left - left_witness.size(longer[0]))
         return dims.of(Symbol("?", -1000 - left))
     raise Unsupported("result depends on a size")
 

@@ -5,10 +5,18 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from torchsleuth.sifting import all_are, as_kind, of_kind, only
-from torchsleuth.syntax.forms import every_parameter, is_dotted, is_literal, is_reference, is_text, parts_of_tuple
+from torchsleuth.syntax.forms import (
+    by_position,
+    every_parameter,
+    is_dotted,
+    is_literal,
+    is_reference,
+    is_text,
+    parts_of_tuple,
+)
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -36,8 +44,9 @@ class Declared:
 
     `kind`: comment, annotation or docstring. `dims`: in order, without the part that stands for any number of dimensions;
     `spread`: how many of them come before that part, `spread_name`: its name, as in ``*batch``. `start`, `end`: where the
-    list of sizes stands in the text, between its brackets. `named`: the comment says that this is a shape. `exact`: nothing
-    else is said that may qualify it. `dtype`: the class of dtypes that an annotation names, such as ``Float``.
+    list of sizes stands in the text, between its brackets. `named`: the comment says that this is a shape; `bare`: it has no
+    brackets either. `exact`: nothing
+    else is said that may qualify it. `strict`: single letters in it are sizes, and not only names of axes. `dtype`: the class of dtypes that an annotation names, such as ``Float``.
     """
 
     kind: str
@@ -50,6 +59,8 @@ class Declared:
     separator: str = ", "
     spread_name: str = ""
     dtype: str = ""
+    bare: bool = False
+    strict: bool = False
 
     @property
     def names(self) -> Iterator[str]:
@@ -88,11 +99,13 @@ Written = Declared | DeclaredParts
 @dataclass(frozen=True)
 class Declarations:
     """The declared shapes of a file: of the values of assignments and returns, of parameters, of what functions return.
-    `statements` has assignments to attributes, too, whose shape the body of the class declares."""
+    `statements` has assignments to attributes, too, whose shape the body of the class declares; `fields` has what the annotations
+    in the bodies of classes declare."""
 
     statements: dict[Key, Declared] = field(default_factory=dict)
     parameters: dict[Key, Declared] = field(default_factory=dict)
     results: dict[Key, Written] = field(default_factory=dict)
+    fields: dict[Key, Declared] = field(default_factory=dict)
 
 
 NOTHING = Declarations()
@@ -104,7 +117,7 @@ def key(node: ast.AST) -> Key:
 
 def declarations(source: SourceText, tree: ast.Module) -> Declarations:
     """Every declared shape of a file."""
-    found = Declarations({}, {}, {})
+    found = Declarations({}, {}, {}, {})
     heads = _heads(tree) if "jaxtyping" in source.text or "torchtyping" in source.text else {}
     comments = _LIKELY.search(source.text) is not None
     if not heads and not comments and _IN_DOCSTRING.search(source.text) is None:
@@ -115,19 +128,27 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
         if heads and isinstance(node.targets[0], ast.Name)
     }
     reader = _Annotations(source, heads, aliases)
+    sections: list[tuple[Key, Declared, bool]] = []
     for node in _statements(tree.body):
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 _read_function(node, reader, found, comments)
             case ast.ClassDef():
+                sections += _shape_section(source, node)
                 if heads:
                     found.statements.update(_attributes(node, reader))
+                    for part in of_kind(node.body, ast.AnnAssign):
+                        declared = reader.read(part.annotation)
+                        if declared is not None:
+                            found.fields[key(part.annotation)] = declared
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() if node.value is not None:
                 declared = reader.read(node.annotation) if heads and isinstance(node, ast.AnnAssign) else None
                 if declared is None and comments:
                     declared = _statement_comment(source, node)
                 if declared is not None:
                     found.statements[key(node)] = declared
+    for place, declared, is_result in sections:
+        (found.results if is_result else found.parameters).setdefault(place, declared)
     return found
 
 
@@ -183,7 +204,8 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 # -- comments ------------------------------------------------------------------------------------------
 
-_LIKELY = re.compile(r"#[^\r\n]*[(\[][^()\[\]\r\n]*[)\]]")
+_BARE = re.compile(r"[A-Z]")
+_LIKELY = re.compile(r"#[^\r\n]*[(\[][^()\[\]\r\n]*[)\]]|#[ \t]*[\w*/+-]+,[^\r\n]*[A-Z]")
 _LIST = re.compile(r"(?P<open>[(\[])(?P<inner>[^()\[\]]*)[)\]]")
 _ARROW = re.compile(r"[-=]+>|→|⇒")
 _SAYS_SHAPE = frozenset("shape size dims torch.size".split())
@@ -281,7 +303,7 @@ def _read_comment(source: SourceText, begin: int, names: tuple[str, ...]) -> Dec
     at = arrows[-1].end() if arrows else 0
     match = _LIST.search(text, at)
     if match is None:
-        return None
+        return None if arrows else _bare_list(text, begin)
     words = [word for word in re.split(r"[\s:=,]+", text[at : match.start()].strip().lower()) if word]
     known = {part for name in names for part in (name.lower(), f"{name.lower()}.shape", f"`{name.lower()}`")}
     says = any(word in _SAYS_SHAPE or word.endswith(".shape") for word in words)
@@ -303,6 +325,17 @@ def _read_comment(source: SourceText, begin: int, names: tuple[str, ...]) -> Dec
     named = says or any(word in known for word in words)
     separator = ", " if "," in match["inner"] or len(dims) < 2 else " x "
     return Declared("comment", dims, spread, start, begin + match.end("inner"), named, exact, separator)
+
+
+def _bare_list(text: str, begin: int) -> Declared | None:
+    """The shape of a comment that is nothing but sizes: ``# B, H*W, C``."""
+    start = begin + len(text) - len(text.lstrip())
+    made = _listed(text.strip(), start) if "," in text else None
+    if made is None or made[1] is not None or made[2] or len(made[0]) < 2:
+        return None
+    if any(part.size is None and not part.formula for part in made[0]) or not _BARE.search(text):
+        return None
+    return Declared("comment", made[0], None, start, start + len(text.strip()), named=False, bare=True)
 
 
 def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, bool] | None:
@@ -402,7 +435,50 @@ def _docstring(
             results.append(declared)
         elif argument is not None and declared is not None:
             found.append((argument, declared))
+    shapes = [*(declared for _, declared in found), *results]
+    if any(part.formula for declared in of_kind(shapes, Declared) for part in declared.dims):
+        found = [(argument, replace(declared, strict=True)) for argument, declared in found]
+        results = [declared and replace(declared, strict=True) for declared in results]
     return found, only(results)
+
+
+_OF_SECTION = re.compile(r"^[ \t]*[-*]?[ \t]*[`*]*(?P<name>[A-Za-z_]\w*)[`*]*[ \t]*:[ \t]*(?=\S)", re.MULTILINE)
+
+
+def _shape_section(source: SourceText, cls: ast.ClassDef) -> Iterator[tuple[Key, Declared, bool]]:
+    """What the section ``Shape:`` in the docstring of a module says of the input and of the output of its forward, and which of
+    the two it is."""
+    forward = next((part for part in of_kind(cls.body, ast.FunctionDef) if part.name == "forward"), None)
+    first = as_kind(cls.body[0], ast.Expr)
+    if forward is None or first is None or not is_text(first.value):
+        return
+    begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
+    text = _QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end])
+    head = re.search(r"(?im)^[ \t]*shapes?[ \t]*:[ \t]*$", text)
+    if head is None:
+        return
+    after = [line for line in re.finditer(r"(?m)^.*$", text[head.end() :]) if _SECTION.match(line[0])]
+    stop = head.end() + after[0].start() if after else len(text)
+    entries = list(_OF_SECTION.finditer(text, head.end(), stop))
+    required = by_position(forward.args)[1:]
+    required = required[: len(required) - len(forward.args.defaults)]
+    named = {argument.arg: argument for argument in required}
+    if len(required) == 1:
+        named.setdefault("input", required[0])
+    for number, entry in enumerate(entries):
+        until = entries[number + 1].start() if number + 1 < len(entries) else stop
+        declared = _described(text, entry.end(), until, begin, True)
+        name = entry["name"].lower()
+        if (
+            declared is None
+            or "\\" in text[entry.end() : until]
+            or [one["name"] for one in entries].count(entry["name"]) > 1
+        ):
+            continue
+        if name == "output":
+            yield key(forward), replace(declared, strict=True), True
+        elif name in named:
+            yield key(named[name]), replace(declared, strict=True), False
 
 
 def _entries(text: str, names: frozenset[str]) -> Iterator[tuple[str, int, int]]:
@@ -463,7 +539,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     if qualified or _ALTERNATIVES & _words(after) or "..." in part:
         return None
     sizes = [str(size.size).lower() for size in dims]
-    leads = not re.sub(r"\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
+    leads = not re.sub(r":math:|\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
     named = (leads and sure) or ((leads or sure) and sizes[0] in _BATCH_NAMES)
     if not says and (not named or set(sizes) & _OTHER_LISTS - {"h", "w", "height", "width"}):
         return None

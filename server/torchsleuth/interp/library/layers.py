@@ -243,6 +243,14 @@ def _layer_norm(made: _Constructor) -> FunctionalForm:
     return FunctionalForm(f"torch.nn.functional.{name}", (shape, made.weight(*shape)), names=("", "weight"))
 
 
+@_form("TransformerEncoderLayer")
+def _encoder_layer(made: _Constructor) -> FunctionalForm:
+    """It keeps the shape, and ends with a norm or what is as wide."""
+    shape = (made.size(0, "d_model", -1),)
+    made.sure = made.decided = False
+    return FunctionalForm("torch.nn.functional.layer_norm", (shape, made.weight(*shape)))
+
+
 @_form("Embedding")
 def _embedding(made: _Constructor) -> FunctionalForm:
     weight = made.weight(made.size(0, "num_embeddings"), made.size(1, "embedding_dim"))

@@ -41,6 +41,8 @@ CODE = "TS116"
 
 _BATCH = frozenset("b n bs bsz batch batch_size batchsize nb".split())
 """Names that a list of sizes begins with, as no list of anything else does."""
+MIN_KNOWN = 2
+"""Names of sizes that a list without brackets has to have to be a shape."""
 MIN_WORD = 2
 """Letters of a name that stands for one size only; a single letter may as well stand for an axis."""
 
@@ -174,7 +176,8 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
             continue  # The number that a computed size has for the inputs that are meant.
         # A letter names the axis as often as the size: what has the size of another one is wrong.
         others = [other for name, other in known.items() if name != part.size and not is_number(other)]
-        if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others:
+        sure = declared.strict and dims.equal(wanted, size) is False
+        if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others or sure:
             wrong.append(axis)
     return wrong or None
 
@@ -273,6 +276,8 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
     declared, shape, known = sighting.declared, sighting.shape or (), dict(sighting.sizes)
     if declared.named:
         return True
+    if declared.bare and sum(part.size in known for part in declared.dims) < MIN_KNOWN:
+        return False
     sizes = [part.size for part in declared.dims]
     if 0 in sizes or not sizes:
         return False
