@@ -255,6 +255,13 @@ CASES = {
         "torch.from_numpy(table([{'a': 1}, {'a': 2, 'b': 3.0}]))\n",
         'dtype="float32"',
     ),
+    "a part that no parameter is named after": (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.body, self.top = nn.Linear(2, 2), nn.Linear(2, 1)\n"
+        "    def forward(self, x):\n        return self.top(self.body(x))\n"
+        "def tune(net):\n    for name, weight in net.named_parameters():\n        weight.requires_grad = 'head' in name\n"
+        "net = Net()\ntune(net)\nnet(torch.ones(1, 2)).sum().backward()\n",
+        '"top" in name',
+    ),
     "a state in another order": (
         "one, two = nn.Linear(2, 3), nn.Linear(3, 5)\nnet = nn.Sequential(one, two)\n"
         "def step(opt):\n    net(torch.ones(1, 2)).sum().backward()\n    opt.step()\n    return opt.state_dict()\n"
@@ -280,6 +287,35 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
         "run",
     )
     assert execute(tmp_path / "script.py", changed).error is None
+
+
+SHOWN = {
+    "sizes that are written apart": (
+        "CONTEXT, CHUNK = 24, 32\ntable = nn.Parameter(torch.zeros(1, CONTEXT, 2))\ndef rows():\n    return torch.ones(3, CHUNK, 2)\n"
+        "x = rows()\nx + table\n",
+        {5},
+    ),
+    "lists of two lengths": (
+        "def first():\n    return [0.0, 1.0]\ndef later(n):\n    return [0.0, 1.0, 2.0]\nrows = [first()]\n"
+        "rows.append(later(1))\ntorch.tensor(rows)\n",
+        {6, 8},
+    ),
+    "a conversion": (
+        "def coded(y):\n    return torch.eye(3)[y].long()\ny = coded(torch.tensor([0, 1]))\n"
+        "F.cross_entropy(torch.ones(2, 3), y)\n",
+        {6},
+    ),
+    "the keys of what was written": (
+        "def state(net):\n    return {'model': net, 'step': 1}\nheld = state(nn.Linear(2, 2))\nheld['optimizer'], torch\n",
+        {6},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_what_the_message_tells_of_is_shown_where_it_is_written(tmp_path: Path, name: str) -> None:
+    found = execute(tmp_path / "script.py", HEAD + SHOWN[name][0]).diagnostic
+    assert SHOWN[name][1] <= {place.start.line for place in found.related}, [place.message for place in found.related]
 
 
 @pytest.mark.parametrize(

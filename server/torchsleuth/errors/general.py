@@ -27,6 +27,7 @@ from torchsleuth.errors import (
     recorded,
     stateful,
     steps,
+    traced,
 )
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
@@ -48,6 +49,7 @@ _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
     *stateful.BUILDERS,
     *converted.BUILDERS,
     *inputs.BUILDERS,
+    *traced.BUILDERS,
 )
 """Those that know the cause, which stands elsewhere: they come in front of what only gets the failing line to run."""
 _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
@@ -59,6 +61,7 @@ _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
     *stateful.PLACES,
     *converted.PLACES,
     *inputs.PLACES,
+    *traced.PLACES,
 )
 _BUILDERS: tuple[tuple[str, Builder], ...] = (
     *calls.BUILDERS,

@@ -176,7 +176,7 @@ class _Followed:
             return
         place, value = bound
         yield frame.source, place
-        yield from ((frame.source, node) for node in _carried(scope, name.id, frame.line))
+        yield from ((frame.source, node) for node in carried(scope, name.id, frame.line))
         if isinstance(value, ast.List) and not value.elts:
             yield from ((frame.source, node) for node in _appended(scope, name.id))
         if value is not None and _root(value) is not name:
@@ -408,7 +408,7 @@ def binding(scope: ast.AST, name: str, line: int) -> tuple[ast.AST, ast.expr | N
     return best[1:] if best is not None else None
 
 
-def _carried(scope: ast.AST, name: str, line: int) -> Iterator[ast.AST]:
+def carried(scope: ast.AST, name: str, line: int) -> Iterator[ast.AST]:
     """Assignments further down in a loop around a line: what the step before left."""
     for loop in _inside(scope):
         if isinstance(loop, ast.For | ast.While | ast.AsyncFor) and loop.lineno < line <= (loop.end_lineno or 0):

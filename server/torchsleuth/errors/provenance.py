@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.origin import binding
+from torchsleuth.errors.origin import binding, carried
 from torchsleuth.errors.reached import Filled
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -103,22 +103,26 @@ class _Files:
                     yield from ((file, part) for part in whole)
                     return
             if isinstance(scope, _Function | ast.Module) and self._binds(scope, node.id):
-                yield from self._bound(file, scope, node.id, line)
+                own = isinstance(scope, _Function) or not any(isinstance(part, _Function) for part in trail)
+                yield from self._bound(file, scope, node.id, line if own else 1 << 30)
                 return
         yield from self._imported(file, node.id)
 
     def _binds(self, scope: ast.AST, name: str) -> bool:
-        own = isinstance(scope, _Function) and any(part.arg == name for part in every_parameter(scope.args))
+        own = isinstance(scope, _Function) and any(part.arg == name for part in _parameters(scope))
         return own or binding(scope, name, 0) is not None
 
     def _bound(self, file: CrashFrame, scope: ast.AST, name: str, line: int) -> Iterator[Filled]:
-        found = binding(scope, name, line if isinstance(scope, _Function) else 1 << 30)
-        passed = isinstance(scope, _Function) and any(part.arg == name for part in every_parameter(scope.args))
+        found = binding(scope, name, line)
+        passed = isinstance(scope, _Function) and any(part.arg == name for part in _parameters(scope))
         if passed and (found is None or getattr(found[0], "lineno", line) >= line):
             assert isinstance(scope, _Function)
             yield from self._passed(file, scope, name)
         if found is not None and found[1] is not None:
             yield from self._part_of(file, found[0], found[1], name)
+        for part in carried(scope, name, line):
+            if isinstance(part, ast.Assign):
+                yield from self._part_of(file, part, part.value, name)
         yield from ((file, part) for part in _put_into(scope, file, name))
 
     def _part_of(self, file: CrashFrame, statement: ast.AST, value: ast.expr, name: str) -> Iterator[Filled]:
@@ -151,12 +155,18 @@ class _Files:
         calls = running or [
             (place, call)
             for place, call in self._calls
-            if called(call) in wanted or "__init__" == function.name and called(call) == "cls" and call in inside
+            if called(call) in wanted
+            and not _LIBRARY.fullmatch(place.text(call.func))
+            or "__init__" == function.name
+            and called(call) == "cls"
+            and call in inside
         ]
         for place, call in calls[: 2 * MAX_DEFINED]:
             given = argument_of(call, position, name)
             if given is not None:
                 yield self._own(place), given
+            if function.args.vararg is not None and function.args.vararg.arg == name:
+                yield from ((self._own(place), part) for part in call.args[len(names) - method :])
         if not running:
             for place, call in self._calls:
                 handed = [part for part in given_to(call) if last_word(part) == function.name]
@@ -231,6 +241,11 @@ class _Files:
                 if method.name in _SAMPLES:
                     yields = [part.value for part in nodes_in(method, ast.Yield) if part.value is not None]
                     yield from ((file, value) for value in [*returned_by(method), *yields])
+
+
+def _parameters(function: _Function) -> list[ast.arg]:
+    more = function.args.vararg
+    return [*every_parameter(function.args), *([more] if more is not None else [])]
 
 
 def _within(tree: ast.AST, node: ast.AST) -> bool:

@@ -22,6 +22,8 @@ from torchsleuth.runtime.values import describe_value, evaluate, is_module, is_t
 
 MAX_USER_FRAMES = 12
 MAX_CALLS = 8
+MAX_NAMES = 400
+"""Names of parameters that are told."""
 MAX_OPERANDS = 24
 MAX_NAMED = 16
 """Tensors among the variables of the innermost frame, and among the attributes of its ``self``."""
@@ -69,6 +71,8 @@ class CrashReporter:
         }
         if "out of bounds" in found["message"]:
             found["producer"] = self._producer(library, entries)
+        if "does not require grad" in found["message"]:
+            found["frozen"] = self._frozen()
         if is_out_of_memory(found["message"]):
             found["holders"] = holders([entries[index][0] for index in reversed(user[-MAX_USER_FRAMES:])])
         forward = forward_of(found["message"], [entry[0] for entry in library])
@@ -217,6 +221,14 @@ class CrashReporter:
             "inputs": _forward_inputs(module, entries),
             "constructor": self._registry.constructor(module),
         }
+
+    def _frozen(self) -> list[str]:
+        """The names of the parameters of the largest model, if there is none in any layer that takes a gradient."""
+        modules = [module for module in self._registry.alive() if "_parameters" in module.__dict__]
+        own = [weight for module in modules for weight in _weights(module).values() if weight is not None]
+        if not own or any(weight.requires_grad for weight in own):
+            return []
+        return max(([name for name, _ in module.named_parameters()] for module in modules), key=len)[:MAX_NAMES]
 
     def _producer(self, library: list[Entry], entries: list[Entry]) -> dict[str, Any] | None:
         """The layer that made the input of the function that failed."""

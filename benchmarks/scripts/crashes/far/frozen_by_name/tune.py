@@ -1,0 +1,3 @@
+def head_only(net):
+    for name, p in net.named_parameters():
+        p.requires_grad = name.startswith("head")  # cause
