@@ -14,7 +14,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_attribute, is_binding, is_place, keyword_of, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_attribute, is_binding, is_place, keyword_of, names_in
 from torchsleuth.syntax.text import SourceText
 
 
@@ -79,7 +79,7 @@ def _puts_none(case: Case) -> bool:
         called(node) in ("put", "put_nowait", "send")
         and [getattr(item, "value", 0) for item in node.args[:1]] == [None]
         for frame in files_of(case)
-        for node in nodes_in(frame.tree, ast.Call)
+        for node in frame.all(ast.Call)
     )
 
 
@@ -115,7 +115,7 @@ def typeless_options(case: Case) -> Iterator[tuple[SourceText, ast.Call, str]]:
     """``add_argument("--hidden")`` without a type, of which a number in the failing expression is the text, and that type."""
     for _, place, kind in _numbers_as_text(case):
         for frame in files_of(case) if isinstance(place, ast.Attribute) else ():
-            for node in nodes_in(frame.tree, ast.Call):
+            for node in frame.all(ast.Call):
                 names = [str(getattr(item, "value", "")).lstrip("-").replace("-", "_") for item in node.args]
                 if called(node) == "add_argument" and is_attribute(place, *names):
                     if keyword_of(node, "type") is None:

@@ -73,7 +73,7 @@ def _rewrapped(case: Case) -> bool:
 def _returned(case: Case, value: ast.expr) -> list[ast.expr]:
     """The expressions that a function of the same file computes its result from, if the value is a call of one."""
     name = value.func.id if is_function_call(value) else None
-    for function in nodes_in(case.frame.tree, ast.FunctionDef):
+    for function in case.frame.all(ast.FunctionDef):
         if function.name == name:
             returns = returned_by(function)
             names = names_in(*returns)
@@ -265,7 +265,7 @@ def _blocks_without_gradients(case: Case) -> list[Related]:
 def _custom_backward(case: Case) -> list[Related]:
     """The ``backward`` of the user's function that PyTorch names, and what it returns."""
     for frame in {frame.path: frame for frame in case.frames}.values():
-        for node in nodes_in(frame.tree, ast.ClassDef):
+        for node in frame.all(ast.ClassDef):
             if node.name == case.match[1]:
                 for method in of_kind(node.body, ast.FunctionDef):
                     if method.name == "backward":

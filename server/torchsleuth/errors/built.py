@@ -59,17 +59,14 @@ def arguments_here(case: Case) -> list[Related]:
 def _values_of(case: Case, given: ast.expr) -> list[Filled]:
     if isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
         functions = [
-            (file, node)
-            for file in case.files
-            for node in nodes_in(file.tree, ast.FunctionDef)
-            if node.name == given.func.id
+            (file, node) for file in case.files for node in file.all(ast.FunctionDef) if node.name == given.func.id
         ]
         return [(file, value) for file, function in functions for value in returned_by(function)[-1:]]
     if isinstance(given, ast.Attribute) and not is_name(given.value, "self"):
         places = [
             (file, value)
             for file in case.files
-            for kind in nodes_in(file.tree, ast.ClassDef)
+            for kind in file.all(ast.ClassDef)
             for node in nodes_in(kind, ast.Assign)
             for target, value in assigned_pairs(node)
             if is_attribute(target, given.attr) and is_name(target.value, "self")
@@ -87,7 +84,7 @@ def _optimizers_with_state(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
         is_method_call(node, "load_state_dict") and case.frame.text(failing.func.value).split(".")[-1] in file.text(node)
         or is_method_call(node, "load_state_dict") and re.search(r"opt", file.text(node.func))
         for file in case.files
-        for node in nodes_in(file.tree, ast.Call)
+        for node in file.all(ast.Call)
     )  # fmt: skip
     return list(optimizers_of(case)) if loads else []
 
@@ -115,7 +112,7 @@ def _in_order_of_model(case: Case) -> Iterator[Fix]:
 def _totals(case: Case) -> Iterator[Filled]:
     """The number of steps that a schedule was made for, where it is computed."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) == "OneCycleLR":
                 for given in (keyword_of(node, "total_steps"), keyword_of(node, "steps_per_epoch")):
                     if given is not None:
@@ -129,7 +126,7 @@ def _totals_here(case: Case) -> Iterator[Related]:
 
 def _rounded_up(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``epochs * (rows // batch)`` → ``epochs * (-(-rows // batch))``: the loader gives the rest as a batch of its own."""
-    loaders = [node for file in case.files for node in nodes_in(file.tree, ast.Call) if called(node) == "DataLoader"]
+    loaders = [node for file in case.files for node in file.all(ast.Call) if called(node) == "DataLoader"]
     if any(keyword_of(node, "drop_last") is not None for node in loaders) or not loaders:
         return
     for file, value in _totals(case):
@@ -192,7 +189,7 @@ def _held(case: Case) -> Iterator[tuple[CrashFrame, ast.ClassDef, ast.FunctionDe
     """The attributes in which datasets keep what no other process can be sent."""
     wanted = _MADE_BY.get(case.match[1] or case.match[3], ())
     for file in case.files:
-        for kind in nodes_in(file.tree, ast.ClassDef):
+        for kind in file.all(ast.ClassDef):
             for method in nodes_in(kind, ast.FunctionDef):
                 for node in nodes_in(method, ast.Assign):
                     target = node.targets[0]
@@ -250,7 +247,7 @@ def _old_norms(case: Case) -> Iterator[tuple[CrashFrame, ast.ImportFrom | ast.At
 
 def _old_norms_here(case: Case) -> Iterator[Related]:
     for file, _, name in _old_norms(case):
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) == name:
                 yield note(file.source, node, "error.old_norm")
 
@@ -272,7 +269,7 @@ def _new_norms(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _buffers(case: Case, key: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """Where a buffer of the state is registered that does not fit and is made from sizes alone."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             given = node.args[0] if node.args else None
             if called(node) == "register_buffer" and is_literal(given, key.rpartition(".")[2]):
                 if keyword_of(node, "persistent") is None and len(node.args) == 2:
@@ -305,7 +302,7 @@ def _not_saved(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _filled_rows(case: Case) -> Iterator[tuple[CrashFrame, ast.Expr, str]]:
     """Where samples are put into a list, and the list of their elements that may be empty."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Expr):
+        for node in file.all(ast.Expr):
             if not is_method_call(node.value, "append") or not is_in_loop(file, node):
                 continue
             for part in nodes_in(node.value, ast.Call):
@@ -363,7 +360,7 @@ def _squeezed(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
     return [
         (file, node)
         for file in case.files
-        for node in nodes_in(file.tree, ast.Call)
+        for node in file.all(ast.Call)
         if is_method_call(node, "squeeze") and not given_to(node)
     ]
 

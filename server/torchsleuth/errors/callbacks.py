@@ -53,7 +53,7 @@ def _callbacks(case: Case) -> Iterator[_Callback]:
         return
     frames = files_of(case)
     for place in frames:
-        for call in nodes_in(place.tree, ast.Call):
+        for call in place.all(ast.Call):
             for given, protocol in _registered(call):
                 for frame in frames:
                     for node in _definitions(frame, given, name):
@@ -92,7 +92,7 @@ def _overridden(case: Case) -> tuple[CrashFrame, ast.FunctionDef] | None:
     if any(item.arg == case.match[3] for frame in case.frames for item in getattr(frame.node, "keywords", ())):
         return None
     for frame in files_of(case):
-        for kind in nodes_in(frame.tree, ast.ClassDef):
+        for kind in frame.all(ast.ClassDef):
             for method in of_kind(kind.body, ast.FunctionDef):
                 if (kind.name, method.name) == (case.match[1], case.match[2]) and method.args.kwarg is None:
                     return frame, method

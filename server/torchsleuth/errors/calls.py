@@ -47,7 +47,7 @@ def files_of(case: Case) -> list[CrashFrame]:
 
 def calls_of(case: Case, *names: str) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for frame in files_of(case):
-        for node in nodes_in(frame.tree, ast.Call):
+        for node in frame.all(ast.Call):
             if called(node) in names:
                 yield frame, node
 
@@ -176,7 +176,7 @@ def _scalar_result(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         for argument in of_kind(node.args[:1], ast.Name)
     }
     for frame in files_of(case):
-        for function in nodes_in(frame.tree, ast.FunctionDef):
+        for function in frame.all(ast.FunctionDef):
             if function.name in names:
                 returned = [node.value for node in nodes_in(function, ast.Return)]
                 if len(returned) == 1 and returned[0] is not None:
@@ -245,7 +245,7 @@ def _flag_given(case: Case, nothing: ast.expr) -> Iterator[Fix]:
     if not is_dotted(nothing):
         return
     for frame in files_of(case):
-        for kind in nodes_in(frame.tree, ast.ClassDef):
+        for kind in frame.all(ast.ClassDef):
             for node in ast.walk(kind):
                 if not (isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp)):
                     continue

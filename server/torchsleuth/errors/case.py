@@ -14,6 +14,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import argument_of, is_display, last_word, nodes_in, stands_on
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.syntax.trees import Node, index
 
 Sources = Callable[[str], SourceText]
 MAX_TEXT = 160
@@ -44,6 +45,10 @@ class CrashFrame:
     @cached_property
     def tree(self) -> ast.Module:
         return parse(self.source)
+
+    def all(self, kind: type[Node]) -> list[Node]:
+        """The nodes of a class in the whole file, in the order of `ast.walk`."""
+        return index(self.tree).of_type(kind)
 
     @cached_property
     def node(self) -> ast.expr | None:

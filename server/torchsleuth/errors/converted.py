@@ -16,7 +16,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, every_parameter, nodes_in, returned_by, stands_on
+from torchsleuth.syntax.forms import called, every_parameter, returned_by, stands_on
 
 _PLAIN_TYPE = re.compile(r"(?:int|float|bool|str|List\[(?:int|float|bool|str|Tensor)\]|Dict\[str, Tensor\])$")
 
@@ -49,7 +49,7 @@ def _typed(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _quantised(case: Case) -> tuple[CrashFrame, ast.ClassDef, ast.FunctionDef] | None:
     """The class of the model that was converted and has no stub in front of its first layer: that of the outermost ``forward``."""
     for frame in reversed(case.frames):
-        for kind in nodes_in(frame.tree, ast.ClassDef):
+        for kind in frame.all(ast.ClassDef):
             for method in of_kind(kind.body, ast.FunctionDef):
                 if method.name == "forward" and stands_on(method, frame.line):
                     return (frame, kind, method) if "QuantStub" not in frame.text(kind) else None
@@ -64,7 +64,7 @@ def _quantised_here(case: Case) -> Iterator[Related]:
     for file, node in _prepared(case) if found is None else ():
         yield note(file.source, node, "error.prepared_here")
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) == "convert" and re.search(r"quant|tq\b|convert$", file.text(node.func)):
                 yield note(file.source, node, "error.converted_here")
 
@@ -72,7 +72,7 @@ def _quantised_here(case: Case) -> Iterator[Related]:
 def _prepared(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """Where a model in a variable is made ready to be quantised."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) in ("prepare", "prepare_qat") and node.args and isinstance(node.args[0], ast.Name):
                 yield file, node
 

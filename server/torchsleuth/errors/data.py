@@ -34,7 +34,7 @@ def _next_fixes(case: Case) -> Iterator[Fix]:
     """``it.next()`` → ``next(it)``, ``loader[0]`` → ``next(iter(loader))``."""
     node = case.frame.node
     if isinstance(node, ast.Attribute):
-        for call in nodes_in(case.frame.tree, ast.Call):
+        for call in case.frame.all(ast.Call):
             if case.frame.text(call.func) == case.frame.text(node) and call.lineno == node.lineno:
                 yield replace(case.frame, call, f"next({case.frame.text(node.value)})")
                 return
@@ -67,7 +67,7 @@ def _samples_here(case: Case) -> list[Related]:
     given = [
         [frame.source.span(node) for node in nodes_in(method, ast.Return)]
         for frame in files_of(case)
-        for method in nodes_in(frame.tree, ast.FunctionDef)
+        for method in frame.all(ast.FunctionDef)
         if method.name == "__getitem__"
     ]
     spans = given[0][:2] if len(given) == 1 else []
@@ -78,7 +78,7 @@ def _without_gradients(case: Case) -> Iterator[Fix]:
     """``@torch.no_grad()`` above the method that makes samples."""
     for frame in files_of(case):
         imported = any("torch" in (item.asname or item.name) for node in frame.tree.body for item in _imports(node))
-        for node in nodes_in(frame.tree, ast.FunctionDef) if imported else ():
+        for node in frame.all(ast.FunctionDef) if imported else ():
             if node.name == "__getitem__":
                 edit = edits.insert_line_before(frame.source, node, "@torch.no_grad()")
                 yield Fix(message("fix.without_gradients"), (edit,))
@@ -107,7 +107,7 @@ def _own_samplers(case: Case) -> Iterator[tuple[CrashFrame, ast.ClassDef]]:
         if keyword.arg in ("sampler", "batch_sampler")
     }
     for frame in files_of(case):
-        yield from ((frame, kind) for kind in nodes_in(frame.tree, ast.ClassDef) if kind.name in names)
+        yield from ((frame, kind) for kind in frame.all(ast.ClassDef) if kind.name in names)
 
 
 def _samplers_with_indices(case: Case) -> list[Related]:
@@ -146,7 +146,7 @@ def _keys_here(case: Case) -> list[Related]:
     spans = [
         frame.source.span(node)
         for frame in files_of(case)
-        for node in nodes_in(frame.tree, ast.Subscript)
+        for node in frame.all(ast.Subscript)
         if stores(node) and isinstance(node.slice, ast.Constant) and repr(node.slice.value) == case.crash["message"]
     ]
     return [Related(span.path, span.start, span.end, message("error.key_here")) for span in spans]

@@ -28,7 +28,7 @@ def device_expression(frame: CrashFrame) -> str | None:
             return "device"
         if is_attribute(node, "device") and is_name(node.value, "self"):
             return "self.device"
-    for statement in nodes_in(frame.tree, ast.Assign):
+    for statement in frame.all(ast.Assign):
         if any(is_name(target, "device") for target in statement.targets):
             return "device"
     return None
@@ -110,7 +110,7 @@ def _asserting(case: Case) -> list[Related]:
     the line where the error arrived."""
     found: list[Related] = []
     for frame in {frame.path: frame for frame in case.frames}.values():
-        calls = list(nodes_in(frame.tree, ast.Call))
+        calls = list(frame.all(ast.Call))
         for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
             name = last_word(call.func)
             if name in _INDEXING:

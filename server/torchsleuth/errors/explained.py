@@ -29,7 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, nodes_in, stands_on
+from torchsleuth.syntax.forms import called, is_attribute, is_binary, is_method_call, stands_on
 from torchsleuth.synthesis.shapes import channels_last
 
 _SIZED = ("empty", "ones", "rand", "randn", "zeros")
@@ -112,7 +112,7 @@ def _mapped_over_some(case: Case) -> Iterator[Fix]:
 
 def _before(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign]]:
     """The assignments to an attribute in the class of the failing line, above it."""
-    for kind in nodes_in(case.frame.tree, ast.ClassDef):
+    for kind in case.frame.all(ast.ClassDef):
         if stands_on(kind, case.frame.line):
             for node in ast.walk(kind):
                 target = node.targets[0] if isinstance(node, ast.Assign) else None
@@ -144,7 +144,7 @@ def _underscores(case: Case) -> Iterator[Fix]:
     container = frame.text(target.value)
     places = [
         node.slice
-        for node in nodes_in(frame.tree, ast.Subscript)
+        for node in frame.all(ast.Subscript)
         if isinstance(node.slice, ast.Name) and frame.text(node.value) == container
     ]
     changes = tuple(edits.insert_after_node(frame.source, place, '.replace(".", "_")') for place in places)
@@ -153,7 +153,7 @@ def _underscores(case: Case) -> Iterator[Fix]:
 
 def _checkpoints(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for frame in files_of(case):
-        for node in nodes_in(frame.tree, ast.Call):
+        for node in frame.all(ast.Call):
             if called(node) == "checkpoint" and node.args:
                 yield frame, node
 

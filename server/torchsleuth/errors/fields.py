@@ -43,7 +43,7 @@ def _ignored(case: Case) -> int | None:
     losses = [
         node
         for file in case.files
-        for node in nodes_in(file.tree, ast.Call)
+        for node in file.all(ast.Call)
         if called(node) in ("cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss")
     ]
     told = [part.value for node in losses for part in node.keywords if part.arg == "ignore_index"]
@@ -97,13 +97,13 @@ def _results_of_step(case: Case) -> list[tuple[CrashFrame, ast.Dict]]:
     """The dictionary that the user's ``training_step`` returns, or the method whose result it passes on."""
     found = []
     for file in case.files:
-        for step in nodes_in(file.tree, ast.FunctionDef):
+        for step in file.all(ast.FunctionDef):
             for value in returned_by(step) if step.name == "training_step" else ():
                 made = bound(file, value)
                 made_by = called(made)
                 others = [
                     bound(file, result)
-                    for function in nodes_in(file.tree, ast.FunctionDef)
+                    for function in file.all(ast.FunctionDef)
                     if function.name == made_by
                     for result in returned_by(function)
                 ]
@@ -123,9 +123,7 @@ def _named_loss(case: Case) -> Iterator[Fix]:
         if len(like) != 1:
             continue
         old = like[0].value
-        reads = [
-            node.slice for node in nodes_in(file.tree, ast.Subscript) if is_text(node.slice) and node.slice.value == old
-        ]
+        reads = [node.slice for node in file.all(ast.Subscript) if is_text(node.slice) and node.slice.value == old]
         changes = tuple(edits.replace(file.source, node, '"loss"') for node in (like[0], *reads))
         yield Fix(message("fix.key", old=old, new="loss"), changes, safe=False)
 
@@ -136,7 +134,7 @@ def _left_out(case: Case) -> list[tuple[CrashFrame, ast.Constant]]:
     received = set(re.split(r",\s*", taken[1].rstrip("."))) if taken is not None else set()
     found: list[tuple[CrashFrame, ast.Constant]] = []
     for file in case.files:
-        for sample in nodes_in(file.tree, ast.Dict):
+        for sample in file.all(ast.Dict):
             keys = [key for key in sample.keys if is_text(key)]
             others = [key for key in keys if key.value not in received]
             if received <= {key.value for key in keys} and len(others) == 1 and others[0].value != "labels":

@@ -9,7 +9,7 @@ from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Json
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call, last_word, nodes_in
+from torchsleuth.syntax.forms import is_method_call, last_word
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.synthesis.shapes import Fits, Way, fitting
 
@@ -112,6 +112,6 @@ def loaders(case: Case, without: str) -> list[tuple[SourceText, ast.Call]]:
     return [
         (frame.source, node)
         for frame in {frame.path: frame for frame in case.frames}.values()
-        for node in nodes_in(frame.tree, ast.Call)
+        for node in frame.all(ast.Call)
         if last_word(node.func) == "DataLoader" and not any(keyword.arg == without for keyword in node.keywords)
     ]

@@ -59,7 +59,7 @@ def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
     """The results of the ``backward`` of a class."""
     for frame in files_of(case):
-        for node in nodes_in(frame.tree, ast.ClassDef):
+        for node in frame.all(ast.ClassDef):
             if node.name == name:
                 for method in of_kind(node.body, ast.FunctionDef):
                     if method.name == "backward":
@@ -74,7 +74,7 @@ def saved_values(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, ast.Call]]:
     wanted = plain_name(name)
     found = []
     for frame in files_of(case):
-        for kind in nodes_in(frame.tree, ast.ClassDef):
+        for kind in frame.all(ast.ClassDef):
             for part in nodes_in(kind, ast.Call):
                 if is_attribute(part.func, "save_for_backward"):
                     found.append((frame, kind, part))
@@ -129,7 +129,7 @@ def _saved_too(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     if statement is None or not is_attribute(statement.value, "saved_tensors"):
         return
     wanted = [frame.text(item) for item in parts_of_tuple(statement.targets[0])]
-    for kind in nodes_in(frame.tree, ast.ClassDef):
+    for kind in frame.all(ast.ClassDef):
         if not stands_on(kind, frame.line):
             continue
         for method in nodes_in(kind, ast.FunctionDef):

@@ -143,7 +143,7 @@ def _is_for_each(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -
     return depth < 2 and any(
         _is_for_each(case, other, call, depth + 1)
         for other in case.files
-        for call in nodes_in(other.tree, ast.Call)
+        for call in other.all(ast.Call)
         if called(call) == getattr(scope, "name", None)
     )
 
@@ -253,10 +253,7 @@ def _loaded_size(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
     if receiver is not None:
         kind = called(bound(case.frame, receiver)) or (case.crash["module"] or {}).get("type", "")
     calls = [
-        (file, node)
-        for file in case.files
-        for node in nodes_in(file.tree, ast.Call)
-        if called(node) == kind and given_to(node)
+        (file, node) for file in case.files for node in file.all(ast.Call) if called(node) == kind and given_to(node)
     ]
     if not sites and not calls or len(calls) > 4:
         return []
@@ -275,7 +272,7 @@ def _loaded_size(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
 def _is_users(case: Case, call: ast.Call) -> bool:
     """Whether a call is that of a function, method or class of the user's."""
     name = called(call)
-    classes = any(kind.name == name for file in case.files for kind in nodes_in(file.tree, ast.ClassDef))
+    classes = any(kind.name == name for file in case.files for kind in file.all(ast.ClassDef))
     return classes or bool(defined(case, name))
 
 
@@ -341,7 +338,7 @@ def _names_of(case: Case, file: CrashFrame, part: ast.expr, missing: str) -> str
     scope = around(file.tree, part)
     constants = {
         target.id
-        for node in nodes_in(file.tree, ast.Assign)
+        for node in file.all(ast.Assign)
         for target, value in assigned_pairs(node)
         if isinstance(target, ast.Name) and is_constant(value, str) and value.value == missing
     }
@@ -350,7 +347,7 @@ def _names_of(case: Case, file: CrashFrame, part: ast.expr, missing: str) -> str
     for item, default in zip(reversed(placed), reversed(arguments.defaults)) if arguments is not None else ():
         if names_in(default) & constants or missing in [part.value for part in nodes_in(default, ast.Constant)]:
             return f"in {item.arg}" if isinstance(default, ast.Tuple | ast.List | ast.Name) else None
-    for node in nodes_in(file.tree, ast.Assign):
+    for node in file.all(ast.Assign):
         if isinstance(node.value, ast.Tuple | ast.List) and isinstance(node.targets[0], ast.Name):
             if missing in [getattr(item, "value", None) for item in node.value.elts]:
                 return f"in {plain_name(node.targets[0])}"

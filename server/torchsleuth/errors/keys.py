@@ -75,7 +75,7 @@ def _written_otherwise(case: Case, old: str, new: str) -> tuple[Edit, ...]:
     return tuple(
         edits.replace(frame.source, node, frame.text(node).replace(old, new))
         for frame in files_of(case)
-        for node in nodes_in(frame.tree, ast.Constant)
+        for node in frame.all(ast.Constant)
         if node.value == old and old in frame.text(node)
     )
 
@@ -109,7 +109,7 @@ def _monitored_here(case: Case) -> list[Related]:
     spans = [
         frame.source.span(node)
         for frame in files_of(case)
-        for node in nodes_in(frame.tree, ast.Constant)
+        for node in frame.all(ast.Constant)
         if node.value == case.match[1]
     ]
     return [Related(span.path, span.start, span.end, message("error.monitored")) for span in spans[:2]]
@@ -125,7 +125,7 @@ def without_missing(case: Case) -> Iterator[Fix]:
     listed = key.value if isinstance(key, ast.Subscript) else None
     if not isinstance(node.value, ast.Name) or not isinstance(listed, ast.Attribute):
         return
-    for cls in (part for part in nodes_in(frame.tree, ast.ClassDef) if method in part.body):
+    for cls in (part for part in frame.all(ast.ClassDef) if method in part.body):
         stores = [part for part in nodes_in(cls, ast.Assign) if len(part.targets) == 1]
         for store in stores:
             if frame.text(store.targets[0]) == frame.text(listed):

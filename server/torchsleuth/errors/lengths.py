@@ -50,7 +50,7 @@ def _ahead(node: ast.AST | None) -> tuple[ast.expr, set[str]] | None:
 
 def _shorter_length(frame: CrashFrame, method: ast.AST, step: ast.expr) -> Iterator[Fix]:
     """The length of the data set that a method belongs to."""
-    for kind in (node for node in nodes_in(frame.tree, ast.ClassDef) if method in node.body):
+    for kind in (node for node in frame.all(ast.ClassDef) if method in node.body):
         for part in kind.body:
             if isinstance(part, _Function) and part.name == "__len__":
                 returned = [node.value for node in nodes_in(part, ast.Return) if node.value]

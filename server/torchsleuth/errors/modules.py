@@ -37,7 +37,7 @@ def _renamed(case: Case) -> Iterator[tuple[CrashFrame, ast.Constant, str, str]]:
     ]
     names = {changes[0][0]: changes[0][1] for changes in pairs if len(changes) == 1}
     for frame in files_of(case):
-        for node in nodes_in(frame.tree, ast.Constant):
+        for node in frame.all(ast.Constant):
             if isinstance(node.value, str) and (old := node.value.strip(".")) in names:
                 yield frame, node, old, names[old]
 
@@ -125,7 +125,7 @@ def _each_part(case: Case) -> Iterator[Fix]:
 def _property(case: Case) -> tuple[CrashFrame, ast.FunctionDef] | None:
     """The property of a module that raised AttributeError itself, which ``nn.Module`` then tells as its own absence."""
     for frame in files_of(case):
-        for owner in nodes_in(frame.tree, ast.ClassDef):
+        for owner in frame.all(ast.ClassDef):
             for method in of_kind(owner.body, ast.FunctionDef) if owner.name == case.match[1] else ():
                 if method.name == case.match[2] and method.decorator_list:
                     return frame, method
@@ -199,9 +199,7 @@ def _closest_fixes(case: Case) -> Iterator[Fix]:
         return
     if wrong in ("device", "dtype") and (case.frame.value(node.value) or {}).get("kind") == "module":
         yield replace(case.frame, node, f"next({case.frame.text(node.value)}.parameters()).{wrong}")
-    known = {
-        part.attr for part in nodes_in(case.frame.tree, ast.Attribute) if stores(part) and is_name(part.value, "self")
-    }
+    known = {part.attr for part in case.frame.all(ast.Attribute) if stores(part) and is_name(part.value, "self")}
     for name in difflib.get_close_matches(wrong, sorted(known - {wrong}), n=2, cutoff=0.7):
         yield replace(case.frame, node, f"{case.frame.text(node.value)}.{name}")
 
@@ -224,7 +222,7 @@ def _parameters_fixes(case: Case) -> Iterator[Fix]:
 
 def _layer_lists(case: Case) -> Iterator[ast.Assign]:
     """The assignments of plain lists of layers to attributes, in the file of the failing line."""
-    for node in nodes_in(case.frame.tree, ast.Assign):
+    for node in case.frame.all(ast.Assign):
         if isinstance(node.targets[0], ast.Attribute) and isinstance(node.value, ast.List | ast.ListComp):
             if "nn." in case.frame.text(node.value):
                 yield node

@@ -136,7 +136,7 @@ def _left_out_at_first(case: Case, added: ast.expr | None) -> Iterator[Fix]:
 def optimizers_of(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """The calls in the files that were running that make an optimizer of PyTorch's."""
     for frame in files_of(case):
-        for node in nodes_in(frame.tree, ast.Call):
+        for node in frame.all(ast.Call):
             if called(node) in _OPTIMIZERS:
                 yield frame, node
 
@@ -180,7 +180,7 @@ def _built_alike(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         return
     texts = {case.frame.text(model)}
     for frame in files_of(case):
-        for other in nodes_in(frame.tree, ast.Call):
+        for other in frame.all(ast.Call):
             if called(other) == model.func.id and frame.text(other) not in texts:
                 texts.add(frame.text(other))
                 if all_are((*other.args, *other.keywords), ast.Constant, ast.keyword):

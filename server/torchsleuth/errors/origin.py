@@ -198,7 +198,7 @@ class _Followed:
     def samples(self, frame: CrashFrame) -> Iterator[tuple[SourceText, ast.AST]]:
         """Samples of the datasets in the user's files: a framework that calls a function of the user's does it with these."""
         for other in {item.path: item for item in (frame, *self.frames)}.values():
-            for node in nodes_in(other.tree, ast.ClassDef):
+            for node in other.all(ast.ClassDef):
                 methods = [item for item in node.body if isinstance(item, _Function)]
                 made = next((item for item in methods if item.name == "__getitem__"), None)
                 yield from ((other.source, place) for place in (_results(made) if made is not None else ()))
@@ -229,7 +229,7 @@ class _Followed:
             names = [argument.arg for argument in made.args.args] if made.name == "__init__" else []
             parameters = [name for name in names[1:] if name in used]
             for other in {item.path: item for item in (frame, *self.frames)}.values() if parameters else ():
-                calls = list(nodes_in(other.tree, ast.Call))
+                calls = list(other.all(ast.Call))
                 call = next((node for node in calls if around is not None and _calls_class(node, around.name)), None)
                 given = argument_of(call, names.index(parameters[0]) - 1, parameters[0]) if call else None
                 if given is not None:
@@ -272,7 +272,7 @@ def _collected(frame: CrashFrame, attribute: str) -> Iterator[tuple[SourceText, 
             if is_method_call(part, "append") and is_attribute(_whole(part.func.value), attribute)
         ]
         if appends and isinstance(method, _Function):
-            calls = list(nodes_in(frame.tree, ast.Call))
+            calls = list(frame.all(ast.Call))
             yield from ((frame.source, node) for node in calls if is_attribute(node.func, method.name))
             yield frame.source, appends[0]
             return
@@ -444,7 +444,7 @@ def _inside(scope: ast.AST) -> Iterator[ast.AST]:
 
 def _class_around(frame: CrashFrame) -> ast.ClassDef | None:
     found: ast.ClassDef | None = None
-    for node in nodes_in(frame.tree, ast.ClassDef):
+    for node in frame.all(ast.ClassDef):
         if stands_on(node, frame.line):
             found = node
     return found

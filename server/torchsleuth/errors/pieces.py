@@ -63,7 +63,7 @@ def whole_pieces(case: Case) -> Iterator[Fix]:
     """``range(0, n, 10)`` → ``range(0, n - 9, 10)``, where a piece of ten is cut out at each start: without the last one,
     which is shorter."""
     for frame in case.frames:
-        for loop in nodes_in(frame.tree, ast.For):
+        for loop in frame.all(ast.For):
             if stands_on(loop, frame.line):
                 yield from _without_rest(frame, loop)
 

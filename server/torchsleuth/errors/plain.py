@@ -30,7 +30,7 @@ def begun_again(case: Case) -> Iterator[Fix]:
     if len(given) != 1 or statement is None or isinstance(statement, ast.For | ast.While | ast.With):
         return
     name, source = frame.text(given[0]), frame.source
-    for made in nodes_in(frame.tree, ast.Assign):
+    for made in frame.all(ast.Assign):
         if called(made.value) == "iter" and [frame.text(target) for target in made.targets] == [name]:
             body = frame.text(statement)
             lines = ("try:", f"    {body}", "except StopIteration:", f"    {frame.text(made)}", f"    {body}")

@@ -43,7 +43,7 @@ def _other_order(case: Case) -> list[tuple[CrashFrame, ast.Assign, ast.Call]]:
     used = {name for frame in case.frames for name in _used(frame)}
     found = []
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Assign):
+        for node in file.all(ast.Assign):
             call = node.value
             if not isinstance(call, ast.Call) or called(call) not in _IN_ORDER or call.keywords:
                 continue
@@ -83,7 +83,7 @@ def _late_groups(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, ast.Dict]]:
     if not case.is_below("torch/optim/lr_scheduler"):
         return
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) == "add_param_group" and node.args:
                 group = bound(file, node.args[0])
                 if isinstance(group, ast.Dict):
@@ -98,7 +98,7 @@ def _late_groups_here(case: Case) -> Iterator[Related]:
 
 def _with_schedule(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``{"params": body, "lr": lr}`` → with what OneCycleLR computes for each group from its learning rate."""
-    made = [(file, node) for file in case.files for node in nodes_in(file.tree, ast.Call) if called(node) in _SCHEDULES]
+    made = [(file, node) for file in case.files for node in file.all(ast.Call) if called(node) in _SCHEDULES]
     if len(made) != 1 or called(made[0][1]) != "OneCycleLR":
         return
     schedule = made[0][1]
@@ -132,7 +132,7 @@ def _option(call: ast.Call, name: str, default: str) -> str | None:
 def _configurations(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """The configurations of models that are made without a padding token."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             is_made = called(node).endswith("Config") and called(node) not in ("LoraConfig", "BitsAndBytesConfig")
             if is_made and keyword_of(node, "pad_token_id") is None:
                 yield file, node
@@ -153,7 +153,7 @@ def _with_padding(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 def _padding(case: Case, file: CrashFrame, call: ast.Call) -> str | None:
     """How a script names the number that it pads with: a constant of the module, or an attribute of what is in scope there."""
-    for node in nodes_in(file.tree, ast.Assign):
+    for node in file.all(ast.Assign):
         for target in node.targets:
             name = plain_name(target)
             if name is not None and re.fullmatch(r"PAD\w*", name) and is_constant(node.value, int):
@@ -161,7 +161,7 @@ def _padding(case: Case, file: CrashFrame, call: ast.Call) -> str | None:
     scope = around(file.tree, call)
     known = {part.arg for part in nodes_in(scope, ast.arg)} | names_in(scope)
     for other in case.files:
-        for target in (part for node in nodes_in(other.tree, ast.Assign) for part in _flat(node.targets)):
+        for target in (part for node in other.all(ast.Assign) for part in _flat(node.targets)):
             if is_dotted(target, "self") and re.fullmatch(r"pad(?:_id|_token_id|_idx|_index)?", target.attr):
                 kind = next(
                     (part for part in edits.path_to(other.tree, target) if isinstance(part, ast.ClassDef)), None
@@ -184,13 +184,13 @@ def _is_of(case: Case, name: str, kind: str) -> bool:
     return any(
         called(node.value) == kind and any(plain_name(target) == name for target in node.targets)
         for file in case.files
-        for node in nodes_in(file.tree, ast.Assign)
+        for node in file.all(ast.Assign)
     )
 
 
 def _mapped(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) in ("vmap", "jacfwd") and keyword_of(node, "randomness") is None:
                 yield file, node
 
@@ -209,7 +209,7 @@ def _drawn_for_each(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _mirrored(case: Case) -> Iterator[tuple[CrashFrame, ast.Assign, list[str]]]:
     """``boxes[:, [0, 2]] = width - boxes[:, [0, 2]]``: the left edges become right of the right ones."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Assign):
+        for node in file.all(ast.Assign):
             target = node.targets[0]
             columns = _columns(target)
             if columns is None or not is_binary(node.value, ast.Sub):
@@ -335,7 +335,7 @@ def _of_numpy(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> b
     results = [
         (other, value)
         for other in case.files
-        for function in nodes_in(other.tree, ast.FunctionDef)
+        for function in other.all(ast.FunctionDef)
         if function.name == called(node)
         for value in returned_by(function)
     ]
@@ -345,7 +345,7 @@ def _of_numpy(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> b
 def _saved(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, list[ast.expr]]]:
     """The things that a script saves, with the values in it that are numbers of NumPy's."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if file.text(node.func) == "torch.save" and node.args:
                 given = bound(file, node.args[0])
                 values = given.values if isinstance(given, ast.Dict) else []
@@ -376,7 +376,7 @@ def _replacing_hooks(case: Case) -> Iterator[tuple[CrashFrame, ast.Lambda, ast.C
     for file in case.files:
         if "register_forward" not in file.source.text:
             continue
-        for node in nodes_in(file.tree, ast.Lambda):
+        for node in file.all(ast.Lambda):
             body = node.body
             given = node.args.args[: len(node.args.args) - len(node.args.defaults)]
             if len(given) in (2, 3) and is_method_call(body, *_GIVES_BACK):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Iterator
+from functools import lru_cache
 
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.origin import binding, carried
@@ -23,7 +24,7 @@ from torchsleuth.syntax.forms import (
     called,
     every_parameter,
     given_to,
-    is_attribute,
+    is_dotted,
     is_method_call,
     is_name,
     keyword_of,
@@ -32,7 +33,10 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     parts_of_tuple,
     returned_by,
+    stands_on,
+    targets_of,
 )
+from torchsleuth.syntax.trees import index
 
 MAX_VISITED = 600
 """Expressions that one value is followed through."""
@@ -45,26 +49,25 @@ _SAMPLES = ("__getitem__", "__iter__", "__call__", "forward")
 """Methods whose results are what is got out of an object."""
 
 
-def made_from(case: Case, file: CrashFrame, node: ast.expr) -> Iterator[Filled]:
-    """The expressions that a value may have been made from, itself first."""
-    way, seen = _Files(case), set[int]()
+def made_from(case: Case, file: CrashFrame, node: ast.expr) -> list[Filled]:
+    """The expressions that a value may have been made from, itself first, the nearest first."""
+    way = _files(case)
+    if id(node) in way.known:
+        return way.known[id(node)]
+    found, seen = way.known.setdefault(id(node), []), set[int]()
     waiting = deque([(file, node)])
     while waiting and len(seen) < MAX_VISITED:
         place, part = waiting.popleft()
         if id(part) not in seen:
             seen.add(id(part))
-            yield place, part
+            found.append((place, part))
             waiting.extend(way.before(place, part))
+    return found
 
 
 def defined(case: Case, name: str) -> list[tuple[CrashFrame, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """The functions and methods of a name in the user's files; none where there are too many."""
-    found = [
-        (file, node)
-        for file in case.files
-        for node in nodes_in(file.tree, ast.FunctionDef, ast.AsyncFunctionDef)
-        if node.name == name
-    ]
+    found = _files(case).functions.get(name, [])
     return found if len(found) <= MAX_DEFINED else []
 
 
@@ -74,8 +77,50 @@ class _Files:
     def __init__(self, case: Case) -> None:
         self._case = case
         self._files = case.files
-        self._classes = [(file, node) for file in case.files for node in nodes_in(file.tree, ast.ClassDef)]
-        self._calls = [(file, node) for file in case.files for node in nodes_in(file.tree, ast.Call)]
+        self.known: dict[int, list[Filled]] = {}
+        """What was asked for, by the identity of the expression."""
+        self.functions: dict[str, list[tuple[CrashFrame, _Function]]] = defaultdict(list)
+        self._classes: list[tuple[CrashFrame, ast.ClassDef]] = []
+        self._calls: dict[str, list[tuple[CrashFrame, ast.Call]]] = defaultdict(list)
+        """Calls by the name of what they call."""
+        self._handed: dict[str, list[tuple[CrashFrame, ast.Call]]] = defaultdict(list)
+        """Calls by the names of their arguments."""
+        self._put: dict[tuple[str, str], list[tuple[int, ast.expr]]] = defaultdict(list)
+        """What is appended to something, or stored in it by an index, with its line; by the file and what it is put into."""
+        self._attributes: dict[str, list[tuple[CrashFrame, ast.ClassDef, ast.expr]]] = defaultdict(list)
+        """The values that classes give their attributes."""
+        for file in self._files:
+            for node in index(file.tree).nodes:
+                self._note(file, node)
+
+    def _note(self, file: CrashFrame, node: ast.AST) -> None:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.functions[node.name].append((file, node))
+            case ast.ClassDef():
+                self._classes.append((file, node))
+                for name, value in _fields(node):
+                    self._attributes[name].append((file, node, value))
+            case ast.Assign() | ast.AugAssign() | ast.AnnAssign() if node.value is not None:
+                for target in of_kind(targets_of(node), ast.Subscript):
+                    self._put[file.path, file.text(target.value)].append((node.lineno, node.value))
+                pairs = assigned_pairs(node) if isinstance(node, ast.Assign) else [(node.target, node.value)]
+                for place, value in pairs:
+                    kind = _class_around(file, node) if is_dotted(place, "self") else None
+                    if kind is not None and isinstance(place, ast.Attribute):
+                        self._attributes[place.attr].append((file, kind, value))
+            case ast.Call():
+                if not _LIBRARY.fullmatch(file.text(node.func)):
+                    self._calls[called(node)].append((file, node))
+                for name in {last_word(part) for part in given_to(node)} - {""}:
+                    self._handed[name].append((file, node))
+                if is_method_call(node, "append", "extend", "add", "put") and node.args:
+                    self._put[file.path, file.text(node.func.value)].append((node.lineno, node.args[0]))
+
+    def _put_into(self, file: CrashFrame, scope: ast.AST, text: str) -> Iterator[Filled]:
+        """What is put into something in a part of a file."""
+        first, last = getattr(scope, "lineno", 0), getattr(scope, "end_lineno", None) or 1 << 30
+        yield from ((file, value) for line, value in self._put[file.path, text] if first <= line <= last)
 
     def before(self, file: CrashFrame, node: ast.expr) -> Iterator[Filled]:
         match node:
@@ -123,7 +168,7 @@ class _Files:
         for part in carried(scope, name, line):
             if isinstance(part, ast.Assign):
                 yield from self._part_of(file, part, part.value, name)
-        yield from ((file, part) for part in _put_into(scope, file, name))
+        yield from self._put_into(file, scope, name)
 
     def _part_of(self, file: CrashFrame, statement: ast.AST, value: ast.expr, name: str) -> Iterator[Filled]:
         """The value that a statement gives a name; of ``edges, labels = read(path)`` the one of the results that it gets."""
@@ -142,46 +187,39 @@ class _Files:
         names = [part.arg for part in by_position(function.args)]
         method = names[:1] in (["self"], ["cls"])
         position = names.index(name) - method if name in names else None
-        wanted = {function.name}
-        owner = next((kind for place, kind in self._classes if place is file and function in kind.body), None)
-        if owner is not None and function.name == "__init__":
-            wanted = {owner.name}
-        inside = [call for place, call in self._calls if owner is not None and place is file and _within(owner, call)]
         running = [
             (outer, outer.call)
             for inner, outer in zip(self._case.frames, self._case.frames[1:])
             if inner.enclosing is function and inner.direct and outer.call is not None
         ]
-        calls = running or [
-            (place, call)
-            for place, call in self._calls
-            if called(call) in wanted
-            and not _LIBRARY.fullmatch(place.text(call.func))
-            or "__init__" == function.name
-            and called(call) == "cls"
-            and call in inside
-        ]
-        for place, call in calls[: 2 * MAX_DEFINED]:
+        for place, call in (running or self._calls_of(file, function))[: 2 * MAX_DEFINED]:
             given = argument_of(call, position, name)
             if given is not None:
                 yield self._own(place), given
             if function.args.vararg is not None and function.args.vararg.arg == name:
                 yield from ((self._own(place), part) for part in call.args[len(names) - method :])
-        if not running:
-            for place, call in self._calls:
-                handed = [part for part in given_to(call) if last_word(part) == function.name]
-                others = [part for part in given_to(call) if last_word(part) != function.name]
-                yield from ((place, part) for part in others[:2] if handed)
+        for place, call in self._handed[function.name] if not running else ():
+            others = [part for part in given_to(call) if last_word(part) != function.name]
+            yield from ((place, part) for part in others[:2])
         defaults = dict(zip(reversed(names), reversed(function.args.defaults)))
         if name in defaults:
             yield file, defaults[name]
+
+    def _calls_of(self, file: CrashFrame, function: _Function) -> list[tuple[CrashFrame, ast.Call]]:
+        """The calls by the name of a function; for a constructor those of its class, ``cls(…)`` in it too."""
+        if function.name != "__init__":
+            return self._calls[function.name]
+        owner = next((kind for place, kind in self._classes if place is file and function in kind.body), None)
+        own = [(place, call) for place, call in self._calls["cls"] if place is file and owner is not None]
+        inside = [(place, call) for place, call in own if owner is not None and stands_on(owner, call.lineno)]
+        return [*(self._calls[owner.name] if owner is not None else ()), *inside]
 
     def _own(self, frame: CrashFrame) -> CrashFrame:
         """The one frame that stands for a file here."""
         return next((file for file in self._files if file.path == frame.path), frame)
 
     def _imported(self, file: CrashFrame, name: str) -> Iterator[Filled]:
-        for node in nodes_in(file.tree, ast.ImportFrom):
+        for node in file.all(ast.ImportFrom):
             for item in node.names:
                 if (item.asname or item.name) == name:
                     stem = (node.module or "").rpartition(".")[2]
@@ -192,11 +230,13 @@ class _Files:
                                 yield other, found[1]
 
     def _attribute(self, file: CrashFrame, node: ast.Attribute) -> Iterator[Filled]:
-        own = next((part for part in reversed(edits.path_to(file.tree, node)) if isinstance(part, ast.ClassDef)), None)
+        own = _class_around(file, node)
         kinds = self._classes
         if is_name(node.value, "self", "cls") and own is not None:
             kinds = [(file, own)]
-        values = [(place, value) for place, kind in kinds for value in _given_attribute(place, kind, node.attr)]
+        owners = {kind for _, kind in kinds}
+        values = [(place, value) for place, kind, value in self._attributes[node.attr] if kind in owners]
+        values += [item for place, kind in kinds for item in self._put_into(place, kind, f"self.{node.attr}")]
         if len(values) <= 2 * MAX_DEFINED:
             yield from values
         if not _LIBRARY.fullmatch(file.text(node)):
@@ -206,9 +246,9 @@ class _Files:
 
     def _option(self, name: str) -> Iterator[Filled]:
         """The default of an option of the command line."""
-        for file, call in self._calls:
+        for file, call in self._calls["add_argument"]:
             texts = [str(part.value) for part in of_kind(call.args, ast.Constant)]
-            if called(call) == "add_argument" and name in [text.lstrip("-").replace("-", "_") for text in texts]:
+            if name in [text.lstrip("-").replace("-", "_") for text in texts]:
                 given = keyword_of(call, "default")
                 if given is not None:
                     yield file, given.value
@@ -243,13 +283,14 @@ class _Files:
                     yield from ((file, value) for value in [*returned_by(method), *yields])
 
 
+@lru_cache(maxsize=1)
+def _files(case: Case) -> _Files:
+    return _Files(case)
+
+
 def _parameters(function: _Function) -> list[ast.arg]:
     more = function.args.vararg
     return [*every_parameter(function.args), *([more] if more is not None else [])]
-
-
-def _within(tree: ast.AST, node: ast.AST) -> bool:
-    return any(part is node for part in ast.walk(tree))
 
 
 def _values_in(node: ast.AST) -> Iterator[ast.expr]:
@@ -262,31 +303,15 @@ def _values_in(node: ast.AST) -> Iterator[ast.expr]:
         yield node
 
 
-def _put_into(scope: ast.AST, file: CrashFrame, text: str) -> Iterator[ast.expr]:
-    """What is appended to something, or stored in it by an index."""
-    for node in ast.walk(scope):
-        if is_method_call(node, "append", "extend", "add", "put") and file.text(node.func.value) == text:
-            yield from node.args[:1]
-        elif isinstance(node, ast.Assign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in of_kind(targets, ast.Subscript):
-                if file.text(target.value) == text:
-                    yield node.value
-
-
-def _given_attribute(file: CrashFrame, kind: ast.ClassDef, name: str) -> Iterator[ast.expr]:
-    """The values that a class gives an attribute: in its methods, as a field, by a property."""
+def _fields(kind: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
+    """The values that a class gives its attributes as fields, or by properties."""
     for part in kind.body:
         if isinstance(part, ast.AnnAssign | ast.Assign) and part.value is not None:
-            if any(
-                is_name(target, name) for target in ([part.target] if isinstance(part, ast.AnnAssign) else part.targets)
-            ):
-                yield part.value
-        if isinstance(part, _Function) and part.name == name and part.decorator_list:
-            yield from returned_by(part)
-    for node in nodes_in(kind, ast.Assign, ast.AnnAssign):
-        pairs = assigned_pairs(node) if isinstance(node, ast.Assign) else [(node.target, node.value)]
-        for target, value in pairs:
-            if is_attribute(target, name) and is_name(target.value, "self") and value is not None:
-                yield value
-    yield from _put_into(kind, file, f"self.{name}")
+            yield from ((target.id, part.value) for target in of_kind(targets_of(part), ast.Name))
+        if isinstance(part, _Function) and part.decorator_list:
+            yield from ((part.name, value) for value in returned_by(part))
+
+
+def _class_around(file: CrashFrame, node: ast.AST) -> ast.ClassDef | None:
+    trail = edits.path_to(file.tree, node)
+    return next((part for part in reversed(trail) if isinstance(part, ast.ClassDef)), None)

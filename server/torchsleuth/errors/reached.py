@@ -106,7 +106,7 @@ def given_by_model(case: Case, given: ast.expr | None) -> Filled | None:
         results = [
             (file, parts_of_tuple(value)[place])
             for file in case.files
-            for kind in nodes_in(file.tree, ast.ClassDef)
+            for kind in file.all(ast.ClassDef)
             for method in nodes_in(kind, ast.FunctionDef)
             if method.name == "forward"
             for value in returned_by(method)

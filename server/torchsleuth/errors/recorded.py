@@ -38,13 +38,13 @@ def _models(case: Case) -> set[str]:
     kinds = {
         kind.name
         for file in case.files
-        for kind in nodes_in(file.tree, ast.ClassDef)
+        for kind in file.all(ast.ClassDef)
         if any(isinstance(part, ast.FunctionDef) and part.name == "forward" for part in kind.body)
     }
     return {
         last_word(target)
         for file in case.files
-        for node in nodes_in(file.tree, ast.Assign)
+        for node in file.all(ast.Assign)
         for target, value in assigned_pairs(node)
         if called(value) in kinds or called(value) == "Sequential"
     } - {""}
@@ -56,9 +56,7 @@ def _built_from(case: Case) -> list[tuple[CrashFrame, ast.AST]]:
     functions: list[tuple[CrashFrame, ast.AST]] = [(frame, frame.enclosing)]
     for _, function in functions[:1]:
         calls = {called(node) for node in nodes_in(function, ast.Call)}
-        functions += [
-            (file, node) for file in case.files for node in nodes_in(file.tree, ast.FunctionDef) if node.name in calls
-        ]
+        functions += [(file, node) for file in case.files for node in file.all(ast.FunctionDef) if node.name in calls]
     return functions[:4]
 
 
@@ -146,7 +144,7 @@ def _other_random(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
     return [
         (file, node)
         for file in case.files
-        for kind in nodes_in(file.tree, ast.ClassDef)
+        for kind in file.all(ast.ClassDef)
         for method in nodes_in(kind, ast.FunctionDef)
         if method.name not in ("__init__", "__getitem__", "__iter__")
         and any(isinstance(part, ast.FunctionDef) and part.name == "forward" for part in kind.body)
@@ -173,7 +171,7 @@ def _drawn_by_torch(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 
 def is_imported(file: CrashFrame, name: str) -> bool:
-    imports = nodes_in(file.tree, ast.Import)
+    imports = file.all(ast.Import)
     return any((item.asname or item.name) == name for node in imports for item in node.names)
 
 
@@ -211,7 +209,7 @@ def _without_inplace(source, call: ast.Call) -> Iterator[Fix]:  # type: ignore[n
 
 def _hooks_here(case: Case) -> Iterator[Related]:
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) in ("register_full_backward_hook", "register_backward_hook"):
                 yield note(file.source, node, "error.hooked_here")
 
@@ -263,7 +261,7 @@ def _sums_of_gradients(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     if found is None:
         return
     for file in case.files:
-        for kind in nodes_in(file.tree, ast.ClassDef):
+        for kind in file.all(ast.ClassDef):
             for method in nodes_in(kind, ast.FunctionDef):
                 if kind.name != found[1] or method.name != "backward":
                     continue

@@ -96,7 +96,7 @@ def kept_results(case: Case) -> list[tuple[CrashFrame, ast.FunctionDef, ast.stmt
         return []
     found = []
     for file in case.files:
-        for kind in nodes_in(file.tree, ast.ClassDef):
+        for kind in file.all(ast.ClassDef):
             methods = [part for part in kind.body if isinstance(part, ast.FunctionDef)]
             for method in methods if _is_model(kind) else ():
                 for node, value in _keeps(method):

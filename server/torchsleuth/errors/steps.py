@@ -60,7 +60,7 @@ def _shortened(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 def _unpacked(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, ast.expr, bool]]:
     """The sequences that are unpacked without a length, with what was packed, and whether its first dimension is the batch."""
     for file in case.files:
-        for node in nodes_in(file.tree, ast.Call):
+        for node in file.all(ast.Call):
             if called(node) != "pad_packed_sequence" or keyword_of(node, "total_length") is not None:
                 continue
             packs = [
@@ -133,7 +133,7 @@ def _joins_token(case: Case) -> list[Filled]:
     return [
         (file, node)
         for file in case.files
-        for node in nodes_in(file.tree, ast.Call)
+        for node in file.all(ast.Call)
         if called(node) in ("cat", "concat", "concatenate", "pack")
         and any("cls" in name or "class" in name or "token" in name for name in _words(node))
     ]
@@ -198,7 +198,7 @@ def _counted_from_one(case: Case) -> list[Filled]:
 def _values_of(case: Case, name: str) -> Iterator[ast.expr]:
     scope: ast.AST = case.frame.enclosing
     if name.startswith("self."):
-        kinds = [kind for kind in nodes_in(case.frame.tree, ast.ClassDef) if kind.lineno <= case.frame.line]
+        kinds = [kind for kind in case.frame.all(ast.ClassDef) if kind.lineno <= case.frame.line]
         scope = kinds[-1] if kinds else case.frame.tree
     for node in nodes_in(scope, ast.Assign):
         if any(case.frame.text(target) == name for target in node.targets) and isinstance(node.value, ast.Call):

@@ -100,7 +100,7 @@ def _saved_objects(case: Case) -> Iterator[Filled]:
     """The values of a class of the user's in what is saved, which the message names."""
     found = re.search(_OBJECT, case.crash["message"])
     for file in case.files if found is not None else ():
-        for call in nodes_in(file.tree, ast.Call):
+        for call in file.all(ast.Call):
             if file.text(call.func) != "torch.save" or not call.args:
                 continue
             given = bound(file, call.args[0])
@@ -125,7 +125,7 @@ def _keys_here(case: Case) -> Iterator[Related]:
     made = [
         (file, part)
         for file in case.files
-        for part in nodes_in(file.tree, ast.Dict)
+        for part in file.all(ast.Dict)
         if case.crash["type"] == "KeyError" and keys and {key.value for key in part.keys if is_text(key)} == keys
     ]
     if len(made) == 1 and (held or {}).get("length") == len(keys):

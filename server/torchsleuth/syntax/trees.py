@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 Node = TypeVar("Node", bound=ast.AST)
-_KEPT = 16
+_KEPT = 32
 """Trees whose index is kept."""
 
 
