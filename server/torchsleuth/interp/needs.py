@@ -115,13 +115,15 @@ class NeededSizes(Documents):
         return value
 
     def apply_module(self, module: LibraryModule, call: Any) -> Value:
-        given = as_kind(call.args[0], Tensor) if self.inference is not None and call.args else None
+        given = as_kind(call.args[0], Tensor) if self.is_general() and call.args else None
         stated = stated_size(module) if given is not None else None
         if stated is not None and given is not None:
             axis, size = stated
             shape = self.resolved_spec(given.spec).shape
             if shape is not None and is_index(axis, shape) and is_int(size):
-                self.learn(Equality(shape[axis], size, soft=False), self.site(call.node, call.frame))
+                # Of a written contract, the operator itself says whether it is contradicted.
+                site = self.site(call.node, call.frame) if self.inference is not None else None
+                self.learn(Equality(shape[axis], size, soft=False), site)
         if self.inference is not None:
             for whole, part in divided_sizes(module):
                 if is_int(whole) and is_int(part) and part != 1 and not self.uncertain:

@@ -189,7 +189,12 @@ class WrittenContracts(EntryPoints):
         self.trace.internal_errors += trace.internal_errors
         rigid = {symbol for size in contract.sizes.values() for symbol in dims.symbols(size)}
         rigid |= {symbol for sizes in contract.spreads.values() for size in sizes for symbol in dims.symbols(size)}
+        unpacked = [one for one in trace.unpackings if one.certain and _is_in(one.site, contract.function)]
+        raised = min((one.site.span.start.line for one in unpacked), default=None)
         for place, sighting in trace.declared.items():
+            if raised is not None and _is_in(sighting.site, contract.function):
+                if sighting.site.span.start.line > raised:
+                    continue  # It is not executed.
             if sighting.general:
                 found = self._in_general(sighting, contract, frozenset(rigid))
                 self.trace.declared[("general", place)] = found
@@ -199,10 +204,7 @@ class WrittenContracts(EntryPoints):
         self.trace.parts_differ += [one for one in trace.parts_differ if one.site.span not in differing]
         if contract.ranked:
             known = {one.site.span for one in (*self.trace.unpackings, *self.trace.unpacked_otherwise)}
-            for one in trace.unpackings:
-                own = one.site.frame.function is not None and one.site.frame.function.node is contract.function.node
-                if own and one.certain and one.site.span not in known:
-                    self.trace.unpacked_otherwise.append(one)
+            self.trace.unpacked_otherwise += [one for one in unpacked if one.site.span not in known]
 
     def _explain_failure(self, contract: Contract, trial: Trial, written: Declarations, frame: Frame) -> None:
         """An operator fails with what is declared. Where the body works with other sizes of the same ranks, the declared ones
@@ -562,6 +564,11 @@ class WrittenContracts(EntryPoints):
         solution = dims.solve(dims.subtract(one, other), self.rigid) if is_int(one) and is_int(other) else None
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
+
+
+def _is_in(site: Site, function: Function) -> bool:
+    """Whether a place is in the body of a function."""
+    return site.frame.function is not None and site.frame.function.node is function.node
 
 
 def _stated(interp: WrittenContracts, part: object, contract: Contract) -> Size:

@@ -534,7 +534,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         return None
     match, dims, spread, says = found[0]
     before, after = _clause(part, match) if says else (part[: match.start()], part[match.end() :])
-    beside = re.split(r"[:;.]", after)[0] if says else after
+    beside = re.split(r"[:;.\n]", after)[0] if says else after
     qualified = _QUALIFIERS & _words(beside) or _QUALIFIERS - _OF_EACH & _words(before)
     if qualified or _ALTERNATIVES & _words(after) or "..." in part:
         return None

@@ -152,7 +152,8 @@ class TensorMethods(Model):
 
     @method("view", "reshape", "expand")
     def reshaped(self, call: Arguments) -> Value:
-        if self.spec.shape is not None:
+        several = len(call.args) > 1 and call.exact and any(map(is_unknown, call.args))
+        if self.spec.shape is not None and not several:
             return self.other(call)
         return _reshape_unknown(self.interp, self.tensor, self.name, call)
 
@@ -347,7 +348,8 @@ def _numbers(
 
 
 def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Arguments) -> Value:
-    """A view of a tensor of unknown shape still has the rank, and most of the sizes, that it asks for."""
+    """A view of a tensor of unknown shape, or in sizes that are not known, still has the rank, and most of the sizes, that it
+    asks for."""
     given = call.args or tuple(call.kwargs.values())
     sizes = given[0] if len(given) == 1 and isinstance(given[0], tuple | ListValue) else given
     items = items_of(sizes)
