@@ -6,6 +6,7 @@ A case is a folder with `expect.json` and one of
 
 - `bug.py`, further modules, and `fixed/` with the corrected files,
 - `bug.py` and `fixed.py`,
+- `bug.ipynb` and `fixed.ipynb`, whose lines are those of the program that their cells are,
 - `bug/` and `fixed/`, several files each, of which `main` is run.
 
 `expect.json` says `file`, `lines` (where a diagnostic may stand), `related_lines` and `other_file_lines` (the other end of the
@@ -28,6 +29,7 @@ from typing import Any
 
 from benchmarks.eager import Eager
 from torchsleuth.schema import Diagnostic, Fix
+from torchsleuth.syntax import notebooks
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.worker.engine import Engine
 
@@ -75,6 +77,13 @@ def copied(folder: Path, to: Path) -> Case:
         for version in (case.bug, case.fixed):
             version.mkdir()
             shutil.copy(folder / f"{version.name}.py", version / expected["file"])
+    elif (folder / "fixed.ipynb").is_file():
+        expected.update(file="bug.py", main="bug.py")
+        for version in (case.bug, case.fixed):
+            version.mkdir()
+            notebook = notebooks.read((folder / f"{version.name}.ipynb").read_bytes())
+            lines = [line for line in notebook.text.splitlines(keepends=True) if not line.startswith("# %% [")]
+            (version / "bug.py").write_text("".join(lines), encoding="utf-8")
     else:
         shutil.copytree(folder, case.bug, ignore=shutil.ignore_patterns("fixed", "expect.json"))
         shutil.copytree(folder / "fixed", case.fixed)

@@ -221,6 +221,11 @@ class Autograd(Interpreter):
         """Something that is not known was frozen or unfrozen: it may be a part of any module."""
         self.heap.set(self.settings, "unknown", True)
 
+    def placed(self, value: Value) -> None:
+        """A module was put into something that is not known: it may be a part of any module of which not all parts are known."""
+        if self.is_module(value):
+            self.heap.set(self.settings, "placed", True)
+
     def may_thaw(self, value: Value) -> None:
         """A module given to code that is not known: what was frozen may be unfrozen there."""
         for part in hierarchy.parts_of(value):

@@ -146,7 +146,7 @@ class EntryPoints(DeclaredShapes):
         for function in sorted(plain.values(), key=lambda one: one.name in inner):
             if function.node not in self.called and not self.overdue and isinstance(function.node, _DEFINED):
                 uses = Reader(named, {}).read(function.node, bound=False)
-                roles = roles_by_use(uses, annotations_of(function.node))
+                roles = roles_by_use(uses, annotations_of(function.node), self.oracle.attributes("torch.nn.Module"))
                 if roles.of:
                     entries.append(self._enter(partial(self._try_with_roles, function, roles, frame)))
         for cls in list(self.classes):
@@ -161,7 +161,7 @@ class EntryPoints(DeclaredShapes):
                 reader = Reader(named, methods)
                 for node in methods.values():
                     reader.read(node, bound=True)
-                roles = roles_by_use(reader.uses, _annotations_in(methods))
+                roles = roles_by_use(reader.uses, _annotations_in(methods), self.oracle.attributes("torch.nn.Module"))
                 if roles.of:
                     entries += self._enter_methods(cls, methods, roles, frame)
         return entries

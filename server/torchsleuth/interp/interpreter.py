@@ -159,7 +159,7 @@ class Execution(Importing):
         self.freed: Slots = {}
         self.passes = 0
         self.clears: Slots = FactSlots()
-        self.settings: Slots = {"unknown": False}
+        self.settings: Slots = {"unknown": False, "placed": False}
         self.entry = 0
         self.guarded = self.uncertain = self.undecided_raises = 0
         self.catching = Catching()
@@ -1197,6 +1197,8 @@ class Execution(Importing):
         if isinstance(container, Instance):
             made = special.call(self, container, "__setitem__", (key, value), frame)
             container = special.contents(container) if made is special.ABSENT else None
+        if is_unknown(container):
+            self.placed(value)
         match container:
             case ListValue():
                 self.trace.emptied.add(container.identity)
@@ -1280,6 +1282,8 @@ class Execution(Importing):
         kinds.looks_up(self, owner, name, node, frame)
         if is_unknown(owner) and name == "requires_grad":
             self.unknown_set()
+        if is_unknown(owner):
+            self.placed(value)
         match owner:
             case Instance() | ClassValue():
                 if isinstance(owner, Instance):

@@ -13,6 +13,7 @@ from enum import Enum
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import (
@@ -29,7 +30,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
 )
 from torchsleuth.syntax.trees import index
-from torchsleuth.syntax.uses import Is, Item, Key, Label, Labels, Result, Uses, shown_key
+from torchsleuth.syntax.uses import PREPARE, Is, Item, Key, Label, Labels, Result, Uses, shown_key
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -80,13 +81,15 @@ MAX_READ = 64
 class Roles:
     """The roles of the keys of a function or a class. `batches`: loops over batches. `trained`: modules whose results a
     backward pass starts from. `evaluated`: modules that are put into evaluation mode. `certain`: those trained whose weights
-    are sure to ask for gradients, as each has an optimizer, or is put into training mode."""
+    are sure to ask for gradients, as each has an optimizer, or is put into training mode. `changed`: modules that have a method
+    called which modules of PyTorch do not have: it may give them other layers."""
 
     of: dict[Key, Role] = field(default_factory=dict)
     batches: frozenset[ast.AST] = frozenset()
     trained: frozenset[Key] = frozenset()
     evaluated: frozenset[Key] = frozenset()
     certain: frozenset[Key] = frozenset()
+    changed: frozenset[Key] = frozenset()
 
     def named(self, role: Role) -> list[Key]:
         return [key for key, held in self.of.items() if held is role]
@@ -98,11 +101,12 @@ class Roles:
             return frozenset(key for key in keys if "(" not in key or key.startswith(f"{method}("))
 
         of = {key: role for key, role in self.of.items() if own([key])}
-        return Roles(of, self.batches, own(self.trained), own(self.evaluated), own(self.certain))
+        return Roles(of, self.batches, own(self.trained), own(self.evaluated), own(self.certain), own(self.changed))
 
 
-def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
-    """The roles of the keys that something is done with. `annotations`: what is written beside them."""
+def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[str]) -> Roles:
+    """The roles of the keys that something is done with. `annotations`: what is written beside them; `of_modules`: the
+    attributes that every module has."""
     of: dict[Key, Role] = {}
     modules = {key for key in uses.called if uses.names_of_methods(key) & _OF_MODULES}
     modules |= uses.judged & set(uses.called)
@@ -157,7 +161,8 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str]) -> Roles:
     evaluated = frozenset(key for key in known if "eval" in uses.names_of_methods(key))
     certain = trained if len(trained) == optimizers or len(trained) == 1 else trained & uses.optimized
     certain |= {key for key in trained if ("train", 0) in uses.methods.get(key, ())}
-    return Roles(of, frozenset(_batches(uses, known)), trained, evaluated, certain)
+    changed = frozenset(key for key in known if uses.names_of_methods(key) - of_modules)
+    return Roles(of, frozenset(_batches(uses, known)), trained, evaluated, certain, changed)
 
 
 def _is_judged(uses: Uses, key: Key) -> bool:
@@ -272,6 +277,8 @@ class StandIns:
         self._node = ast.ClassDef("model", [], [], [], [])
         ast.copy_location(self._node, node)
         self._path = path
+        self._standing: set[LibraryModule] = set()
+        self._open: set[LibraryModule] = set()
         self.values: dict[Key, Value] = {key: self._module(key) for key in roles.named(Role.MODULE)}
         makers = {
             Role.LOSS: self._loss,
@@ -296,7 +303,10 @@ class StandIns:
         alone = not self.roles.trained and key in self.roles.evaluated
         weights.slots["requires_grad"] = True if alone or key in self.roles.certain else None
         weights.slots["device"] = None
-        forward = Builtin(f"{key}.forward", lambda call: self._result(call, weights))
+        self._standing.add(weights)
+        if key in self.roles.changed:
+            self._open.add(weights)
+        forward = Builtin(f"{key}.forward", lambda call: self._result(call, weights, made))
         made = Instance(self._class(key, forward=forward))
         made.slots["*"] = weights
         made.state.update(training=None, device=None, ready=True)
@@ -343,30 +353,44 @@ class StandIns:
                 self._interp.record_method("Tensor.backward", loss, None, call.node, call.frame)
             return None
 
+        def given_back(call: Arguments) -> Value:
+            return call.args[0] if len(call.args) == 1 else tuple(call.args)
+
         made = Instance(ClassValue(key, (UNKNOWN,), self._node, self._path))
         made.slots["backward"] = Builtin(f"{key}.backward", backward)
+        for name in PREPARE:
+            made.slots[name] = Builtin(f"{key}.{name}", given_back)
         return made
 
     # -- results -----------------------------------------------------------------------------------
 
-    def _result(self, call: Arguments, weights: LibraryModule) -> Value:
+    def _result(self, call: Arguments, weights: LibraryModule, owner: Instance) -> Value:
         """The result of a module: a tensor of its graph, or, where the function reads them, attributes or entries that are."""
         parts = _unpacked(call)
         if parts is not None:
-            return self._filled(parts, self._computed("Module", call, weights), _objects_in(call))
+            return self._filled(parts, self._of_module(call, weights, owner), _objects_in(call))
         used = _read_of(call, self._interp.oracle.attributes("torch.Tensor"))
         if used is None:
             self._interp.escape((*call.args, *call.kwargs.values()))
             return UNKNOWN
         names, keys = used
+        tensor = self._of_module(call, weights, owner)
         if not names and not keys:
-            return self._computed("Module", call, weights)
-        tensor = self._computed("Module", call, weights)
+            return tensor
         if keys:
             return DictValue({key: self._interp.same_graph(tensor, tensor.copy()) for key in keys})
         made = Instance(ClassValue("result", (UNKNOWN,), self._node, self._path))
         made.slots.update({name: self._interp.same_graph(tensor, tensor.copy()) for name in names})
         return made
+
+    def _of_module(self, call: Arguments, weights: LibraryModule, owner: Instance) -> Tensor:
+        """A tensor computed with the weights of a module, and with those of the layers that the function has put into it."""
+        tensor = self._computed("Module", call, weights)
+        for part in of_kind(hierarchy.descendants(owner), LibraryModule):
+            if part is not weights and part.requires_grad is not False and hierarchy.has_own_parameters(part):
+                passed = Arguments((tensor,), {}, call.node, call.frame)
+                tensor = self._computed("Module", passed, part)
+        return tensor
 
     def _filled(self, target: ast.expr, tensor: Tensor, objects: set[str]) -> Value:
         """Tensors of one graph in the form of the targets that they are bound to. `objects`: names of what is none."""
@@ -381,13 +405,20 @@ class StandIns:
         self._interp.event("loss", UNKNOWN, call.node, call.frame)
         return self._computed(UNKNOWN_LOSS, call, None)
 
+    def _trainability(self, weights: LibraryModule) -> bool | None:
+        """Whether the parameters require grad; a module of which not all is known may have others than were frozen."""
+        interp = self._interp
+        more = weights in self._open or (weights in self._standing and interp.settings["placed"] is not False)
+        known = interp.trainability(weights)
+        return None if more and known is False else known
+
     def _computed(self, name: str, call: Arguments, weights: LibraryModule | None) -> Tensor:
         interp = self._interp
         operation = interp.operation(name, call.args, call.kwargs, call.node, call.frame, weights)
         tensors = list(operation.operands)
         grads = [tensor.spec.requires_grad for tensor in tensors]
         if weights is not None:
-            grads.append(weights.requires_grad)
+            grads.append(self._trainability(weights))
         recording: bool | None = False
         if interp.grad is not False:
             unknown = None in grads or (weights is None and not tensors)

@@ -426,6 +426,10 @@ class TensorOperations(Questions):
             return len(operation.args) == 3
         if operation.target.startswith("torch.distributions."):
             return operation.name in _OF_DISTRIBUTIONS
+        if operation.name in ("max", "min") and operation.target.startswith(("torch.", "Tensor.")):
+            # Of one tensor, or element by element of two; with a dimension it is a pair.
+            second = operation.given(1, "other")
+            return isinstance(second, Tensor) or len(operation.args) + len(operation.kwargs) == 1
         if (
             operation.name.endswith("_")
             or operation.target.startswith("torch.special.")
@@ -450,7 +454,9 @@ class TensorOperations(Questions):
         module = operation.module
         if module is not None and (module.children is not None or hierarchy.has_own_parameters(module)):
             return False
-        given = (*operation.args, *operation.kwargs.values())
+        given: tuple[Value, ...] = (*operation.args, *operation.kwargs.values())
+        if operation.target in hierarchy.ENTROPIES and tensors and is_unknown(operation.given(1, "target")):
+            given = (operation.first,)  # The classes are not computed with a graph.
         plain = all(isinstance(value, Tensor | bool | int | float | str | Scalar | Dim | None) for value in given)
         return plain and all(tensor.spec.requires_grad is False for tensor in tensors)
 

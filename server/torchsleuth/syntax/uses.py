@@ -53,7 +53,10 @@ _DETACH = frozenset({"detach", "item", "tolist", "numpy"})
 """Methods whose result has no graph."""
 _WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _PARAMETERS = frozenset({"parameters", "named_parameters"})
-_PREPARE = frozenset({"prepare", "setup"})
+PREPARE = frozenset(
+    "prepare prepare_model prepare_optimizer prepare_data_loader prepare_scheduler"
+    " setup setup_module setup_optimizers setup_dataloaders".split()
+)
 """Methods of Accelerate and Fabric that give back what they are given, ready for training."""
 
 
@@ -142,6 +145,8 @@ class Reader:
         self._receiver: str | None = None
         self._returned: list[Labels] = []
         self._without_gradients = 0
+        self._led_without: list[tuple[Key, Key]] = []
+        """What would be ``leads``, but for the no_grad() around both."""
         self._passed_back = False
 
     def read(self, function: ast.FunctionDef | ast.AsyncFunctionDef, bound: bool) -> Uses:
@@ -193,6 +198,8 @@ class Reader:
                 self._without_gradients += 1
                 self._block(statement.body, names)
                 self._without_gradients -= 1
+                if not self._without_gradients:
+                    self._led_without.clear()
                 return
             case ast.Assign() if prepared := _prepared(statement):
                 for target, labels in [(target, self._value(part, names)) for target, part in prepared]:
@@ -347,7 +354,9 @@ class Reader:
             match label:
                 case Result() if label.key != key:
                     self.uses.feeds.setdefault(label.key, set()).add(key)
-                    if not label.cut and not self._without_gradients:
+                    if self._without_gradients:
+                        self._led_without.append((label.key, key))
+                    elif not label.cut:
                         self.uses.leads.setdefault(label.key, set()).add(key)
                 case Item():
                     self.uses.reads_items.add(label.loop)
@@ -379,8 +388,12 @@ class Reader:
                     self.uses.steps.append(key)
         if name == "backward":
             self._passed_back = True
+            if self._without_gradients:
+                # A backward pass inside of no_grad() says what is meant to have a graph there.
+                for source, led in self._led_without:
+                    self.uses.leads.setdefault(source, set()).add(led)
             for result in of_kind((receiver | everything) if not keys else everything, Result):
-                if not result.cut:
+                if not result.cut or self._without_gradients:
                     self.uses.differentiated.add(result.key)
                 for key in keys:
                     self.uses.starts.setdefault(key, set()).add(result.key)
@@ -456,7 +469,7 @@ def kept_as(function: ast.FunctionDef | ast.AsyncFunctionDef) -> dict[str, Key]:
 def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
     """The targets and arguments of ``model, optimizer = accelerator.prepare(model, optimizer)``: each is what it was before."""
     call = statement.value
-    if not is_method_call(call, *_PREPARE):
+    if not is_method_call(call, *PREPARE):
         return []
     target = statement.targets[0]
     targets = parts_of_tuple(target)
@@ -465,6 +478,7 @@ def _prepared(statement: ast.Assign) -> list[tuple[ast.expr, ast.expr]]:
 
 
 __all__ = [
+    "PREPARE",
     "Functions",
     "Is",
     "Item",

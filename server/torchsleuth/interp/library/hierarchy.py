@@ -62,6 +62,13 @@ _COMPOSED = ("Transformer", "MultiheadAttention", "AdaptiveLogSoftmaxWithLoss")
 """Beginnings of the names of modules that are made of others without being containers."""
 _HOLD_NOTHING = (int, str, float, type(None), Unknown, LibraryModule)
 """Kinds of values that hold no tensors as containers do."""
+ENTROPIES = (
+    "torch.nn.CrossEntropyLoss",
+    "torch.nn.NLLLoss",
+    "torch.nn.functional.cross_entropy",
+    "torch.nn.functional.nll_loss",
+)
+"""Losses over numbers of classes."""
 STATE = "torch.nn.Module.state_dict"
 """The path of what ``state_dict()`` gives: it stands for the parameters as they are, not for a copy."""
 

@@ -80,6 +80,9 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
     else:
         wanted = _is_trained(analysis, fault)
         anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
+        if _has_own_path(fault):
+            # Computed in the loop, the old value would be the new one.
+            yield from _detached_above(analysis, fault)
         if wanted:
             yield from anew
         for name, _ in () if wanted else fault.carried:
@@ -92,8 +95,6 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         around = analysis.trail(fault.at.span.path, block)[-2:-1]
         before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
         yield from stored_without_graph(fault, [part for part in before if part.lineno < first.span.start.line])
-        if _has_own_path(fault):
-            yield from _detached_above(analysis, fault)
     yield from _retained(first)
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
+from torchsleuth.interp.library.hierarchy import ENTROPIES
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.values import Bounds, Ends, Tensor
 
 DEFAULT_IGNORED = -100
-ENTROPIES = (
-    "torch.nn.CrossEntropyLoss",
-    "torch.nn.NLLLoss",
-    "torch.nn.functional.cross_entropy",
-    "torch.nn.functional.nll_loss",
-)
 _CHOICES = frozenset({"argmax", "argmin"})
 
 
@@ -39,4 +34,4 @@ def is_choice(tensor: Tensor) -> bool:
     return origin is not None and origin.name in _CHOICES
 
 
-__all__ = ["DEFAULT_IGNORED", "ENTROPIES", "held", "ignored_by", "is_choice", "is_entropy"]
+__all__ = ["DEFAULT_IGNORED", "held", "ignored_by", "is_choice", "is_entropy"]

@@ -424,9 +424,10 @@ def _frozen_before(analysis: Analysis, source: SourceText, statement: ast.stmt) 
     first = whole
     while before and isinstance(before[-1], ast.Assign) and used & set(_owners(before[-1].targets[0])):
         first = before.pop()
-    if first is not whole and before:
+    if first is not whole:
         text = " ".join(source.segment(whole).split("\n", 1)[0].split()).rstrip(":")
-        changes = edits.relocate(source, [whole], before[-1])
+        made = block[len(before) : block.index(whole)]
+        changes = edits.relocate(source, [whole], before[-1]) if before else edits.relocate(source, made, whole)
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
 
 
