@@ -581,6 +581,7 @@ ENGLISH: dict[str, str] = {
     "layers.returned": "this returns behind the first of the layers of line {line}: the others are never called",
     "layers.same_input": "each layer gets `{given}`, and only the result of the last one is in `{name}`",
     "fix.chained": "Give each layer the `{name}` of the one before it",
+    "result.of_parameter": "{text} changes no parameter, and its result is thrown away: {name} writes into it",
     "result.left": "the result of `{text}` is not used: this line has no effect",
     "share.divided": "divided here",
     "share.batches": "`{hits}` counts samples, and len({loader}) is the number of batches: divide by len({loader}.dataset)",
@@ -827,6 +828,7 @@ ENGLISH: dict[str, str] = {
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
+    "logits.squashed": "{tensor} went through {squashing}, and {taker} takes its logits: all choices get nearly the same chance",
     "softmax.here": "{softmax} is applied here",
     "sigmoid.bce_with_logits": (
         "{tensor} already went through sigmoid, and {loss} applies it itself: pass the raw logits"
@@ -2072,6 +2074,8 @@ ENGLISH: dict[str, str] = {
     "data.lengths": "the tensors have different numbers of samples: {shapes}",
     "data.weights.most": "at most {count}",
     "data.weights": "{given} weights for {wanted} samples: WeightedRandomSampler wants one a sample, and draws only among the first",
+    "data.weights.classes": "these weights are one a class, by the counts of line {line}: WeightedRandomSampler wants one a sample",
+    "data.weights.counted": "the samples of each class are counted here",
     "data.weights.once": "without replacement, {count} of {count} samples are drawn once each: the weights change nothing but the order",
     "data.weights.more": "{given} weights for {wanted} samples: WeightedRandomSampler draws indices that the dataset does not have",
     "data.split": "the lengths add up to {given}, and the dataset has {wanted} samples",

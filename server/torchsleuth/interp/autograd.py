@@ -223,7 +223,7 @@ class Autograd(Interpreter):
 
     def placed(self, value: Value) -> None:
         """A module was put into something that is not known: it may be a part of any module of which not all parts are known."""
-        if self.is_module(value):
+        if is_module(value):
             self.heap.set(self.settings, "placed", True)
 
     def may_thaw(self, value: Value) -> None:

@@ -611,6 +611,10 @@ class Interpreter(ABC):
         """Bind a target to a value."""
 
     @abstractmethod
+    def trainability(self, module: LibraryModule) -> bool | None:
+        """Whether the parameters of a module require grad, None where that is not known."""
+
+    @abstractmethod
     def owner_of_attributes(self, node: ast.expr, frame: Frame) -> Instance | LibraryObject | None:
         """The object whose attributes an expression is the dict of: ``config.__dict__``, ``vars(config)``."""
 

@@ -171,7 +171,7 @@ def _element(node: ast.Subscript, dataset: Instance) -> Value:
     held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
     match held:
         case Tensor():
-            return held if held.spec.shape else None
+            return held if held.spec.shape != () else None
         case Array():
             return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
         case ListValue() if held.elements:

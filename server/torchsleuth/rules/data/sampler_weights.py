@@ -21,6 +21,7 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -29,9 +30,10 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import name_in
 from torchsleuth.rules.evidence.operands import append, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_reference
+from torchsleuth.syntax.forms import argument_of, bindings_of, contains, is_reference, last_word, nodes_in
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import (
     Instance,
@@ -48,9 +50,14 @@ from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
 _SAMPLER = ".WeightedRandomSampler"
+_KEPT_BY = frozenset("float double to astype numpy clip clamp sqrt reciprocal cpu tolist".split())
+"""Methods that leave each number in its place."""
+_MADE_OF = frozenset("tensor as_tensor array asarray from_numpy Tensor FloatTensor DoubleTensor sqrt maximum".split())
+"""Functions whose result has the numbers of their first argument, in their places."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    told: set[Span] = set()
     for fault in analysis.trace.data:
         if fault.kind == "weights":
             weights, given, total = fault.values
@@ -58,7 +65,49 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             exact = not isinstance(weights, Tensor) or weights.spec.shape == (given,)
             number = str(given) if exact else message("data.weights.most", count=given)
             yield Finding(fault.at.span, message(key, given=number, wanted=total), (), tuple(_repairs(fault)))
+            told.add(fault.at.span)
     yield from _each_once(analysis)
+    yield from _of_classes(analysis, told)
+
+
+def _of_classes(analysis: Analysis, told: set[Span]) -> Iterator[Finding]:
+    """Weights computed from the number of samples in each class, and not taken by the labels of the samples."""
+    for call in analysis.calls_at_places(_SAMPLER):
+        node = argument_of(call.site.call, 0, "weights") if call.site.call is not None else None
+        count = _counted(node, call.site.scene.scope) if node is not None and call.site.span not in told else None
+        if node is not None and count is not None:
+            source = call.site.source
+            text = message("data.weights.classes", line=count.lineno)
+            places = (source.span(count).related(message("data.weights.counted")),)
+            labels = count.args[0]
+            fixes = []
+            if is_reference(labels):
+                title = message("fix.weights", text=f"{source.segment(node)}[{source.segment(labels)}]")
+                fixes = [Candidate(title, (append(source, node, f"[{source.segment(labels)}]"),), safe=False)]
+            yield Finding(call.site.span, text, places, fixes)
+
+
+def _counted(node: ast.expr, scope: ast.AST, depth: int = 6) -> ast.Call | None:
+    """The call of ``bincount(labels)`` whose result, a number for each class, an expression computes with, element by element."""
+    if not depth:
+        return None
+    match node:
+        case ast.Name():
+            bound = bindings_of(node.id, scope)
+            made = [one.value for one in nodes_in(scope, ast.Assign) if bound and bound[0] in one.targets]
+            return _counted(made[0], scope, depth - 1) if len(bound) == len(made) == 1 else None
+        case ast.BinOp():
+            found = [_counted(part, scope, depth - 1) for part in (node.left, node.right)]
+            plain = not any(contains(part, ast.Subscript, ast.ListComp) for part in (node.left, node.right))
+            return found[0] or found[1] if plain else None
+        case ast.Call(func=function):
+            name = last_word(function)
+            if name == "bincount" and node.args:
+                return node
+            inner = function.value if name in _KEPT_BY and isinstance(function, ast.Attribute) else None
+            inner = node.args[0] if name in _MADE_OF and node.args else inner
+            return _counted(inner, scope, depth - 1) if inner is not None else None
+    return None
 
 
 def _each_once(analysis: Analysis) -> Iterator[Finding]:

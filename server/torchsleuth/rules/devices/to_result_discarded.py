@@ -17,13 +17,23 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_method_call
+from torchsleuth.syntax.forms import (
+    bindings_of,
+    is_binding,
+    is_method_call,
+    is_name,
+    loads,
+    nodes_in,
+    parts_of_tuple,
+)
 
 CODE = "TS202"
 
@@ -41,6 +51,41 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         edit = edits.insert(source, source.start_of(call), f"{name} = ")
         fix = Candidate(message("fix.assign", call=written, tensor=name), (edit,))
         yield Finding(site.span, message("to.discarded", call=written, tensor=f"`{name}`"), (), (fix,))
+    for call, name in _of_batches(analysis):
+        source = analysis.source
+        if (source.path, call.lineno) not in seen:
+            written = source.segment(call)
+            edit = edits.insert(source, source.start_of(call), f"{name} = ")
+            fix = Candidate(message("fix.assign", call=written, tensor=name), (edit,))
+            text = message("to.discarded", call=written, tensor=f"`{name}`")
+            yield Finding(source.span(call), text, (), (fix,), severity="warning")
+
+
+def _of_batches(analysis: Analysis) -> Iterator[tuple[ast.expr, str]]:
+    """``x.to(device)`` in a loop over batches whose other part is assigned: ``y = y.to(device)``."""
+    for loop in analysis.index(analysis.source.path).of_type(ast.For):
+        parts = {part.id for part in of_kind(parts_of_tuple(loop.target), ast.Name)}
+        moved = {
+            statement.targets[0].id
+            for statement in nodes_in(loop, ast.Assign)
+            if is_binding(statement, *parts) and _moves(statement.value, *parts)
+        }
+        for statement in nodes_in(loop, ast.Expr):
+            for name in parts - moved if moved else ():
+                if _moves(statement.value, name) and _is_only_given(name, loop):
+                    yield statement.value, name
+
+
+def _is_only_given(name: str, loop: ast.For) -> bool:
+    """Whether all that a loop does with a part of the batch is to give it to functions: what has entries may move in place."""
+    given = [part for call in nodes_in(loop, ast.Call) for part in call.args if is_name(part, name)]
+    read = [part for part in nodes_in(loop, ast.Name) if part.id == name and loads(part)]
+    return len(bindings_of(name, loop)) == 1 and len(given) == len(read) - 1 > 0
+
+
+def _moves(node: ast.expr, *names: str) -> bool:
+    """``x.to(device)`` of one of these names."""
+    return is_method_call(node, "to", "cuda") and is_name(node.func.value, *names)
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -2,9 +2,10 @@
 
 What it finds
     A sum or a product as a statement of its own in a forward(), and a call there of a dropout or an activation of the module
-    whose result nothing takes.
+    whose result nothing takes. In a loop over parameters, a method that has a form with an underscore, and is called without it:
+    `p.data.clamp(-c, c)`.
 Why it hurts
-    The line has no effect: the residual is not added, nothing is dropped. Nothing is raised.
+    The line has no effect: the residual is not added, nothing is dropped, no weight is clipped. Nothing is raised.
 Example
     x = torch.relu(self.fc(x))
     self.drop(x)
@@ -29,7 +30,17 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import assigned_pairs, called, given_to, is_literal, nodes_in
+from torchsleuth.syntax.forms import (
+    assigned_pairs,
+    called,
+    given_to,
+    is_attribute,
+    is_literal,
+    is_method_call,
+    nodes_in,
+    plain_name,
+    stored_in,
+)
 
 CODE = "TS560"
 _PURE = frozenset(
@@ -38,9 +49,13 @@ _PURE = frozenset(
 )
 """Modules that do nothing but compute their result, where they do not work in place."""
 _HOOKS = "register_forward_hook"
+_LISTING = ("parameters", "named_parameters")
+_WRITTEN = frozenset("clamp clamp_min clamp_max clip add sub mul div lerp addcmul addcdiv masked_fill".split())
+"""Methods of tensors that have a form with an underscore, which writes into the tensor."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_parameters(analysis)
     if _HOOKS in analysis.source.text:
         return
     for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef):
@@ -52,6 +67,28 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 call = isinstance(value, ast.Call) and ast.unparse(value.func) in pure
                 if call or (isinstance(value, ast.BinOp) and not isinstance(value.op, ast.LShift | ast.RShift)):
                     yield _finding(analysis, value)
+
+
+def _of_parameters(analysis: Analysis) -> Iterator[Finding]:
+    """``p.data.clamp(-c, c)`` in a loop over parameters."""
+    source = analysis.source
+    for loop in analysis.index(source.path).of_type(ast.For):
+        if not any(is_method_call(part, *_LISTING) for part in nodes_in(loop.iter, ast.Call)):
+            continue
+        names = stored_in(loop.target)
+        for statement in nodes_in(loop, ast.Expr):
+            call = statement.value
+            if not is_method_call(call, *_WRITTEN):
+                continue
+            base = call.func.value
+            while is_attribute(base, "data", "grad"):
+                base = base.value
+            if plain_name(base) in names:
+                name, text = call.func.attr, source.segment(call)
+                edit = edits.insert(source, source.end_of(call.func), "_")
+                fix = Candidate(message("fix.replace", old=name, new=f"{name}_"), (edit,))
+                told = message("result.of_parameter", text=f"`{' '.join(text.split())}`", name=f"{name}_()")
+                yield Finding(source.span(call), told, (), (fix,))
 
 
 def _is_pure(made: ast.expr) -> bool:
