@@ -302,6 +302,7 @@ _ALL = (
     Fault("TS632", "target-among-inputs", "warning"),
     Fault("TS633", "same-array-kept", "warning"),
     Fault("TS634", "copies-on-both-sides", "warning"),
+    Fault("TS635", "labels-interpolated", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

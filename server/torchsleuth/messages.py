@@ -2074,6 +2074,8 @@ ENGLISH: dict[str, str] = {
     "data.lengths": "the tensors have different numbers of samples: {shapes}",
     "data.weights.most": "at most {count}",
     "data.weights": "{given} weights for {wanted} samples: WeightedRandomSampler wants one a sample, and draws only among the first",
+    "labels.interpolated": "{mask} holds numbers of classes, and resizing averages them: use the nearest pixel",
+    "labels.interpolated.read": "its values are read as classes here",
     "data.weights.classes": "these weights are one a class, by the counts of line {line}: WeightedRandomSampler wants one a sample",
     "data.weights.counted": "the samples of each class are counted here",
     "data.weights.once": "without replacement, {count} of {count} samples are drawn once each: the weights change nothing but the order",
