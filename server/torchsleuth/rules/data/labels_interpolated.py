@@ -93,8 +93,10 @@ def _read_as_integers(tree: ast.AST) -> dict[str, ast.expr]:
         elif is_method_call(call, "long") or is_method_call(call, "astype", "to") and _is_integer(call):
             inner = call.func.value
         while isinstance(inner, ast.Call):
-            kept = is_method_call(inner, "squeeze", "unsqueeze", "float", "numpy", "copy")
-            inner = inner.func.value if kept else inner.args[0] if inner.args else None
+            if is_method_call(inner, "squeeze", "unsqueeze", "float", "numpy", "copy"):
+                inner = inner.func.value
+            else:
+                inner = inner.args[0] if inner.args else None
         name = plain_name(inner)
         if name is not None and set(name.lower().split("_")) & _MASKS:
             found.setdefault(name, call)

@@ -2,7 +2,7 @@
 
 What it finds
     A method that returns an array or a tensor of its object, which another method changes in place, while the caller keeps what is
-    returned in a list or a deque, again and again.
+    returned in a list or a deque, again and again, as it is or through `torch.from_numpy()`.
 Why it hurts
     All entries are the same memory: those that were kept earlier change along, and in the end each is the last one. A replay
     buffer holds transitions from a state to itself, and nothing can be learned from them.
@@ -36,6 +36,7 @@ from torchsleuth.syntax.forms import (
     called,
     is_dotted,
     is_function_call,
+    is_literal,
     is_method_call,
     is_name,
     nodes_in,
@@ -56,6 +57,10 @@ _MAKERS = frozenset(
 _LISTS = frozenset({"list", "deque"})
 _KEEPING = frozenset({"append", "appendleft"})
 _MAX_DEPTH = 3
+_VIEWS = frozenset("unsqueeze squeeze view reshape transpose permute t numpy detach".split())
+"""Methods whose result shares the memory of what they are called on."""
+_SHARING = frozenset({"from_numpy", "as_tensor", "asarray"})
+"""Functions whose result shares the memory of what they are given."""
 
 _STEPPERS = ("opt", "sched", "scaler")
 """Parts of the names of what has a step() of its own."""
@@ -272,9 +277,32 @@ def _bound_to(index: Index, node: ast.Name, handing: _Handing) -> ast.expr | Non
     value = statement.value
     if at is not None and isinstance(value, ast.Tuple):
         value, at = (value.elts[at], None) if len(value.elts) == len(parts_of_tuple(target)) else (value, at)
+    value = value if at is not None else _viewed(index, value)
     if at is None and isinstance(value, ast.Name):
         return value
     return value if handing.gives(index, value, at) else None
+
+
+def _viewed(index: Index, node: ast.expr, depth: int = 0) -> ast.expr:
+    """The expression whose memory another one shares: ``x`` of ``torch.from_numpy(x).unsqueeze(0)``, also by way of a function of
+    the file that returns that, and of ``None if done else x``."""
+    match node:
+        case ast.IfExp():
+            parts = [part for part in (node.body, node.orelse) if not is_literal(part, None)]
+            return _viewed(index, parts[0], depth) if len(parts) == 1 else node
+        case ast.Call(func=ast.Attribute(value=inner, attr=name)) if name in _VIEWS:
+            return _viewed(index, inner, depth)
+        case ast.Call(func=ast.Attribute(value=inner, attr="to"), args=[place]) if "device" in ast.unparse(place):
+            return _viewed(index, inner, depth)
+        case ast.Call(args=[given, *_]) if called(node) in _SHARING:
+            return _viewed(index, given, depth)
+        case ast.Call(func=ast.Name(id=name), args=[given], keywords=[]) if depth < _MAX_DEPTH:
+            made = [one for one in index.of_type(ast.FunctionDef) if one.name == name]
+            results = returned_by(made[0]) if len(made) == 1 else []
+            parameters = by_position(made[0].args) if len(results) == 1 else []
+            if len(parameters) == 1 and is_name(_viewed(index, results[0], depth + 1), parameters[0].arg):
+                return _viewed(index, given, depth)
+    return node
 
 
 def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: set[str], handing: _Handing) -> bool:
@@ -283,7 +311,8 @@ def _keeps(index: Index, classes: Mapping[str, Methods], call: ast.Call, names: 
         return False
     if call.func.attr in _KEEPING and _is_list(index, call.func.value):
         stored = list(_stored(index, call.args))
-        return any((names and is_name(part, *names)) or _hands(index, part, handing) for part in stored)
+        seen = [_viewed(index, part) for part in stored]
+        return any((names and is_name(part, *names)) or _hands(index, part, handing) for part in seen)
     methods = [one[call.func.attr] for one in classes.values() if call.func.attr in one]
     if len(methods) != 1:
         return False
