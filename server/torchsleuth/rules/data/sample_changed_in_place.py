@@ -2,7 +2,8 @@
 
 What it finds
     `__getitem__` of a data set that computes in place on an element of an array, tensor or list that the data set holds:
-    `row = self.x[i]; row -= row.mean()`, or of a cache that a method of its own keeps. An element of a tensor or of an
+    `row = self.x[i]; row -= row.mean()`, or of a cache that a method of its own keeps; or that gives it to a transform which
+    writes into it. An element of a tensor or of an
     array of two dimensions is a view, and an element of a list or dict is the object itself.
 Why it hurts
     Each epoch scales, masks or shifts what the one before has left. The data drift away, and nothing fails; with workers, it
@@ -34,6 +35,7 @@ from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    assigned_pairs,
     contains,
     is_assignment,
     is_dotted,
@@ -42,10 +44,23 @@ from torchsleuth.syntax.forms import (
     literal,
     names_in,
     nodes_in,
+    plain_name,
+    stored_in,
     stores,
 )
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.values import Array, DictValue, Instance, LibraryObject, ListValue, Tensor, Value
+from torchsleuth.values import (
+    Array,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    ListValue,
+    Tensor,
+    Value,
+    is_unknown,
+    items_of,
+)
 
 CODE = "TS624"
 _LOADER = "torch.utils.data.DataLoader"
@@ -60,6 +75,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if not isinstance(dataset, Instance) or call.given(5, "num_workers", 0) != 0:
             continue
         tree = analysis.index(dataset.cls.path)
+        yield from _changed_by_others(analysis, dataset, reported)
         owner = tree.same(dataset.cls.node)
         methods = {one.name: one for one in of_kind(owner.body if owner is not None else [], ast.FunctionDef)}
         for taken, change in _changes(methods, dataset) if "__getitem__" in methods else ():
@@ -111,6 +127,70 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
             taken = _taken(statement.value, receiver, index, methods)
             if isinstance(target, ast.Name) and taken is not None:
                 named[target.id] = taken
+
+
+def _changed_by_others(analysis: Analysis, dataset: Instance, reported: set[Span]) -> Iterator[Finding]:
+    """Elements that a transform of the data set changes in place: an object in a list of its, or in an attribute."""
+    tree, source = analysis.index(dataset.cls.path), analysis.source_of(dataset.cls.path)
+    owner = tree.same(dataset.cls.node)
+    for getter in of_kind(owner.body if owner is not None else [], ast.FunctionDef):
+        if getter.name != "__getitem__" or len(getter.args.args) < 2:
+            continue
+        receiver, index = getter.args.args[0].arg, getter.args.args[1].arg
+        named: dict[str, ast.Subscript] = {}
+        for target, value in (pair for one in nodes_in(getter, ast.Assign) for pair in assigned_pairs(one)):
+            taken = _taken(value, receiver, index, {})
+            if taken is not None and isinstance(target, ast.Name) and target.id not in named:
+                named[target.id] = taken.element
+        for call in nodes_in(getter, ast.Call):
+            for place, name in [(at, plain_name(part)) for at, part in enumerate(call.args)]:
+                element = named.get(name or "")
+                if element is None:
+                    continue
+                for function in _called_of(dataset, getter, receiver, call):
+                    change = _written(function.node, place + 1, _held_in(element, dataset))
+                    at = analysis.source_of(function.path).span(change) if change is not None else None
+                    if at is not None and at not in reported:
+                        reported.add(at)
+                        held = f"`{source.segment(element.value)}`"
+                        places = (source.span(element).related(message("sample.element")),)
+                        fixes = tuple(_copies(analysis, dataset, _Taken(element, element)))
+                        yield Finding(at, message("sample.in_place", name=held), places, fixes)
+
+
+def _called_of(dataset: Instance, getter: ast.FunctionDef, receiver: str, call: ast.Call) -> Iterator[Function]:
+    """The methods ``__call__`` of the objects that a call may be of: ``self.augment(x)``, ``for one in self.augmentations: one(x)``."""
+    loops = [one for one in nodes_in(getter, ast.For) if is_name(call.func, plain_name(one.target))]
+    node = loops[0].iter if loops else call.func
+    held = dataset.slots.get(node.attr) if is_dotted(node, receiver) else None
+    objects = (items_of(held) or ()) if loops else (held,)
+    for one in of_kind(objects, Instance):
+        method = one.cls.slots.get("__call__")
+        if isinstance(method, Function):
+            yield method
+
+
+def _held_in(node: ast.Subscript, dataset: Instance) -> bool:
+    """Whether the element is an array or a tensor of its own in a list, as far as that is known, or a view."""
+    held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
+    element = _element(node, dataset)
+    return _is_memory(element) or isinstance(held, ListValue) and is_unknown(element)
+
+
+def _written(function: ast.AST, place: int, known: bool) -> ast.stmt | None:
+    """The statement that writes into a parameter of a function, in front of which nothing else is bound to its name."""
+    if not isinstance(function, ast.FunctionDef) or not known or len(function.args.args) <= place:
+        return None
+    name = function.args.args[place].arg
+    for statement in _straight(function.body, ""):
+        changed = _changed(statement)
+        base = changed.value if isinstance(changed, ast.Subscript) else changed
+        if changed is not None and is_name(base, name):
+            several = isinstance(changed, ast.Subscript) and isinstance(changed.slice, ast.Tuple)
+            return statement if several or isinstance(statement, ast.Expr) else None
+        if isinstance(statement, ast.Assign | ast.AugAssign) and name in stored_in(statement):
+            return None
+    return None
 
 
 def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
