@@ -28,7 +28,7 @@ from torchsleuth.interp.library.tensor_methods import NO_DEVICE, take_device
 from torchsleuth.interp.models import Model, attribute, method, models
 from torchsleuth.oracle.limits import grows
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
-from torchsleuth.syntax.forms import called
+from torchsleuth.syntax.forms import called, is_method_call
 from torchsleuth.syntax.parse import parse as parsed
 from torchsleuth.syntax.trees import index
 from torchsleuth.tensors import dims
@@ -543,7 +543,7 @@ def _in_order(interp: Interpreter, made: Value, call: Arguments) -> Value:
     return made
 
 
-_SORTING = frozenset({"sort", "sorted", "argsort", "topk", "nlargest", "lexsort"})
+_SORTING = frozenset({"sort", "argsort", "topk", "nlargest", "lexsort"})
 
 
 def _of_samples(interp: Interpreter, call: Arguments) -> bool:
@@ -553,8 +553,15 @@ def _of_samples(interp: Interpreter, call: Arguments) -> bool:
     elements = elements_of(given) if given is not None else None
     if not elements or not all(isinstance(interp.resolved(one), Dim) for one in elements):
         return False
-    names = {called(node) for node in index(parsed(call.frame.source)).of_type(ast.Call)}
-    return "pad_sequence" in names and not names & _SORTING
+    calls = index(parsed(call.frame.source)).of_type(ast.Call)
+    return any(called(one) == "pad_sequence" for one in calls) and not any(map(_may_sort_by_length, calls))
+
+
+def _may_sort_by_length(call: ast.Call) -> bool:
+    """Whether a call may put samples in the order of their lengths: not ``sorted(words)``, which goes by the words."""
+    if called(call) == "sorted" or is_method_call(call, "sort") and not call.args:
+        return bool(call.keywords)
+    return called(call) in _SORTING
 
 
 def _made_from(interp: Interpreter, call: Arguments) -> Value:

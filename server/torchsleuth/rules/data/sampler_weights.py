@@ -33,7 +33,15 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, bindings_of, contains, is_reference, last_word, nodes_in
+from torchsleuth.syntax.forms import (
+    argument_of,
+    bindings_of,
+    contains,
+    is_function_call,
+    is_reference,
+    last_word,
+    nodes_in,
+)
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import (
     Instance,
@@ -103,11 +111,17 @@ def _counted(node: ast.expr, scope: ast.AST, depth: int = 6) -> ast.Call | None:
         case ast.Call(func=function):
             name = last_word(function)
             if name == "bincount" and node.args:
-                return node
+                least = argument_of(node, 2, "minlength")
+                return node if least is None or _is_of_classes(least) else None
             inner = function.value if name in _KEPT_BY and isinstance(function, ast.Attribute) else None
             inner = node.args[0] if name in _MADE_OF and node.args else inner
             return _counted(inner, scope, depth - 1) if inner is not None else None
     return None
+
+
+def _is_of_classes(node: ast.expr) -> bool:
+    """Whether a number is named as one of classes, or is that of the names in a list."""
+    return is_function_call(node, "len") or is_reference(node) and "class" in ast.unparse(node).lower()
 
 
 def _each_once(analysis: Analysis) -> Iterator[Finding]:
