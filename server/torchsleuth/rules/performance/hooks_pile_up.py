@@ -43,6 +43,7 @@ from torchsleuth.syntax.forms import (
     is_binding,
     is_definition,
     is_dotted,
+    is_function_call,
     is_method_call,
     is_name,
     loads,
@@ -137,7 +138,11 @@ def _is_called(analysis: Analysis, call: LibraryCall, point: LoopPoint) -> bool:
 def _is_cleared(analysis: Analysis, call: LibraryCall) -> bool:
     """Whether a file speaks of what holds the hooks of a module."""
     paths = {analysis.source.path, call.site.span.path}
-    return any(is_attribute(node, *_HELD) for path in paths for node in analysis.index(path).of_type(ast.Attribute))
+    for index in map(analysis.index, paths):
+        for node in index.of_type(ast.Attribute):
+            if is_attribute(node, *_HELD) and not is_function_call(index.parents.get(node), "len"):
+                return True
+    return False
 
 
 def _kept(analysis: Analysis, call: LibraryCall) -> Iterator[Candidate]:
