@@ -23,6 +23,7 @@ References
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -30,21 +31,25 @@ from torchsleuth.interp.library.optim import is_off
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import feeds
+from torchsleuth.rules.evidence.iterations import next_iteration
 from torchsleuth.rules.evidence.loops import (
     blocks_of,
+    caller_of,
+    common_loop,
     is_alone,
     is_simple,
     optimizer_text,
     receiver_text,
+    recurs,
     same_iteration,
     statement_of,
     uncalled,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_after, replacement
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_method_call, nodes_in
-from torchsleuth.values import LibraryObject
+from torchsleuth.values import LibraryObject, Site
 
 CODE = "TS515"
 
@@ -61,6 +66,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         *_no_step(analysis, events),
         *_early_updates(analysis, events),
         *_skipped_updates(analysis, events),
+        *_unscaled_again(analysis, events),
     ):
         if finding.at not in reported:
             reported.add(finding.at)
@@ -242,6 +248,53 @@ def _early_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]
         )
         places = (last.site.span.related(message("clip.place.scaler_step")),)
         yield Finding(update.site.span, text, places, candidates)
+
+
+def _unscaled_again(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
+    """unscale_() in each iteration, of which only every so many end with a step() and an update() of the scaler."""
+    unscales = [event for event in events if event.kind == "unscale" and event.certain and event.loops]
+    updates = [event for event in events if event.kind == "scaler_update"]
+    for first, second in itertools.pairwise(unscales):
+        same = first.subject is second.subject and first.site.span == second.site.span
+        point = common_loop(first, second) if same else None
+        if point is None or next_iteration(first.loops, second.loops) is None:
+            continue
+        between = [event for event in updates if first.index < event.index < second.index]
+        late = [event for event in updates if event.index > first.index]
+        if any(event.certain or not recurs(analysis, event) for event in between) or not late:
+            continue
+        if any(is_off(event.subject) for event in updates):
+            continue
+        line = late[0].site.span.start.line
+        places = (late[0].site.span.related(message("scaler.unscaled_again.update")),)
+        fixes = tuple(_with_the_step(analysis, first, late[0]))
+        yield Finding(first.site.span, message("scaler.unscaled_again", line=line), places, fixes)
+
+
+def _with_the_step(analysis: Analysis, unscale: Event, update: Event) -> Iterator[Candidate]:
+    """The statement that unscales, put into the condition under which the scaler steps, where that stands behind it."""
+    for site, statement in _led_by(analysis, unscale):
+        tree, source = analysis.tree(site.span.path), site.source
+        block = next((one for one in blocks_of(tree) if statement in one), [])
+        for _, other in _led_by(analysis, update):
+            for condition in of_kind(analysis.trail(site.span.path, other), ast.If):
+                if condition in block and statement.lineno < condition.lineno and other in condition.body:
+                    moved = source.segment(statement)
+                    if statement.lineno == statement.end_lineno and is_alone(statement, analysis, site.span.path):
+                        added = edits.insert_line_before(source, condition.body[0], moved)
+                        title = message("fix.move_under", text=moved, line=condition.lineno)
+                        yield Candidate(title, (edits.remove_line(source, statement.lineno), added))
+                        return
+
+
+def _led_by(analysis: Analysis, event: Event) -> Iterator[tuple[Site, ast.stmt]]:
+    """The statement in which something happens, and those that call the functions around it."""
+    site: Site | None = event.site
+    while site is not None:
+        statement = statement_of(analysis, site)
+        if statement is not None:
+            yield site, statement
+        site = caller_of(site)
 
 
 def _skipped_updates(analysis: Analysis, events: list[Event]) -> Iterator[Finding]:
