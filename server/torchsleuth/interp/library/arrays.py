@@ -319,7 +319,7 @@ def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ..
             if own is None:
                 return None
             mask = part.spec.dtype == "bool"
-            advanced.append((len(result), (interp.fresh_size("?", positive=False),) if mask else own))
+            advanced.append((len(result), (_count(interp, part),) if mask else own))
             position += len(own) if mask else 1
         else:
             position += 1
@@ -331,6 +331,15 @@ def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ..
         return None
     place = advanced[0][0]
     return (*result[:place], *joined_shape, *result[place:])
+
+
+def _count(interp: Interpreter, mask: Array) -> Size:
+    """How many ones there are in a mask: the same number wherever it selects, until something is written into it."""
+    known: Size | None = mask.slots.get("count")
+    if known is None:
+        known = interp.fresh_size("?", positive=False)
+        interp.heap.set(mask.slots, "count", known)
+    return known
 
 
 def _mirrored(interp: Interpreter, array: Array, shape: tuple[Size, ...], keys: tuple[Value, ...]) -> Any:

@@ -28,9 +28,11 @@ from torchsleuth.values import (
     Value,
     is_int,
     is_unknown,
+    items_of,
     numbers_of,
     opened,
     sizes_of,
+    tuple_of,
 )
 from torchsleuth.values.frames import Frame
 
@@ -246,14 +248,25 @@ def _stack(interp: Interpreter, call: Arguments) -> Value:
     (parts, exact), axis = _arrays(interp, call), interp.resolved(call.given(1, "axis", 0))
     if not parts or not isinstance(axis, int):
         return UNKNOWN
-    shape = arrays.shape_of(interp, parts[0])
-    shapes = {arrays.shape_of(interp, part) for part in parts}
+    shapes = [arrays.shape_of(interp, part) for part in parts]
+    shape = _one_shape(shapes)
     dtype = _common_dtype(parts)
-    if shape is None or len(shapes) != 1:
+    if shape is None:
         return arrays.make(None, dtype)
     axis = axis + len(shape) + 1 if axis < 0 else axis
     count: Size = len(parts) if exact else interp.fresh_size("?")
     return arrays.make((*shape[:axis], count, *shape[axis:]) if 0 <= axis <= len(shape) else None, dtype)
+
+
+def _one_shape(shapes: Sequence[tuple[Size, ...] | None]) -> tuple[Size, ...] | None:
+    """The shape of arrays that all have to have the same one; None where it is not known, or they have not."""
+    first = shapes[0]
+    if first is None or any(shape is None or len(shape) != len(first) for shape in shapes):
+        return None
+    together = list(zip(*(shape for shape in shapes if shape is not None)))
+    if any(dims.equal(sizes[0], size) is False for sizes in together for size in sizes):
+        return None
+    return tuple(next((size for size in sizes if isinstance(size, int)), sizes[0]) for sizes in together)
 
 
 def _concatenate(interp: Interpreter, call: Arguments) -> Value:
@@ -513,6 +526,29 @@ def _diff(interp: Interpreter, call: Arguments) -> Value:
     return arrays.make(tuple(dims.subtract(s, 1) if i == place else s for i, s in enumerate(shape)), array.spec.dtype)
 
 
+def _sliding(interp: Interpreter, call: Arguments) -> Value:
+    """Windows of each length along all axes, or along those that are told: their number there, and their elements at the end."""
+    array, asked = _first(interp, call), interp.resolved(call.given(1, "window_shape"))
+    shape = arrays.shape_of(interp, array) if array is not None else None
+    window, axes = _sizes(interp, asked), interp.resolved(call.given(2, "axis", None))
+    if array is None or shape is None or window is None:
+        return UNKNOWN
+    places = tuple(range(len(shape))) if axes is None else (axes,) if isinstance(axes, int) else tuple_of(axes)
+    if len(places) != len(window) or not all(is_index(place, shape) for place in places):
+        return arrays.make(None, array.spec.dtype)
+    counts = list(shape)
+    for place, size in zip(of_kind(places, int), window):
+        counts[place] = dims.add(dims.subtract(counts[place], size), 1)
+    return arrays.make((*counts, *window), array.spec.dtype)
+
+
+def _sizes(interp: Interpreter, value: Value) -> tuple[Size, ...] | None:
+    """A size, or several: as a tuple."""
+    given = (value,) if is_int(value) else tuple(interp.resolved(part) for part in items_of(value) or ())
+    found = tuple(size for size in given if is_int(size))
+    return found if found and len(found) == len(given) else None
+
+
 def _unique(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
     if array is None or len(call.args) > 1 or call.kwargs:
@@ -695,6 +731,7 @@ _FUNCTIONS: dict[str, Callable[[Interpreter, Arguments], Value]] = {
     "cumprod": _running,
     "diff": _diff,
     "unique": _unique,
+    "lib.stride_tricks.sliding_window_view": _sliding,
     "meshgrid": _meshgrid,
     "broadcast_to": _broadcast_to,
     "take": _take,
