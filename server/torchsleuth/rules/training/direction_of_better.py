@@ -25,11 +25,13 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related, Span
 from torchsleuth.syntax.forms import argument_of, last_word
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import LibraryObject
+from torchsleuth.values import UNKNOWN, LibraryObject, Value
+from torchsleuth.values.frames import Scene
 
 CODE = "TS576"
 _LOWER = frozenset({"loss", "losses", "error", "perplexity", "ppl", "mse", "mae", "rmse", "wer", "cer"})
@@ -50,45 +52,50 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         seen.add(event.site.span)
         watched = event.site.source
         place = watched.span(given).related(message("better.stepped"))
-        yield from _judged(made.source, made.call, 1, _told(given), watched.segment(given), (place,))
+        mode = subject.given(1, "mode", None) if isinstance(subject, LibraryObject) else UNKNOWN
+        name = _told(given, event.site.scene)
+        yield from _judged(made.source, made.call, 1, mode, name, watched.segment(given), (place,))
     for name in (f"{package}.{monitor}" for package in _PACKAGES for monitor in _MONITORS):
         for made_call in analysis.calls.get(name, ()):
             node = made_call.site.call
             given = argument_of(node, None, "monitor") if node is not None else None
             if node is not None and isinstance(given, ast.Constant) and made_call.site.span not in seen:
                 seen.add(made_call.site.span)
-                yield from _judged(made_call.site.source, node, None, given.value, repr(given.value), ())
+                mode = made_call.kwargs.get("mode")
+                yield from _judged(made_call.site.source, node, None, mode, given.value, repr(given.value), ())
 
 
-def _told(given: ast.expr) -> object:
-    """The name that a value is known by."""
-    if isinstance(given, ast.Subscript) and isinstance(given.slice, ast.Constant):
-        return given.slice.value
-    return last_word(given)
+def _told(given: ast.expr, scene: Scene) -> object:
+    """The name that a value is known by: of an entry, its key."""
+    return held(given.slice, scene) if isinstance(given, ast.Subscript) else last_word(given)
 
 
 def _judged(
-    source: SourceText, call: ast.Call, position: int | None, name: object, text: str, places: tuple[Related, ...]
+    source: SourceText,
+    call: ast.Call,
+    position: int | None,
+    given: Value,
+    name: object,
+    text: str,
+    places: tuple[Related, ...],
 ) -> Iterator[Finding]:
+    """What watches a value by a name, in the direction that it was `given`: None for the default."""
     words = set(re.split(r"[^a-z0-9]+", name.lower())) if isinstance(name, str) else set()
     lower, higher = bool(words & _LOWER), bool(words & _HIGHER)
     mode = argument_of(call, position, "mode")
-    if (
-        lower == higher
-        or any(keyword.arg is None for keyword in call.keywords)
-        or mode is not None
-        and not isinstance(mode, ast.Constant)
-    ):
+    if lower == higher or (mode is not None and not isinstance(mode, ast.Constant)):
         return
-    chosen = mode.value if isinstance(mode, ast.Constant) else "min"
+    chosen = "min" if given is None else given
     meant = "min" if lower else "max"
     if chosen in ("min", "max") and chosen != meant:
-        fix: Candidate = added_argument(source, call, f'mode="{meant}"')
+        fixes: list[Candidate] = []
         if mode is not None:
-            fix = replacement(source, mode, f'"{meant}"')
+            fixes = [replacement(source, mode, f'"{meant}"')]
+        elif given is None:
+            fixes = [added_argument(source, call, f'mode="{meant}"')]
         at = source.span(mode if mode is not None else call)
         said = message("better.direction", value=f"`{text}`", mode=chosen, meant=meant)
-        yield Finding(at, said, places, (fix,))
+        yield Finding(at, said, places, fixes)
 
 
 RULE = Rule(FAULTS[CODE], find)

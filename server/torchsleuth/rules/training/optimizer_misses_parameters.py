@@ -478,7 +478,8 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
     for node in analysis.index(made.span.path).nodes:
         written: list[ast.expr] = []
         if isinstance(node, ast.Assign | ast.AugAssign):
-            written = targets_of(node)
+            copied = replaces and ".weight" in ast.unparse(node.value)
+            written = [one for one in targets_of(node) if not copied or not isinstance(one, ast.Subscript)]
         elif is_method_call(node):
             name = node.func.attr
             taken = replaces and name == "copy_" and node.args and ".weight" in ast.unparse(node.args[0])
