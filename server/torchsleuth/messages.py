@@ -815,6 +815,7 @@ ENGLISH: dict[str, str] = {
     "loss.broadcast": ("{prediction} and {target} broadcast to {made}: every prediction is compared with every target"),
     "ahead.no_mask": "this {layer} sees the tokens that it is to predict: without {mask}, each place attends to those behind it",
     "ahead.target": "the next tokens are the target here",
+    "normalize.other": "{tensor} {shape} is normalised along dimension {dim}, and the product sums over the last: these are no cosines",
     "normalize.batch": "normalize of {tensor} {shape} goes over dimension 0, but its rows are compared: use dim=1",
     "normalize.product": "its rows are multiplied with rows here",
     "variance.scales": "the noise is scaled by exp({tensor}), a variance: its standard deviation is exp(0.5 * {tensor})",

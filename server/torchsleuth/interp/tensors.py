@@ -59,7 +59,7 @@ from torchsleuth.values import (
     tuple_of,
 )
 from torchsleuth.values.frames import Frame
-from torchsleuth.values.graph import node_of
+from torchsleuth.values.graph import cut_of, node_of
 from torchsleuth.values.join import MISSING
 
 _REDUCTIONS = frozenset("sum mean prod norm std var".split())
@@ -97,6 +97,15 @@ _ERRORS_OF_KINDS = (
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""
 
+_BITWISE_NAMES = frozenset(name.strip("_") for name in _BITWISE)
+_CONVERTED = {
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
+    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
+}  # fmt: skip
+"""Methods of tensors that convert them, and the dtypes to which they do."""
+_SAME_DTYPE = marks.KEPT_BY - {*_CONVERTED, "to", "type", "identity", "Identity", "Flatten"} | {"expand", "masked_fill"}
+"""Operators whose result has the dtype of what they move or pick."""
+_ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "div", "neg"})
 _JOINING = frozenset(f"torch.{name}" for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack"))
 """Operators that take tensors alone in their list."""
 _KEEPS_GRAPH = frozenset({"add", "sub", "mul", "truediv", "pow", "matmul"})
@@ -396,10 +405,10 @@ class TensorOperations(Questions):
                 history = frozenset(item for tensor in tensors for item in tensor.history)
                 self.trace.consumed.update(history if not python.is_pure(name) else ())
                 return UNKNOWN
-        if operation.target.startswith("operator.") and not all_are(
-            operation.args, Tensor, Dim, bool, int, float, Scalar
-        ):
-            return UNKNOWN
+        plain = all_are(operation.args, Tensor, Dim, bool, int, float, Scalar)
+        if operation.target.startswith("operator.") and not plain:
+            if name != "getitem" or not isinstance(operation.args[0], Tensor):
+                return UNKNOWN
         if operation.module is not None and not hierarchy.returns_tensor(operation.module):
             return self._parts_of_result(operation, operation.module, place)
         requires_grad: bool | None = None
@@ -628,6 +637,8 @@ class TensorOperations(Questions):
                 self.retag(left)
                 return left
             made = self._opaque(history)
+            cuts = [cut_of(tensor) for tensor in tensors if tensor.spec.requires_grad is False]
+            made.slots["cut"] = next((cut for cut in cuts if cut is not None and cut.kind == "first_order"), None)
             if name in _KEEPS_GRAPH and self.grad and any(part.spec.requires_grad for part in tensors):
                 # Whatever the other one is, the result is computed from what requires grad.
                 made.slots["spec"] = made.spec.with_(requires_grad=True)
@@ -896,13 +907,29 @@ def never_differentiable(target: str) -> bool:
 
 
 def _dtype_of_operator(operation: Operation) -> str | None:
-    """The dtype of what an operator of Python gives, where it follows from the operator: that of booleans."""
-    name = operation.target.removeprefix("operator.")
-    logical = name in _BITWISE and all(
-        isinstance(value, bool) or (isinstance(value, Tensor) and value.spec.dtype == "bool")
-        for value in operation.args
-    )
-    return "bool" if name in _COMPARES or logical else None
+    """The dtype of what an operator gives, where it follows from its name and the dtypes of the operands."""
+    name = operation.name.removeprefix("__i").strip("_")
+    first = as_kind(operation.first, Tensor)
+    if operation.target.startswith("operator."):
+        logical = name in _BITWISE_NAMES and all(
+            isinstance(value, bool) or (isinstance(value, Tensor) and value.spec.dtype == "bool")
+            for value in operation.args
+        )
+        if name in _COMPARES or logical:
+            return "bool"
+    if operation.module is not None:
+        return None
+    if name in _SAME_DTYPE and first is not None:
+        return first.spec.dtype
+    dtypes = {tensor.spec.dtype for tensor in operation.operands}
+    dtype = dtypes.pop() if len(dtypes) == 1 else None
+    if operation.target.startswith("Tensor.") and name in _CONVERTED:
+        return _CONVERTED[name]
+    if operation.target in _JOINING:
+        return dtype
+    numbers = all_are([one for one in operation.args if not isinstance(one, Tensor)], Dim, int, float)
+    floating = dtype is not None and "float" in dtype
+    return dtype if name in _ARITHMETIC and floating and numbers else None
 
 
 def _parts(part: Tensor, operation: Operation) -> Value:

@@ -277,15 +277,22 @@ def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index
 
 def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Value:
     shape = shape_of(interp, array)
-    if shape is None:
-        return UNKNOWN
-    found = _indexed(interp, shape, tuple_of(key), frame)
-    if found is None:
-        return UNKNOWN
+    found = _indexed(interp, shape, tuple_of(key), frame) if shape is not None else None
+    if shape is None or found is None:
+        return _of_dtype(array.spec.dtype)
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.in_part(contained.of(array), interp.resolved(key))
     element.slots["mirrored"] = _mirrored(interp, array, shape, tuple_of(key))
     return draws.mark(array, interp.resolved(key), element, interp) if _part(element) is element else _part(element)
+
+
+def _of_dtype(dtype: str | None) -> Value:
+    """A part of an array of which nothing is known but its dtype."""
+    if dtype is None or dtype not in array_dtypes.NUMERIC:
+        return UNKNOWN
+    part = make(None, dtype)
+    part.slots["mirrored"] = None
+    return part
 
 
 def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ...], frame: Frame) -> Shape:

@@ -526,6 +526,15 @@ def _diff(interp: Interpreter, call: Arguments) -> Value:
     return arrays.make(tuple(dims.subtract(s, 1) if i == place else s for i, s in enumerate(shape)), array.spec.dtype)
 
 
+def _text_table(interp: Interpreter, call: Arguments) -> Value:
+    """The numbers of a text file, in one dimension or two."""
+    asked = call.kwargs.get("dtype", "float64")
+    if call.kwargs.keys() & {"names", "unpack"} or asked is None:
+        return UNKNOWN
+    dtype = array_dtypes.dtype_of(asked)
+    return UNKNOWN if dtype is None else arrays.make(None, dtype)
+
+
 def _sliding(interp: Interpreter, call: Arguments) -> Value:
     """Windows of each length along all axes, or along those that are told: their number there, and their elements at the end."""
     array, asked = _first(interp, call), interp.resolved(call.given(1, "window_shape"))
@@ -731,6 +740,8 @@ _FUNCTIONS: dict[str, Callable[[Interpreter, Arguments], Value]] = {
     "cumprod": _running,
     "diff": _diff,
     "unique": _unique,
+    "loadtxt": _text_table,
+    "genfromtxt": _text_table,
     "lib.stride_tricks.sliding_window_view": _sliding,
     "meshgrid": _meshgrid,
     "broadcast_to": _broadcast_to,

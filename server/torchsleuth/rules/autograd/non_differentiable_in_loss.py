@@ -183,8 +183,8 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                     places = (event.site.span.related(message("grad.backward")),)
                     yield Finding(term.origin.site.span, text, places, _with_gradient(analysis, term))
                 continue
-            cut = cut_of(term)
-            if cut is None or cut.kind not in ("first_order", "integers") or term.spec.requires_grad is not False:
+            cut = _cut_of_term(term)
+            if cut is None or cut.kind not in ("first_order", "integers"):
                 continue
             if cut.site.span not in seen:
                 seen.add(cut.site.span)
@@ -192,6 +192,13 @@ def _dead_terms(analysis: Analysis) -> Iterator[Finding]:
                 places = (event.site.span.related(message("grad.backward")),)
                 repairs = uncut(analysis, cut) if cut.kind == "first_order" else _mended(analysis, event.site, cut)
                 yield Finding(cut.site.span, text, places, repairs)
+
+
+def _cut_of_term(term: Tensor) -> Cut | None:
+    """Where a term lost its graph, or the tensor in it that is multiplied with a number of which nothing is known."""
+    cut = cut_of(term)
+    known = term.spec.requires_grad is False or (cut is not None and cut.kind == "first_order")
+    return cut if known and term.spec.requires_grad is not True else None
 
 
 def _compares_constants(analysis: Analysis, term: Tensor) -> bool:
