@@ -56,4 +56,4 @@ def test_roles_need_evidence(text: str, expected: dict[str, Role]) -> None:
     functions = {node.name: node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef)}
     function = functions["f"]
     uses = Reader(functions, {}).read(function, bound=False)
-    assert roles_by_use(uses, annotations_of(function)).of == expected
+    assert roles_by_use(uses, annotations_of(function), frozenset()).of == expected

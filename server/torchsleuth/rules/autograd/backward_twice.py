@@ -80,7 +80,8 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
     else:
         wanted = _is_trained(analysis, fault)
         anew = (*_refreshed(analysis, fault), *_computed_anew(analysis, fault))
-        if _has_own_path(fault):
+        block = repeated_block(analysis, fault.at)
+        if _is_computed_again(fault, block):
             # Computed in the loop, the old value would be the new one.
             yield from _detached_above(analysis, fault)
         if wanted:
@@ -91,10 +92,11 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         if not wanted:
             yield from _summed(analysis, fault)
             yield from anew
-        block = repeated_block(analysis, fault.at)
         around = analysis.trail(fault.at.span.path, block)[-2:-1]
         before: list[ast.stmt] = getattr(around[0], "body", []) if around else []
         yield from stored_without_graph(fault, [part for part in before if part.lineno < first.span.start.line])
+        if _has_own_path(fault):
+            yield from _detached_above(analysis, fault)
     yield from _retained(first)
 
 
@@ -121,6 +123,15 @@ def _has_own_path(fault: AutogradFault) -> bool:
     own = [part for part in root.reachable() if part not in shared]
     modules = {id(part.module) for part in shared if part.module is not None}
     return any(part.module is not None and id(part.module) in modules for part in own)
+
+
+def _is_computed_again(fault: AutogradFault, block: ast.AST) -> bool:
+    """Whether a loop has a call as it is written where the shared piece was computed: ``policy(obs)``."""
+    made = [part.site.call for part in fault.node.reachable() if part.module is not None] if fault.node else []
+    texts = {ast.unparse(call) for call in made if call is not None}
+    if not isinstance(block, ast.For | ast.While):
+        return False
+    return bool(texts & {ast.unparse(call) for call in nodes_in(block, ast.Call)})
 
 
 def _detached_above(analysis: Analysis, fault: AutogradFault) -> Iterator[Candidate]:
