@@ -262,6 +262,18 @@ CASES = {
         "net = Net()\ntune(net)\nnet(torch.ones(1, 2)).sum().backward()\n",
         '"top" in name',
     ),
+    "pieces that begin too late": (
+        "from torch.utils.data import DataLoader, Dataset\nclass Parts(Dataset):\n    def __init__(self, size):\n        self.size = size\n"
+        "    def __len__(self):\n        return 8\n    def __getitem__(self, i):\n        x = torch.arange(9)\n"
+        "        start = random.randrange(len(x))\n        return x[start : start + self.size]\nrandom.seed(0)\n"
+        "for part in DataLoader(Parts(4), 8):\n    part.sum()\n",
+        "randrange(len(x) - self.size + 1)",
+    ),
+    "classes of which none is there": (
+        "def shares(y):\n    counts = torch.bincount(y)\n    return counts.sum() / counts\n"
+        "y = torch.tensor([0, 1, 1])\nF.cross_entropy(torch.ones(3, 4), y, weight=shares(y))\n",
+        "minlength=4",
+    ),
     "a state in another order": (
         "one, two = nn.Linear(2, 3), nn.Linear(3, 5)\nnet = nn.Sequential(one, two)\n"
         "def step(opt):\n    net(torch.ones(1, 2)).sum().backward()\n    opt.step()\n    return opt.state_dict()\n"
@@ -304,6 +316,21 @@ SHOWN = {
         "def coded(y):\n    return torch.eye(3)[y].long()\ny = coded(torch.tensor([0, 1]))\n"
         "F.cross_entropy(torch.ones(2, 3), y)\n",
         {6},
+    ),
+    "numbers that do not divide": (
+        "PRESETS = {'small': {'width': 50, 'heads': 4}}\ndef load(name):\n    return dict(PRESETS[name])\n"
+        "cfg = load('small')\nnn.MultiheadAttention(cfg['width'], cfg['heads'])\n",
+        {5},
+    ),
+    "the names that a table was made of": (
+        "def table(rows):\n    names = sorted({name for name, _ in rows})\n    return {name: i for i, name in enumerate(names)}\n"
+        "ids = table([('owl', 1)])\ntorch.tensor(ids['kite'])\n",
+        {6, 7},
+    ),
+    "a condition that never holds": (
+        "def kept(rows):\n    found = []\n    for row in rows:\n        if row.max() > 2:\n            found.append(row)\n"
+        "    return torch.stack(found)\nkept(torch.ones(3, 2))\n",
+        {8},
     ),
     "the keys of what was written": (
         "def state(net):\n    return {'model': net, 'step': 1}\nheld = state(nn.Linear(2, 2))\nheld['optimizer'], torch\n",

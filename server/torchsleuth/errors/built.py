@@ -15,6 +15,7 @@ from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.losses import one_based
 from torchsleuth.errors.optimizers import optimizers_of
 from torchsleuth.errors.origin import followed_operands
+from torchsleuth.errors.provenance import defined
 from torchsleuth.errors.reached import Filled, Function, around, bound, given_by_model, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
@@ -57,6 +58,9 @@ def arguments_here(case: Case) -> list[Related]:
 
 
 def _values_of(case: Case, given: ast.expr) -> list[Filled]:
+    if is_method_call(given):
+        methods = defined(case, given.func.attr)
+        return [(file, value) for file, method in methods for value in returned_by(method)] if len(methods) == 1 else []
     if isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
         functions = [
             (file, node) for file in case.files for node in file.all(ast.FunctionDef) if node.name == given.func.id

@@ -27,6 +27,7 @@ from torchsleuth.syntax.forms import (
     is_dotted,
     is_method_call,
     is_name,
+    is_text,
     keyword_of,
     last_word,
     names_in,
@@ -89,6 +90,8 @@ class _Files:
         """What is appended to something, or stored in it by an index, with its line; by the file and what it is put into."""
         self._attributes: dict[str, list[tuple[CrashFrame, ast.ClassDef, ast.expr]]] = defaultdict(list)
         """The values that classes give their attributes."""
+        self.under_key: dict[str, list[Filled]] = defaultdict(list)
+        """The values of dictionaries that are written out, by their keys."""
         for file in self._files:
             for node in index(file.tree).nodes:
                 self._note(file, node)
@@ -97,6 +100,10 @@ class _Files:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.functions[node.name].append((file, node))
+            case ast.Dict():
+                for key, held in zip(node.keys, node.values):
+                    if is_text(key):
+                        self.under_key[key.value].append((file, held))
             case ast.ClassDef():
                 self._classes.append((file, node))
                 for name, value in _fields(node):
@@ -132,6 +139,9 @@ class _Files:
                 yield from self._call(file, node)
             case ast.Lambda():
                 yield file, node.body
+            case ast.Subscript(slice=ast.Constant(str(key))):
+                yield from self.under_key.get(key, [])[: 2 * MAX_DEFINED]
+                yield file, node.value
             case ast.IfExp():
                 yield from ((file, part) for part in (node.body, node.orelse))
             case _:

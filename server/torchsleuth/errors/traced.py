@@ -9,22 +9,28 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.fixes import add_argument, replace
 from torchsleuth.errors.provenance import made_from
-from torchsleuth.errors.reached import Filled, bound, note
-from torchsleuth.schema import Fix, Related
+from torchsleuth.errors.reached import Filled, around, bound, note
+from torchsleuth.messages import message
+from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    assigned_pairs,
     called,
     is_attribute,
+    is_binary,
     is_constant,
     is_literal,
     is_method_call,
+    is_name,
     is_text,
     keyword_of,
     last_word,
     nodes_in,
+    parts_of_key,
+    plain_name,
     targets_of,
 )
 
@@ -118,18 +124,114 @@ def _saved_here(case: Case) -> Iterator[Related]:
 
 
 def _keys_here(case: Case) -> Iterator[Related]:
-    """The one dictionary of the script that is written out with the keys which that of the failing expression has."""
+    """Where the dictionary of the failing expression gets its keys: the one that is written out with them, or made of others."""
     node = case.frame.node
-    held = case.frame.value(node.value) if isinstance(node, ast.Subscript) else None
-    keys = set(of_kind((held or {}).get("keys", ()), str))
+    if case.crash["type"] != "KeyError" or not isinstance(node, ast.Subscript):
+        return
+    held = case.frame.value(node.value) or {}
+    keys = set(of_kind(held.get("keys", ()), str))
     made = [
         (file, part)
         for file in case.files
         for part in file.all(ast.Dict)
-        if case.crash["type"] == "KeyError" and keys and {key.value for key in part.keys if is_text(key)} == keys
+        if keys and held.get("length") == len(keys) and {key.value for key in part.keys if is_text(key)} == keys
     ]
-    if len(made) == 1 and (held or {}).get("length") == len(keys):
+    if len(made) == 1:
         yield note(made[0][0].source, made[0][1], "error.keys_here")
+        return
+    for file, part in made_from(case, case.frame, node.value):
+        if isinstance(part, ast.DictComp):
+            yield note(file.source, part, "error.keys_here")
+            listed = made_from(case, file, part.generators[0].iter)
+            sets = [(place, item) for place, item in listed if isinstance(item, ast.SetComp) or called(item) == "set"]
+            yield from (note(place.source, item, "error.keys_here") for place, item in sets[:1])
+            return
+
+
+def _fills_here(case: Case) -> Iterator[Related]:
+    """Where a dictionary is filled with the keys that it has, one after the other."""
+    node = case.frame.node
+    if case.crash["type"] != "KeyError" or not isinstance(node, ast.Subscript):
+        return
+    text = case.frame.text(node.value)
+    calls = [part for part in case.frame.all(ast.Call) if is_method_call(part, "setdefault") and part.args]
+    filled = [part for part in calls if is_method_call(part) and case.frame.text(part.func.value) == text]
+    if len(filled) == 1:
+        yield note(case.frame.source, filled[0], "error.keys_here")
+
+
+def _numbers_here(case: Case) -> Iterator[Related]:
+    """Where the numbers are written of which one has to be a multiple of the other."""
+    for operand in case.frame.operands():
+        number = (case.frame.value(operand) or {}).get("value")
+        if type(number) is int and not isinstance(operand, ast.Constant):
+            made = made_from(case, case.frame, operand)
+            places = [(file, node) for file, node in made if _is_number(node, number)]
+            if number > 1 and len(places) == 1:
+                yield note(places[0][0].source, places[0][1], "error.written_here", number=number)
+
+
+def _cuts(case: Case) -> list[tuple[CrashFrame, ast.Slice, ast.BinOp]]:
+    """The pieces ``x[i : i + n]`` that samples are, which are shorter where they begin too late."""
+    given = case.frame.node or next(iter(case.frame.operands()), None)
+    found = []
+    for file, node in made_from(case, case.frame, given) if given is not None else ():
+        for part in parts_of_key(node):
+            if isinstance(part, ast.Slice) and part.lower is not None and is_binary(part.upper, ast.Add):
+                if file.text(part.upper.left) == file.text(part.lower):
+                    found.append((file, part, part.upper))
+    return found
+
+
+def _cuts_here(case: Case) -> Iterator[Related]:
+    for file, part, _ in _cuts(case)[:1]:
+        yield note(file.source, part, "error.cut_here")
+        if (made := _drawn(file, part.lower)) is not None and called(made) in _DRAWS:
+            yield note(file.source, made, "error.begins_here")
+
+
+def _begun_early(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``top = random.randrange(0, height)`` → ``height - size + 1``, so that ``x[top : top + size]`` is never shorter."""
+    changes: dict[object, Edit] = {}
+    for file, part, upper in _cuts(case):
+        made = _drawn(file, part.lower)
+        if made is None or called(made) not in _DRAWS or not made.args:
+            continue
+        last = (
+            made.args[0]
+            if called(made) == "randrange" and len(made.args) == 1
+            else made.args[min(1, len(made.args) - 1)]
+        )
+        one = "" if file.text(made.func) in ("random.randint", "randint") else " + 1"
+        changes[last] = edits.insert_after_node(file.source, last, f" - {file.text(upper.right)}{one}")
+    if changes:
+        yield Fix(message("fix.begun_early"), tuple(changes.values()), safe=False)
+
+
+def _drawn(file: CrashFrame, node: ast.expr | None) -> ast.Call | None:
+    """The call that draws where a piece begins: a name by what it is bound to, one by one where several are bound at once."""
+    name = node.id if isinstance(node, ast.Name) else None
+    for statement in nodes_in(around(file.tree, node), ast.Assign) if node is not None and name is not None else ():
+        for target, value in assigned_pairs(statement):
+            while isinstance(value, ast.Call) and called(value) in ("int", "item") and called(value) not in _DRAWS:
+                value = value.args[0] if value.args else getattr(value.func, "value", value.func)
+            if is_name(target, name) and isinstance(value, ast.Call):
+                return value
+    return None
+
+
+_DRAWS = ("randrange", "randint", "integers")
+
+
+def _guards_here(case: Case) -> Iterator[Related]:
+    """The condition under which something is put into the list that stayed empty."""
+    name = plain_name(case.frame.argument(0, "tensors"))
+    scope = case.frame.enclosing
+    for test in nodes_in(scope, ast.If) if name is not None else ():
+        for part in test.body:
+            value = part.value if isinstance(part, ast.Expr) else None
+            if is_method_call(value, "append", "extend") and plain_name(value.func.value) == name:
+                yield note(case.frame.source, test.test, "error.only_where", name=name)
 
 
 def _frozen_at(case: Case) -> Iterator[tuple[CrashFrame, ast.AST]]:
@@ -162,6 +264,28 @@ def _taken_out(case: Case, found: re.Match[str]) -> Iterator[Fix]:
                     yield replace(file, part, f'"{names[-1].split(".")[0]}"', safe=False)
 
 
+def _counted(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """The counts of classes that the weights of a loss were made from, which end with the largest class that there is."""
+    return [
+        (file, node)
+        for file in case.files
+        for node in file.all(ast.Call)
+        if called(node) == "bincount" and keyword_of(node, "minlength") is None and len(node.args) < 3
+    ]
+
+
+def _counted_here(case: Case) -> Iterator[Related]:
+    for file, node in _counted(case)[:1]:
+        yield note(file.source, node, "error.counted_here")
+
+
+def _all_counted(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.bincount(y)`` → ``torch.bincount(y, minlength=4)``, where there are four classes and the last has no sample."""
+    places = _counted(case) if int(found[1]) > int(found[2]) else []
+    for file, node in places if len(places) == 1 else ():
+        yield add_argument(file.source, node, f"minlength={found[1]}", safe=False)
+
+
 _SIZES = (
     r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)|mat1 and mat2 shapes cannot be multiplied "
     r"\(\d+x(\d+) and (\d+)x\d+\)|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
@@ -169,14 +293,27 @@ _SIZES = (
 _RAGGED = r"expected sequence of length (\d+) at dim \d+ \(got (\d+)\)"
 _TYPES = r"dtype|scalar type|[Ee]xpected .*(?:Long|Float|Double|Half|Int\b)|data ?type|not implemented for"
 _OBJECT = r"Unsupported global: GLOBAL (?:[\w.]+\.)?(\w+) was not an allowed global"
+_CLASSES = r"defined either for all (\d+) classes .* of shape: \[(\d+)\]"
+_MULTIPLE = r"divisible by|multiple of"
+_UNEQUAL = r"stack expects each tensor to be equal size"
+_NOTHING = r"expect(?:s|ed) a non-empty"
 _NO_GRADIENT = r"does not require grad"
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((_NO_GRADIENT, _taken_out),)
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_NO_GRADIENT, _taken_out),
+    (_UNEQUAL, _begun_early),
+    (_CLASSES, _all_counted),
+)
 PLACES = (
     (_SIZES, _size_here),
     (_RAGGED, _ragged_here),
     (_TYPES, _converted_here),
     (_OBJECT, _saved_here),
     (r"", _keys_here),
+    (r"", _fills_here),
+    (_MULTIPLE, _numbers_here),
+    (_UNEQUAL, _cuts_here),
+    (_NOTHING, _guards_here),
+    (_CLASSES, _counted_here),
     (_NO_GRADIENT, _frozen_here),
 )
