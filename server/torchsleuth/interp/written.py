@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.divisions import equal_parts
-from torchsleuth.interp.entries import SIZES, EntryPoints
+from torchsleuth.interp.entries import SIZES, TIMES, EntryPoints
 from torchsleuth.interp.inputs import ArgumentKey
 from torchsleuth.interp.library import records
 from torchsleuth.interp.questions import Target
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
-from torchsleuth.interp.trace import DeclaredSighting, Operation, SizesMeet
+from torchsleuth.interp.trace import DeclaredSighting, Operation, SizesMeet, Unpacking
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import by_position, every_parameter, is_attribute, is_text, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Dimension, Written, counted, key
@@ -68,7 +68,7 @@ class Contract:
     `spreads`: these. `times`: in how many shapes of parameters and of the result a name stands. `complete`: optional arguments are passed, too. `loose`: tensors have the declared numbers of
     dimensions only. `annotated`: it is written in annotations alone, whose names are those of one scheme; in comments and
     docstrings a size that the constructor takes may have another name. `bound`: sizes that the body makes, by the names that comments
-    have for them; `called`: the first name of each of these sizes, which may be a variable's; `equal`: what they turn out to be. `ranked`: all of its shapes say how many dimensions there
+    have for them; `called`: the first name of each of these sizes, which may be a variable's; `equal`: what they turn out to be. `counted`: parameters that say how often loops go around, which are `count`. `ranked`: all of its shapes say how many dimensions there
     are. `together`: the names in each shape.
     """
 
@@ -88,6 +88,8 @@ class Contract:
     bound: dict[str, Size] = field(default_factory=dict)
     called: dict[Symbol, str] = field(default_factory=dict)
     equal: dict[Symbol, Size] = field(default_factory=dict)
+    counted: frozenset[ArgumentKey] = frozenset()
+    count: int = 0
 
     def tells_apart(self, left: Size, right: Size) -> bool:
         """Whether two sizes that the body makes have different names, which stand together in a shape, and stay different."""
@@ -163,6 +165,7 @@ class WrittenContracts(EntryPoints):
         contract.ranked = all(one.spread is None for one in shapes)
         trial = self._run_as(contract, written, frame)
         self._keep(contract, trial)
+        self._keep_of_loops(contract, trial, written, frame)
         trace = trial.trace
         stated = [
             one for one in map(written.parameters.get, map(key, every_parameter(function.node.args))) if one is not None
@@ -183,28 +186,55 @@ class WrittenContracts(EntryPoints):
         finally:
             self.contract = None
 
+    def _keep_of_loops(self, contract: Contract, trial: Trial, written: Declarations, frame: Frame) -> None:
+        """Take over what holds however often loops go around of which a parameter says that: what two numbers show."""
+        own = {
+            self.lasting[symbol]
+            for name, size in contract.sizes.items()
+            for symbol in dims.symbols(size)
+            if name not in contract.declared
+        }
+        counted = trial.counted & own
+        if not counted:
+            return
+        found: list[dict[tuple[object, ...], DeclaredSighting]] = []
+        for count in TIMES:
+            again = replace(contract, counted=counted, count=count, sizes={}, spreads={}, bound={}, called={}, equal={})
+            attempt = self._run_as(again, written, frame)
+            seen = self._sighted(again, attempt) if attempt.sane else {}
+            found.append({_place_in_words(one): one for one in seen.values() if one.general})
+        few, more = found
+        self.trace.declared.update((("loops", *place), one) for place, one in few.items() if place in more)
+
     def _keep(self, contract: Contract, trial: Trial) -> None:
         """Take over what the run has shown to be contradicted."""
         trace = trial.trace
         self.trace.internal_errors += trace.internal_errors
-        rigid = {symbol for size in contract.sizes.values() for symbol in dims.symbols(size)}
-        rigid |= {symbol for sizes in contract.spreads.values() for size in sizes for symbol in dims.symbols(size)}
-        unpacked = [one for one in trace.unpackings if one.certain and _is_in(one.site, contract.function)]
-        raised = min((one.site.span.start.line for one in unpacked), default=None)
-        for place, sighting in trace.declared.items():
-            if raised is not None and _is_in(sighting.site, contract.function):
-                if sighting.site.span.start.line > raised:
-                    continue  # It is not executed.
-            if sighting.general:
-                found = self._in_general(sighting, contract, frozenset(rigid))
-                self.trace.declared[("general", place)] = found
+        for place, sighting in self._sighted(contract, trial).items():
+            self.trace.declared[("general", place)] = sighting
         meets = {(one.site.span, one.names) for one in self.trace.sizes_meet}
         self.trace.sizes_meet += [one for one in trace.sizes_meet if (one.site.span, one.names) not in meets]
         differing = {one.site.span for one in self.trace.parts_differ}
         self.trace.parts_differ += [one for one in trace.parts_differ if one.site.span not in differing]
         if contract.ranked:
             known = {one.site.span for one in (*self.trace.unpackings, *self.trace.unpacked_otherwise)}
+            unpacked = _unpacked(contract, trial)
             self.trace.unpacked_otherwise += [one for one in unpacked if one.site.span not in known]
+
+    def _sighted(self, contract: Contract, trial: Trial) -> dict[tuple[object, ...], DeclaredSighting]:
+        """What a run shows of the declared shapes, as far as it holds whichever sizes their names are."""
+        trace = trial.trace
+        rigid = {symbol for size in contract.sizes.values() for symbol in dims.symbols(size)}
+        rigid |= {symbol for sizes in contract.spreads.values() for size in sizes for symbol in dims.symbols(size)}
+        raised = min((one.site.span.start.line for one in _unpacked(contract, trial)), default=None)
+        found: dict[tuple[object, ...], DeclaredSighting] = {}
+        for place, sighting in trace.declared.items():
+            own = _is_in(sighting.site, contract.function)
+            if raised is not None and own and sighting.site.span.start.line > raised:
+                continue  # It is not executed.
+            if sighting.general:
+                found[place] = self._in_general(sighting, contract, frozenset(rigid))
+        return found
 
     def _explain_failure(self, contract: Contract, trial: Trial, written: Declarations, frame: Frame) -> None:
         """An operator fails with what is declared. Where the body works with other sizes of the same ranks, the declared ones
@@ -386,6 +416,8 @@ class WrittenContracts(EntryPoints):
     ) -> Size:
         """The size of a name. `stated`: a shape says it."""
         stated = name in contract.declared if stated is None else stated
+        if place in contract.counted and not stated:
+            return contract.count
         if name not in contract.sizes:
             symbol = self.fresh_symbol(name)
             self.lasting[symbol] = place or (contract.function.path, *key(contract.function.node))
@@ -453,11 +485,12 @@ class WrittenContracts(EntryPoints):
             return
         for part, size in zip(aligned, shape):
             symbol = dims.symbol(size)
-            if symbol is None or symbol in self.rigid:
+            if symbol is None or self.rigid.get(symbol):
                 continue
-            variable = frame.names.get(symbol.name)
-            if is_int(variable) and self.resolved(variable) == size:
-                contract.called.setdefault(symbol, symbol.name)
+            for name in (symbol.name, *declared.names):
+                variable = frame.names.get(name)
+                if is_int(variable) and self.resolved(variable) == size:
+                    contract.called.setdefault(symbol, name)
             if part is not None and isinstance(part.size, str):
                 contract.called.setdefault(symbol, part.size)
                 contract.bound.setdefault(part.size, size)
@@ -564,6 +597,18 @@ class WrittenContracts(EntryPoints):
         solution = dims.solve(dims.subtract(one, other), self.rigid) if is_int(one) and is_int(other) else None
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
+
+
+def _place_in_words(sighting: DeclaredSighting) -> tuple[object, ...]:
+    """Where a shape is declared, and what it is and is expected to be there, in the words of a reader: symbols of two runs differ."""
+    shape, expected = sighting.shape, sighting.expected
+    wanted = None if expected is None else tuple(size if size is None else dims.text(size) for size in expected)
+    return sighting.site.span, sighting.declared.start, None if shape is None else dims.shape_text(shape), wanted
+
+
+def _unpacked(contract: Contract, trial: Trial) -> list[Unpacking]:
+    """The unpackings in the function that fail in a run of it."""
+    return [one for one in trial.trace.unpackings if one.certain and _is_in(one.site, contract.function)]
 
 
 def _is_in(site: Site, function: Function) -> bool:

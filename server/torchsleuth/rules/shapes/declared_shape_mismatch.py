@@ -58,11 +58,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     accused: set[tuple[str, int]] = set()
     # What a function returns after it needed more than is written follows from that.
     needing = {meeting.function.node for meeting in analysis.trace.sizes_meet}
+    unpacking = {one.site.frame.function.node for one in analysis.trace.unpacked_otherwise if one.site.frame.function}
     for place, sightings in by_place.items():
         of_every_size = [one for one in sightings if one.general and _function(one) not in needing]
         wrong = [(sighting, found) for sighting in of_every_size if (found := _wrong(sighting)) is not None]
         if not wrong:
-            here = [sighting for sighting in sightings if not sighting.general]
+            here = [one for one in sightings if not one.general and not {_function(one), one.site.node} & unpacking]
             mine = (sighting for sighting in here if not _is_passed_from_elsewhere(sighting))
             wrong = [(sighting, found) for sighting in mine if (found := _wrong_axes(sighting)) is not None]
             wrong = wrong if len(wrong) == len(here) else []
