@@ -1200,6 +1200,7 @@ ENGLISH: dict[str, str] = {
     "padding.initialised": "row {row} stands for padding and is 0; {name} draws it at random, and it is never trained",
     "advantage.gradient": "the loss of the policy changes the values, too: detach {advantage}, which only weighs the log-probabilities",
     "advantage.values": "the values are computed here",
+    "target.gradient.made": "computed here, with its graph",
     "target.gradient": "gradients go into {target} as well, which is to be learned towards: detach it",
     "target.evaluated": "{copy} is what {network} was before its training: each evaluation gives the same, whatever is learned",
     "target.evaluation": "it is evaluated here",

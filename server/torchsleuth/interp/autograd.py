@@ -449,6 +449,8 @@ class Autograd(Interpreter):
         if root is None:
             if is_leaf(tensor) and cut_of(tensor) is not None:
                 self.fault(AutogradFault("severed", site, tensor, cut_of(tensor)))
+            elif is_leaf(tensor) and not tensor.parameter and tensor.origin is not None:
+                self.fault(AutogradFault("alone", site, tensor))
             return None
         order = list(root.reachable())
         passed = order if inputs is None else _between(order, inputs)

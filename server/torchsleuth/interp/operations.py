@@ -961,7 +961,9 @@ class _Module(_Modelled):
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
         interp, owner = self.interp, self.value
         value = modules.module_attribute(interp, owner, name)
-        if is_unknown(value) and owner.built is None and owner.path.startswith("torch.nn."):
+        # A part of a model that a package built gives whatever is asked as if it were a method of the package's.
+        found = not is_unknown(value) if owner.built is None else not isinstance(value, Bound)
+        if not found and owner.path.startswith("torch.nn."):
             unset.of_library(interp, owner, name, node, frame)
         return value
 

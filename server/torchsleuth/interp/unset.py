@@ -51,7 +51,8 @@ _KNOWN_BASES = frozenset(
 _NAMING = frozenset("setattr add_module register_module register_buffer register_parameter __setattr__".split())
 """Functions that set an attribute whose name they are given."""
 _OPENING = frozenset("__dict__ exec eval vars globals locals __setstate__ __setattr__ __getattribute__".split())
-"""Names of what gives an object any attributes, and a module any names."""
+"""Names of what gives an object any attributes, and a module any names; as attributes those with underscores: `model.eval()`
+gives nothing."""
 _HARMLESS = frozenset(
     "numpy pandas scipy sklearn matplotlib seaborn plotly PIL cv2 skimage imageio tqdm yaml requests h5py nltk gym gymnasium "
     "torchvision torchaudio torchtext torchmetrics torchinfo torchsummary tensorboard tensorboardX wandb mlflow einops timm "
@@ -61,6 +62,10 @@ _HARMLESS = frozenset(
 _ALIKE, _MUCH_ALIKE = 0.6, 0.75
 """How much of a name has to be the same, at least, for it to be a slip for another: of what an object has from its author, and
 of what it has from the library."""
+_SIZED = ("torch.nn.Linear", "torch.nn.Conv2d", "torch.nn.BatchNorm2d", "torch.nn.Embedding")
+"""Layers whose sizes are read: another layer is taken for one of them."""
+_SEEN_THROUGH = ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+"""Wrappers that stand for the module in them: an attribute may be one of theirs."""
 _SHORT = 200
 """Characters of texts that may be names; longer ones are prose."""
 _KEPT = 1024
@@ -100,7 +105,7 @@ def _written(text: str) -> _Written:
     for node in found.nodes:
         match node:
             case ast.Attribute():
-                dynamic = dynamic or node.attr in _OPENING
+                dynamic = dynamic or (node.attr in _OPENING and node.attr.startswith("__"))
                 if loads(node):
                     read.add(node.attr)
                 elif is_name(node.value, "self") and (cls := _class_around(found, node)):
@@ -248,7 +253,8 @@ def attribute(interp: Interpreter, owner: Instance, name: str, node: ast.AST, fr
     open_to_others = bool(interp.entry or interp.trace.escaped)
     classes = None if open_to_others else frozenset(base.name for base in of_kind(owner.cls.mro(), ClassValue))
     of_bases = frozenset[str]().union(
-        *(interp.oracle.attributes(base.path) for base in of_kind(owner.cls.mro(), Native))
+        *(interp.oracle.attributes(base.path) for base in of_kind(owner.cls.mro(), Native)),
+        *(interp.oracle.attributes(path) for path in _SEEN_THROUGH if owner.is_module),
     )
     if name in of_bases or any(one.may_give(name, classes) for one in written):
         return
@@ -361,7 +367,8 @@ def of_library(
         return
     near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
     of_tensors = name in interp.oracle.attributes("torch.Tensor")
-    if near or of_tensors or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
+    taken = isinstance(owner, LibraryModule) and any(name in interp.oracle.attributes(path) for path in _SIZED)
+    if near or of_tensors or taken or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
         report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
 
 

@@ -87,7 +87,7 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
     if not call.exact:
         return UNKNOWN
     name = path.removeprefix("numpy.")
-    made = _called(interp, name, call)
+    made = arrays.of_operands(_called(interp, name, call), *call.args)
     return made if call.kwargs else scalars.computed(name, map(interp.resolved, call.args), made)
 
 

@@ -43,6 +43,7 @@ from torchsleuth.values import (
     LibraryModule,
     LibraryObject,
     ListValue,
+    Origin,
     Parameters,
     Scalar,
     Site,
@@ -596,7 +597,7 @@ def _made_from(interp: Interpreter, call: Arguments) -> Value:
     if not isinstance(value, Tensor):
         dtype = as_kind(kwargs.get("dtype"), DType)
         known = dtype.name if dtype is not None else None
-        value = Tensor(UNKNOWN_TENSOR.with_(dtype=known))
+        value = Tensor(UNKNOWN_TENSOR.with_(dtype=known), Origin(interp.site(call.node, call.frame), path))
     spec = value.spec.with_(device=as_kind(place, Device))
     interp.heap.set(value.slots, "spec", spec)
     whole = spec.dtype is not None and "int" in spec.dtype

@@ -26,19 +26,30 @@ References
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from itertools import chain
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import cut_places, cut_text, faults, gradient_is_used, name_of, uncut
+from torchsleuth.rules.evidence.graphs import (
+    cut_places,
+    cut_text,
+    faults,
+    gradient_is_used,
+    name_of,
+    started_from,
+    uncut,
+)
 from torchsleuth.rules.evidence.inference import kept_from_inference
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in, plain_name, stored_in, targets_of
 from torchsleuth.values import Site, Tensor
 from torchsleuth.values.graph import AutogradFault
 
@@ -46,6 +57,8 @@ CODE = "TS401"
 _KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
 _CUTTING = frozenset("detach data item tolist numpy float".split())
 """Cuts that are made by an expression of their own."""
+_DEPTH, _SHOWN = 3, 3
+"""Assignments that are followed from one value to the next, and places that are shown."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -58,7 +71,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         tensor = name_of(fault)
         if cut is None:
-            yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor))
+            places = tuple(_written_cuts(fault))
+            yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor), places)
             continue
         wanted = next(_optimised(analysis), None) if not severed and cut.kind == "frozen" else None
         if wanted is not None:
@@ -76,6 +90,26 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         else:
             yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
     yield from kept_from_inference(analysis)
+
+
+def _written_cuts(fault: AutogradFault) -> Iterator[Related]:
+    """Where values leave a graph on the way to a tensor, by the text of the function: ``.item()`` of what is summed or kept."""
+    scope, source, start = fault.at.scene.scope, fault.at.source, started_from(fault)
+    names, found = names_in(start) if start is not None else set[str](), dict[int, ast.Call]()
+    for _ in range(_DEPTH):
+        for node in ast.walk(scope):
+            values: list[ast.expr] = []
+            if isinstance(node, ast.Assign | ast.AugAssign) and names & stored_in(*targets_of(node)):
+                values = [node.value]
+            elif is_method_call(node, "append") and plain_name(node.func.value) in names:
+                values = node.args
+            for call in (part for value in values for part in nodes_in(value, ast.Call)):
+                if is_method_call(call, *_CUTTING) and call.lineno < fault.at.span.start.line:
+                    found[call.lineno] = call
+            names |= names_in(*values)
+    for call in list(found.values())[:_SHOWN]:
+        text = f"`{source.on_one_line(call)}`"
+        yield source.span(call).related(message("grad.cut", cut=text))
 
 
 def _optimised(analysis: Analysis) -> Iterator[tuple[Site, str]]:

@@ -24,10 +24,13 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, gradient_is_used, name_of, text_of, uncut
 from torchsleuth.rules.evidence.rewrites import as_tensors
 from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.sifting import of_kind
+from torchsleuth.values import Tensor
 
 CODE = "TS402"
 
@@ -41,6 +44,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             places = (fault.at.span.related(message("grad.backward")),)
             repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
             yield Finding(cut.site.span, text, places, repairs)
+    yield from _alone(analysis)
+
+
+def _alone(analysis: Analysis) -> Iterator[Finding]:
+    """backward() of a tensor that was just made of numbers, where an optimizer is to train something else with it."""
+    trained = [part for optimizer in analysis.trace.optimizers for part in trained_parts(optimizer)]
+    if (
+        not analysis.events("step")
+        or analysis.events("grad_touched")
+        or not all(one.parameter for one in of_kind(trained, Tensor))
+    ):
+        return
+    for fault in faults(analysis, "alone"):
+        made = fault.tensor.origin.site
+        if fault.at.span.path == made.span.path and made.scene.function is fault.at.scene.function:
+            text = message("grad.rewrapped", call=f"`{text_of(made)}`", tensor=name_of(fault))
+            yield Finding(made.span, text, (fault.at.span.related(message("grad.backward")),))
 
 
 RULE = Rule(FAULTS[CODE], find)

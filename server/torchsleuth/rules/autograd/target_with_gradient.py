@@ -36,6 +36,8 @@ from torchsleuth.values import UNKNOWN, Tensor, is_unknown
 from torchsleuth.values.graph import PRODUCTS, GraphNode, node_of
 
 CODE = "TS416"
+_SHOWN = 3
+"""Places where a target was computed that are shown."""
 _DISTANCES = frozenset("mse_loss MSELoss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss l1_loss L1Loss".split())
 _SQUARES = frozenset({"pow", "square"})
 _RESHAPES = frozenset("view reshape squeeze unsqueeze flatten ravel sum mean neg".split())
@@ -67,7 +69,10 @@ def _targets(analysis: Analysis) -> Iterator[Finding]:
         if any(_discounts(analysis, one) for one in behind) and any(map(_adds, behind)):
             seen.add(loss.site.span)
             text = message("target.gradient", target=target.text("the target"))
-            yield Finding(loss.site.span, text, (), tuple(suffixed(target, ".detach()", safe=False)))
+            asked = [one.site.span for one in behind if one.module is not None or _discounts(analysis, one)]
+            spans = {span.start.line: span for span in asked if span.path == loss.site.span.path}
+            places = tuple(span.related(message("target.gradient.made")) for _, span in sorted(spans.items())[:_SHOWN])
+            yield Finding(loss.site.span, text, places, tuple(suffixed(target, ".detach()", safe=False)))
 
 
 def _members(tensor: Tensor) -> frozenset[GraphNode]:
