@@ -32,7 +32,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of, stands_for_any
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
@@ -52,7 +52,18 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, moved_aft
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_method_call, is_name, loads, nodes_in, stores, targets_of
+from torchsleuth.syntax.forms import (
+    argument_of,
+    is_assignment,
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_name,
+    loads,
+    nodes_in,
+    stores,
+    targets_of,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import (
     UNKNOWN,
@@ -93,6 +104,7 @@ class _Missed:
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
+    yield from _put_in_later(analysis)
     if any(event.kind == "step" and is_unknown(event.subject) for event in trace.events):
         return
     if any(UNKNOWN in given_to(optimizer) or optimizer.identity in trace.escaped for optimizer in trace.optimizers):
@@ -222,6 +234,39 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
         places = (optimizer.site.span.related(message("step.missing.optimizer")),)
         return Finding(here.span, text, places, candidates)
     return Finding(optimizer.site.span, text, places, candidates)
+
+
+def _put_in_later(analysis: Analysis) -> Iterator[Finding]:
+    """A layer that a function puts into a module it was given, behind the optimizer that it makes for the parts of the module."""
+    grouped = any(is_attribute(node, "add_param_group") for node in analysis.index(analysis.source.path).nodes)
+    for item in () if grouped else analysis.trace.attributes:
+        made, statement = _made_at(item.value), statement_of(analysis, item.site)
+        target = statement.targets[0] if is_assignment(statement) else None
+        if not stands_for_any(item.owner) or made is None or not is_dotted(target) or statement is None:
+            continue
+        whole, part = ast.unparse(target.value), ast.unparse(target)
+        for optimizer in analysis.trace.optimizers:
+            place = optimizer.site
+            if place is None or place.call is None or place.scene.function is not item.site.scene.function:
+                continue
+            first = statement_of(analysis, place)
+            block = next((one for one in blocks_of(analysis.tree(place.span.path)) if first in one), [])
+            given = {
+                ast.unparse(one.func.value)
+                for one in nodes_in(place.call, ast.Call)
+                if is_method_call(one, "parameters")
+            }
+            stepped = any(event.subject is optimizer and event.loops for event in analysis.events("step"))
+            if (
+                first is None
+                or statement not in block[block.index(first) :]
+                or not given & {whole, part}
+                or not stepped
+            ):
+                continue
+            text = message("optimizer.later", what=f"`{item.name}`", line=statement.lineno)
+            places = (made.span.related(message("optimizer.later.place")),)
+            yield Finding(place.span, text, places, tuple(_moved(analysis, place, item.site)))
 
 
 def _side_by_side(one: Site, other: Site) -> tuple[Site, Site]:
