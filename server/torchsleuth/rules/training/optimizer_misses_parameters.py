@@ -256,13 +256,14 @@ def _put_in_later(analysis: Analysis) -> Iterator[Finding]:
                 for one in nodes_in(place.call, ast.Call)
                 if is_method_call(one, "parameters")
             }
-            stepped = any(event.subject is optimizer and event.loops for event in analysis.events("step"))
-            if (
-                first is None
-                or statement not in block[block.index(first) :]
-                or not given & {whole, part}
-                or not stepped
-            ):
+            later = statement.lineno
+            anew = any(one.site is not None and one.site.span.start.line > later for one in analysis.trace.optimizers)
+            if first is None or statement not in block[block.index(first) :] or not given & {whole, part} or anew:
+                continue
+            steps = [
+                place_in(one.site, place.scene.function) for one in analysis.events("step") if one.subject is optimizer
+            ]
+            if not any(one is not None and one.span.start.line > later for one in steps):
                 continue
             text = message("optimizer.later", what=f"`{item.name}`", line=statement.lineno)
             places = (made.span.related(message("optimizer.later.place")),)
