@@ -31,6 +31,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import PREPARE, Is, Item, Key, Label, Labels, Result, Uses, shown_key
+from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -60,6 +61,8 @@ class Role(Enum):
     """A function that compares the output of a module with a target, and goes no further."""
     ENGINE = "engine"
     """An object with a ``backward`` of its own, such as an accelerator."""
+    DEVICE = "device"
+    """Where a module is moved to: an accelerator on the machines that have one."""
 
 
 _OF_MODULES = frozenset("train eval parameters named_parameters modules named_modules requires_grad_".split())
@@ -69,6 +72,7 @@ _OF_SCALERS = frozenset("scale step update unscale_ state_dict load_state_dict i
 UNKNOWN_LOSS = "Loss"
 """The operator of a loss that nobody passes: what it computes is not known."""
 _SCHEDULER = re.compile("sched|warm_?up", re.IGNORECASE)
+_DEVICE = re.compile("dev|gpu|cuda", re.IGNORECASE)
 _ANNOTATED = {"Module": Role.MODULE, "Optimizer": Role.OPTIMIZER, "GradScaler": Role.SCALER, "Accelerator": Role.ENGINE}
 _ANY = frozenset({"", "Any", "object"})
 _PURE = frozenset("detach clone cpu cuda to float half double".split())
@@ -140,6 +144,10 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[
             key for key in uses.methods if key not in of and _SCHEDULER.search(key) and _only_steps(uses, key)
         )
         of |= dict.fromkeys(scheduling, Role.SCHEDULER)
+    places = [
+        key for key in uses.given_to if key not in of and key not in uses.called and _is_place(uses, key, modules)
+    ]
+    of |= dict.fromkeys(places, Role.DEVICE)
     for key, text in annotations.items():
         named = text.rpartition(".")[2]
         if named in _ANNOTATED:
@@ -239,6 +247,12 @@ def _by_methods(uses: Uses, key: Key) -> Role | None:
     return None
 
 
+def _is_place(uses: Uses, key: Key, modules: set[Key]) -> bool:
+    """Whether modules are moved to a key that is named as a device: ``model.to(device)``, where it may be a dtype."""
+    moved = any(name == "to" and other in modules for other, name in uses.given_to[key])
+    return moved and not uses.methods.get(key) and _DEVICE.search(key) is not None
+
+
 def _only_steps(uses: Uses, key: Key) -> bool:
     names = uses.names_of_methods(key)
     return "step" in names and names <= {"step", "state_dict", "load_state_dict", "get_last_lr"}
@@ -287,6 +301,7 @@ class StandIns:
             Role.SCALER: self._scaler,
             Role.ENGINE: self._engine,
             Role.MEASURE: self._measure,
+            Role.DEVICE: self._place,
         }
         for key, role in roles.of.items():
             if role in makers:
@@ -339,6 +354,10 @@ class StandIns:
     @staticmethod
     def _scaler(key: Key) -> LibraryObject:
         return LibraryObject("torch.amp.GradScaler", (), {}, None)
+
+    @staticmethod
+    def _place(key: Key) -> Device:
+        return Device("cuda", symbolic=True)
 
     @staticmethod
     def _measure(key: Key) -> Builtin:
@@ -424,7 +443,8 @@ class StandIns:
             unknown = None in grads or (weights is None and not tensors)
             recording = True if True in grads else None if unknown or interp.grad is None else False
             recording = None if interp.grad is None and recording else recording
-        made = Tensor(UNKNOWN_TENSOR.with_(requires_grad=recording))
+        place = as_kind(weights.slots["device"], Device) if weights is not None else None
+        made = Tensor(UNKNOWN_TENSOR.with_(requires_grad=recording, device=place))
         made.origin = None
         interp.connect([made], operation, tensors)
         node = node_of(made)
