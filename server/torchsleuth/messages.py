@@ -829,6 +829,7 @@ ENGLISH: dict[str, str] = {
     "softmax.cross_entropy": (
         "{tensor} already went through {softmax}, and cross entropy applies log_softmax itself: pass the raw logits"
     ),
+    "einsum.summed_away": "index {index} of {weights} stands in nothing else: einsum adds up the weights of the softmax, and weights nothing",
     "logits.squashed": "{tensor} went through {squashing}, and {taker} takes its logits: all choices get nearly the same chance",
     "softmax.here": "{softmax} is applied here",
     "sigmoid.bce_with_logits": (
