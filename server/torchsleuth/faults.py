@@ -269,6 +269,7 @@ _ALL = (
     Fault("TS580", "monitor-not-logged", "warning"),
     Fault("TS581", "critic-trains-generator", "warning"),
     Fault("TS582", "average-in-half", "warning"),
+    Fault("TS583", "state-not-restored", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

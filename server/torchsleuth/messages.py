@@ -1106,6 +1106,8 @@ ENGLISH: dict[str, str] = {
     "state.wrapped.here": "wrapped here",
     "state.misfit.saved": "the state is taken here",
     "state.misfit": "this state does not fit: {wrong}",
+    "state.kept": "the state of {name} is saved as {key}, and this resumes without it: what it has counted begins anew",
+    "state.kept.saved": "saved here",
     "state.misfit.module": "the module is made here",
     "state.misfit.given": "the state is that of this module",
     "state.size": "{key} is {got} in it and {own} in the module",
