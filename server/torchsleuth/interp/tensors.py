@@ -23,6 +23,7 @@ from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.tensors.spec import (
     UNKNOWN_TENSOR,
+    DType,
     Equality,
     Failure,
     ModuleSpec,
@@ -920,7 +921,7 @@ def _dtype_of_operator(operation: Operation) -> str | None:
     if operation.module is not None:
         return None
     if name in _SAME_DTYPE and first is not None:
-        return first.spec.dtype
+        return None if any_are(operation.args, DType) else first.spec.dtype  # `x.view(torch.int32)` reads other numbers
     dtypes = {tensor.spec.dtype for tensor in operation.operands}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
     if operation.target.startswith("Tensor.") and name in _CONVERTED:
