@@ -179,6 +179,40 @@ def sizes(x: Tensor):
     assert all((known.get(name) or ("?",))[0] not in (3, 4, 7) for name in ("kinds", "more", "bytes_each"))
 
 
+def test_dtypes_are_known_where_shapes_are_not() -> None:
+    text = """
+import numpy as np
+import torch
+
+table = np.genfromtxt("edges.csv", delimiter=",")
+ends = torch.from_numpy(table[:, 0].astype(np.int32))
+column = ends[:, None].expand_as(torch.zeros(5, 4))
+joined = torch.cat([ends, ends])
+weights = torch.from_numpy(table[:, 1]).float()
+scaled = weights * 2 + 1
+bits = weights.view(torch.int32)
+whole = weights.long()
+"""
+    known = {fact.binding: fact.dtype for fact in analyze(text).facts if fact.binding}
+    assert {known[name] for name in ("ends", "column", "joined")} == {"int32"}
+    assert known["scaled"] == "float32" and known["whole"] == "int64" and known.get("bits") in (None, "int32")
+
+
+def test_numpy_knows_how_many_a_mask_selects() -> None:
+    text = """
+import numpy as np
+import torch
+
+rng = np.random.default_rng(0)
+users, items = rng.integers(0, 5, 40), rng.integers(0, 7, 40)
+likes = rng.random(40) < 0.5
+pairs = torch.from_numpy(np.stack([users[likes], items[likes]], axis=1))
+windows = torch.from_numpy(np.lib.stride_tricks.sliding_window_view(rng.random(100), 10).copy())
+"""
+    known = {fact.binding: fact.shape for fact in analyze(text).facts if fact.binding}
+    assert known["pairs"] == ("?", 2) and known["windows"] == (91, 10)
+
+
 TRANSFORMER = """
 import torch
 from torch import nn

@@ -13,7 +13,7 @@ from torchsleuth.interp.inputs import argument_behind
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import arrays, draws, hooks, integers
 from torchsleuth.interp.models import Model, attribute, method
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size, is_index
@@ -153,7 +153,8 @@ class TensorMethods(Model):
     @method("view", "reshape", "expand")
     def reshaped(self, call: Arguments) -> Value:
         several = len(call.args) > 1 and call.exact and any(map(is_unknown, call.args))
-        if self.spec.shape is not None and not several:
+        as_other = any_are(call.args, DType)  # `x.view(torch.int32)`: the same memory, read as other numbers
+        if as_other or (self.spec.shape is not None and not several):
             return self.other(call)
         return _reshape_unknown(self.interp, self.tensor, self.name, call)
 
