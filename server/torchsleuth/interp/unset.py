@@ -12,6 +12,7 @@ from functools import lru_cache
 from torchsleuth.interp import misuses
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.library.frameworks import is_ours
 from torchsleuth.interp.misuse import is_certain, report
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.private import mangled
@@ -64,7 +65,11 @@ _ALIKE, _MUCH_ALIKE = 0.6, 0.75
 of what it has from the library."""
 _SIZED = ("torch.nn.Linear", "torch.nn.Conv2d", "torch.nn.BatchNorm2d", "torch.nn.Embedding")
 """Layers whose sizes are read: another layer is taken for one of them."""
-_SEEN_THROUGH = ("torch.nn.DataParallel", "torch.nn.parallel.DistributedDataParallel")
+_SEEN_THROUGH = (
+    "torch.nn.DataParallel",
+    "torch.nn.parallel.DistributedDataParallel",
+    "torch.optim.swa_utils.AveragedModel",
+)
 """Wrappers that stand for the module in them: an attribute may be one of theirs."""
 _SHORT = 200
 """Characters of texts that may be names; longer ones are prose."""
@@ -435,8 +440,8 @@ def _is_closed(interp: Interpreter, owner: Instance) -> bool:
         if isinstance(base, Native):
             if base.path not in _KNOWN_BASES:
                 return False
-        elif not _is_plain(base):
-            return False
+        elif not _is_plain(base) or is_ours(base.path):
+            return False  # what stands for a package's class has not all that the class has
     return not isinstance(owner.native, LibraryModule)
 
 
