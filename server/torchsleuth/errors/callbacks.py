@@ -207,7 +207,7 @@ def _of_gradients_size(case: Case) -> Iterator[Fix]:
 
 
 def _returned_here(case: Case) -> list[Related]:
-    """What a hook gives back in the place of a gradient, in front of where it is defined and registered."""
+    """The values that a hook gives back in the place of a gradient, in front of where it is defined and registered."""
     notes = []
     for found in islice(_callbacks(case), 1):
         for value in returned_by(found.node) if isinstance(found.node, ast.FunctionDef) else ():

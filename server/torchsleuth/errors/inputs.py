@@ -40,7 +40,7 @@ MAX_SHOWN = 2
 
 
 def _operands_made_from(case: Case) -> Iterator[Filled]:
-    """What the operands of the failing expression were made from, one after the other."""
+    """Everything that the operands of the failing expression were made from, one after the other."""
     for node in case.frame.operands():
         yield from made_from(case, case.frame, node)
 

@@ -125,7 +125,7 @@ class _Files:
                     self._put[file.path, file.text(node.func.value)].append((node.lineno, node.args[0]))
 
     def _put_into(self, file: CrashFrame, scope: ast.AST, text: str) -> Iterator[Filled]:
-        """What is put into something in a part of a file."""
+        """The values put into something in a part of a file."""
         first, last = getattr(scope, "lineno", 0), getattr(scope, "end_lineno", None) or 1 << 30
         yield from ((file, value) for line, value in self._put[file.path, text] if first <= line <= last)
 
@@ -193,7 +193,7 @@ class _Files:
         yield from ((file, given) for given in given_to(value))
 
     def _passed(self, file: CrashFrame, function: _Function, name: str) -> Iterator[Filled]:
-        """What a parameter gets: by the call of the traceback, by the calls of that name, by what the function is handed over to."""
+        """The values of a parameter: by the call of the traceback, by the calls of that name, by what the function is handed over to."""
         names = [part.arg for part in by_position(function.args)]
         method = names[:1] in (["self"], ["cls"])
         position = names.index(name) - method if name in names else None
@@ -279,13 +279,13 @@ class _Files:
             yield file, value
 
     def _results_of(self, name: str) -> Iterator[Filled]:
-        """What a function of the user's gives back."""
+        """The values that a function of the user's gives back."""
         for file, function in defined(self._case, name) if name and not name.startswith("__") else ():
             yields = [part.value for part in nodes_in(function, ast.Yield) if part.value is not None]
             yield from ((file, value) for value in [*returned_by(function), *yields])
 
     def _samples_of(self, name: str) -> Iterator[Filled]:
-        """What an object of a class of the user's gives when it is indexed, gone through or called."""
+        """The values that an object of a class of the user's gives when it is indexed, gone through or called."""
         for file, kind in self._classes:
             for method in of_kind(kind.body, ast.FunctionDef) if kind.name == name else ():
                 if method.name in _SAMPLES:

@@ -138,7 +138,7 @@ def _kept_here(case: Case) -> Iterator[Related]:
 
 
 def _holder(file: CrashFrame, node: ast.stmt) -> str:
-    """What keeps the value, as it is written: ``self.seen``."""
+    """The attribute or the list that keeps the value, as it is written: ``self.seen``."""
     value = getattr(node, "value", None)
     place = node.targets[0] if isinstance(node, ast.Assign) else value.func.value if is_method_call(value) else None
     return file.text(place.value if isinstance(place, ast.Subscript) else place) if place is not None else ""

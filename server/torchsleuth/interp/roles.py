@@ -148,14 +148,7 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[
         key for key in uses.given_to if key not in of and key not in uses.called and _is_place(uses, key, modules)
     ]
     of |= dict.fromkeys(places, Role.DEVICE)
-    for key, text in annotations.items():
-        named = text.rpartition(".")[2]
-        if named in _ANNOTATED:
-            of[key] = _ANNOTATED[named] if of.get(key) is not Role.LOSS or named != "Module" else Role.LOSS
-        elif text.startswith(("torch.optim.", "optim.")) and "lr_scheduler" not in text:
-            of[key] = Role.OPTIMIZER
-        elif text not in _ANY and not (named[:1].isupper() and of.get(key) in (Role.MODULE, Role.LOSS)):
-            of.pop(key, None)
+    _annotate(of, annotations)
     optimizers = sum(role is Role.OPTIMIZER for role in of.values())
     found = {key for key, role in of.items() if role is Role.MODULE}
     feeding = [key for key in uses.called if key not in of and uses.leads.get(key, set()) & found]
@@ -171,6 +164,18 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[
     certain |= {key for key in trained if ("train", 0) in uses.methods.get(key, ())}
     changed = frozenset(key for key in known if uses.names_of_methods(key) - of_modules)
     return Roles(of, frozenset(_batches(uses, known)), trained, evaluated, certain, changed)
+
+
+def _annotate(of: dict[Key, Role], annotations: dict[Key, str]) -> None:
+    """Give the keys the roles that are written beside them; another annotation takes a role away."""
+    for key, text in annotations.items():
+        named = text.rpartition(".")[2]
+        if named in _ANNOTATED:
+            of[key] = _ANNOTATED[named] if of.get(key) is not Role.LOSS or named != "Module" else Role.LOSS
+        elif text.startswith(("torch.optim.", "optim.")) and "lr_scheduler" not in text:
+            of[key] = Role.OPTIMIZER
+        elif text not in _ANY and not (named[:1].isupper() and of.get(key) in (Role.MODULE, Role.LOSS)):
+            of.pop(key, None)
 
 
 def _is_judged(uses: Uses, key: Key) -> bool:

@@ -99,12 +99,7 @@ _ERRORS_OF_KINDS = (
 """Messages about arguments that are no tensors; believed where they are all known."""
 
 _BITWISE_NAMES = frozenset(name.strip("_") for name in _BITWISE)
-_CONVERTED = {
-    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "long": "int64", "int": "int32",
-    "short": "int16", "char": "int8", "byte": "uint8", "bool": "bool",
-}  # fmt: skip
-"""Methods of tensors that convert them, and the dtypes to which they do."""
-_SAME_DTYPE = marks.KEPT_BY - {*_CONVERTED, "to", "type", "identity", "Identity", "Flatten"} | {"expand", "masked_fill"}
+_SAME_DTYPE = marks.KEPT_BY - set("float double half to type identity Identity Flatten".split()) | {"masked_fill"}
 """Operators whose result has the dtype of what they move or pick."""
 _ARITHMETIC = frozenset({"add", "sub", "mul", "truediv", "div", "neg"})
 _JOINING = frozenset(f"torch.{name}" for name in ("cat", "concat", "stack", "hstack", "vstack", "dstack"))
@@ -924,8 +919,6 @@ def _dtype_of_operator(operation: Operation) -> str | None:
         return None if any_are(operation.args, DType) else first.spec.dtype  # `x.view(torch.int32)` reads other numbers
     dtypes = {tensor.spec.dtype for tensor in operation.operands}
     dtype = dtypes.pop() if len(dtypes) == 1 else None
-    if operation.target.startswith("Tensor.") and name in _CONVERTED:
-        return _CONVERTED[name]
     if operation.target in _JOINING:
         return dtype
     numbers = all_are([one for one in operation.args if not isinstance(one, Tensor)], Dim, int, float)

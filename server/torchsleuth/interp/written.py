@@ -222,7 +222,7 @@ class WrittenContracts(EntryPoints):
             self.trace.unpacked_otherwise += [one for one in unpacked if one.site.span not in known]
 
     def _sighted(self, contract: Contract, trial: Trial) -> dict[tuple[object, ...], DeclaredSighting]:
-        """What a run shows of the declared shapes, as far as it holds whichever sizes their names are."""
+        """The sizes that a run shows of the declared shapes, as far as it holds whichever sizes their names are."""
         trace = trial.trace
         rigid = {symbol for size in contract.sizes.values() for symbol in dims.symbols(size)}
         rigid |= {symbol for sizes in contract.spreads.values() for size in sizes for symbol in dims.symbols(size)}

@@ -446,8 +446,8 @@ _OF_SECTION = re.compile(r"^[ \t]*[-*]?[ \t]*[`*]*(?P<name>[A-Za-z_]\w*)[`*]*[ \
 
 
 def _shape_section(source: SourceText, cls: ast.ClassDef) -> Iterator[tuple[Key, Declared, bool]]:
-    """What the section ``Shape:`` in the docstring of a module says of the input and of the output of its forward, and which of
-    the two it is."""
+    """The shapes of the input and of the output of a forward that the section ``Shape:`` in the docstring of a module states, and
+    which of the two each is."""
     forward = next((part for part in of_kind(cls.body, ast.FunctionDef) if part.name == "forward"), None)
     first = as_kind(cls.body[0], ast.Expr)
     if forward is None or first is None or not is_text(first.value):

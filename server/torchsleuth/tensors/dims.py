@@ -272,7 +272,7 @@ def floor_divide(left: Size, right: Size) -> Size:
 
 
 def without_common_factor(equation: Size) -> Size:
-    """What is zero wherever the size is, none of its names being zero: ``a*b - a*c`` without ``a``."""
+    """An equation that is zero wherever the size is, none of its names being zero: ``a*b - a*c`` without ``a``."""
     if isinstance(equation, int) or len(equation.terms) < 2:
         return equation
     shared: dict[Atom, int] = dict(equation.terms[0][0])

@@ -553,9 +553,7 @@ def _sliding(interp: Interpreter, call: Arguments) -> Value:
 
 def _sizes(interp: Interpreter, value: Value) -> tuple[Size, ...] | None:
     """A size, or several: as a tuple."""
-    given = (value,) if is_int(value) else tuple(interp.resolved(part) for part in items_of(value) or ())
-    found = tuple(size for size in given if is_int(size))
-    return found if found and len(found) == len(given) else None
+    return sizes_of((value,) if is_int(value) else [interp.resolved(part) for part in items_of(value) or ()]) or None
 
 
 def _unique(interp: Interpreter, call: Arguments) -> Value:

@@ -79,7 +79,7 @@ def _judged(
     text: str,
     places: tuple[Related, ...],
 ) -> Iterator[Finding]:
-    """What watches a value by a name, in the direction that it was `given`: None for the default."""
+    """The finding about an object that watches a value by a name, in the direction that it was `given`: None for the default."""
     words = set(re.split(r"[^a-z0-9]+", name.lower())) if isinstance(name, str) else set()
     lower, higher = bool(words & _LOWER), bool(words & _HIGHER)
     mode = argument_of(call, position, "mode")
