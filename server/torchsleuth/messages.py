@@ -1012,6 +1012,8 @@ ENGLISH: dict[str, str] = {
     "misfit.callback": "{callee} takes ({taken}), but PyTorch calls it with ({given})",
     "misfit.many": "{callee} takes {most} positional arguments, not {given}: {signature}",
     "misfit.twice": "{callee} gets `{name}` twice, by place and by name: {signature}",
+    "misfit.override": "{callee} takes ({taken}), but {base} calls it like its own ({given})",
+    "misfit.override.call": "called here",
     "misfit.self": "{name} of {cls} has no `self`: `{first}` gets the module itself, and no place is left for what is given",
     "misfit.kinds": "{callee} does not take ({name}), but {signature}",
     "misfit.definition": "{callee} is defined here",

@@ -200,3 +200,18 @@ def test_the_mask_of_a_growing_sequence_fits() -> None:
         "y = attend(ids[:, -32:])\n"
     )
     assert shape(text) == (1, "min(?, 32)", "min(?, 32)")
+
+
+def test_a_stack_of_contexts_that_some_branches_enter() -> None:
+    """What every branch entered is left; of the rest, nothing is known."""
+    text = (
+        "from contextlib import ExitStack\n"
+        "sizes = [4]\n"
+        "with ExitStack() as stack:\n"
+        "    stack.callback(sizes.append, 5)\n"
+        "    if somewhere.flag():\n"
+        "        stack.enter_context(open('log.txt', 'w'))\n"
+        "    stack.callback(sizes.append, 6)\n"
+        "y = torch.zeros(*sizes)\n"
+    )
+    assert shape(text) == (4, 6, 5)

@@ -19,13 +19,16 @@ from torchsleuth.values import (
     Instance,
     LibraryModule,
     LibraryObject,
+    ListValue,
     Parameters,
     Ref,
     Site,
     SliceValue,
     Slots,
     Tensor,
+    Unknown,
     Value,
+    elements_of,
     is_int,
     is_module,
     tuple_of,
@@ -154,6 +157,7 @@ class Autograd(Interpreter):
         unknown = any(tensor not in leaves and node_of(tensor) is None for tensor in part_of)
         unknown = unknown or any(tensor.spec.requires_grad is None for tensor in part_of)
         unknown = unknown or (module is not None and self.trainability(module) is None)
+        unknown = unknown or any(map(self._may_carry, (*operation.args, *operation.kwargs.values())))
         trainable = self.is_trainable(module)
         frees = self._frees(name, tensors, trainable)
         owner = module if trainable else None
@@ -175,6 +179,19 @@ class Autograd(Interpreter):
             if any(tensor.spec.requires_grad for tensor in tensors) or self._keeps_weights(module, tensors[0]):
                 self._save(node, module)
         return node
+
+    def carries(self, value: Value, given: Iterable[Value], node: ast.AST | None = None) -> None:
+        """Note that something unknown, which an expression gave, may have been computed from tensors with their graphs."""
+        if not isinstance(value, Unknown):
+            return
+        if any(node_of(tensor) is not None for tensor in hierarchy.tensors_in(tuple(given))):
+            self.trace.carriers |= {one for one in (value.node, node) if one is not None}
+
+    def _may_carry(self, value: Value) -> bool:
+        """Whether there are unknown values in an operand that a graph may belong to."""
+        if isinstance(value, Unknown):
+            return any(link.node in self.trace.carriers for link in value.chain())
+        return isinstance(value, tuple | ListValue) and any(map(self._may_carry, elements_of(value) or ()))
 
     def _keeps_weights(self, module: LibraryModule, given: Tensor) -> bool:
         """Whether a recurrent layer keeps its weights for an input without a graph, too: one with memory cells always does, the

@@ -191,6 +191,8 @@ class Calls(Choices):
             else:
                 exact = False
         value = self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+        receiver = (callee.receiver,) if isinstance(callee, Bound) else tuple(owners(callee))
+        self.carries(value, (*receiver, *args, *kwargs.values()), node)
         if is_native(callee, *_QUESTIONS) and exact and not kwargs:
             return self._asked(callee.path, tuple(args), value, node, frame)
         if isinstance(callee, Unknown | Native):

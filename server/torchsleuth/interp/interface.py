@@ -420,6 +420,10 @@ class Interpreter(ABC):
         """Values handed to code that is not known: whatever graph they carry may be used there."""
 
     @abstractmethod
+    def carries(self, value: Value, given: Iterable[Value], node: ast.AST | None = None) -> None:
+        """Note that something unknown, which an expression gave, may have been computed from tensors with their graphs."""
+
+    @abstractmethod
     def may_move(self, values: tuple[Value, ...]) -> None:
         """Code that is not known may take modules to another device."""
 

@@ -1325,6 +1325,7 @@ class Execution(Importing):
                 arrays.set_attribute(self, owner, name, value)
             case Unknown():
                 owner.attributes = None
+                self.carries(owner, (value,))
             case Parameters() if name == "requires_grad":
                 self.set_parameters(owner, self.truth(value), node, frame)
             case Parameters():

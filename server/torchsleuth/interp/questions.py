@@ -256,15 +256,22 @@ class Questions(Autograd):
         return outcome
 
     def contradiction(self, operation: Operation, target: Target, outcome: Result) -> Failure | None:
-        """The failure of an operator that needs two sizes to be equal which never are, as PyTorch words it for some numbers. Of sizes
-        that nobody has given, those below three are left out for what is broadcast."""
+        """The failure of an operator that needs two sizes to be equal which never are. Of sizes that nobody has given, those below three
+        are left out for what is broadcast."""
         pairs = [(self.resolved(fact.left), self.resolved(fact.right), fact.soft) for fact in outcome.facts]
         if not any(
             not soft and dims.equal(left, right) is False or self.entry and always_apart(left, right, not soft)
             for left, right, soft in pairs
         ):
             return None
-        args, kwargs = self._described(operation, None)
+        dtypes = _likely_dtypes(operation) or (None,)
+        failures = [self._failure_by_numbers(operation, target, dtype) for dtype in dtypes]
+        return failures[0] if all(failures) else None
+
+    def _failure_by_numbers(self, operation: Operation, target: Target, dtype: str | None) -> Failure | None:
+        """The failure of an operator whatever its sizes are, as PyTorch words it for some numbers. `dtype`: of operands of which it is
+        not known."""
+        args, kwargs = self._described(operation, dtype)
         given = (args, tuple(kwargs.items()))
         names: dict[Symbol, None] = {}
 
@@ -327,10 +334,8 @@ class Questions(Autograd):
         if operation.name in _ABOUT_DTYPES:
             raise NotASpec("the outcome depends on the dtype")
         failures: list[Failure] = []
-        nameless = [spec for spec in operation.specs if spec.dtype is None]
-        # What requires grad is floating point.
-        floating = all(spec.requires_grad is True for spec in nameless)
-        for dtype in ("float32", "bfloat16" if floating else "int64"):
+        dtypes = _likely_dtypes(operation)
+        for dtype in dtypes:
             args, kwargs = self._described(operation, dtype)
             try:
                 outcome = self._ask(operation, target, args, kwargs, cast)
@@ -348,7 +353,7 @@ class Questions(Autograd):
         if failures[0].message != failures[1].message:
             raise NotASpec("the outcome depends on the dtype")
         # Some operators take complex numbers alone, or masks.
-        for dtype in ("complex64",) if floating else ("complex64", "bool"):
+        for dtype in ("complex64", "bool") if "int64" in dtypes else ("complex64",):
             args, kwargs = self._described(operation, dtype)
             outcome = self._ask(operation, target, args, kwargs, cast)
             if isinstance(outcome, Result):
@@ -379,3 +384,11 @@ class Questions(Autograd):
                     agreed = Result(with_dtypes(agreed.value, other.value, same=True))
             self.oracle.joint[kind] = agreed
         return replace(outcome, value=with_dtypes(value, agreed.value, same=True))
+
+
+def _likely_dtypes(operation: Operation) -> tuple[str, ...]:
+    """Two dtypes of different kinds that operands of unknown dtype may have, none where each is known. What requires grad is floating
+    point."""
+    nameless = [spec for spec in operation.specs if spec.dtype is None]
+    floating = all(spec.requires_grad is True for spec in nameless)
+    return ("float32", "bfloat16" if floating else "int64") if nameless else ()

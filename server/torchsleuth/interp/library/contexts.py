@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import takewhile
 
 from torchsleuth.interp import exceptions, special, streams
 from torchsleuth.interp.arguments import Arguments
@@ -20,6 +21,7 @@ from torchsleuth.values import (
     Value,
     is_unknown,
 )
+from torchsleuth.values.join import options
 
 STACK = "contextlib.ExitStack"
 _NO_ERROR = (None, None, None)
@@ -66,13 +68,24 @@ class Stack(Model):
         return super().other(call)
 
     def _put(self, action: Value) -> None:
-        self.interp.heap.set(self.value.slots, "left", (*self.value.slots["left"], action))
+        self.interp.heap.set(self.value.slots, "left", (*_on_stack(self.value), action))
+
+
+def _on_stack(receiver: LibraryObject) -> tuple[Value, ...]:
+    """What is called when a stack is left, the first entered first. Where branches entered different ones: what all of them did, and
+    an unknown one."""
+    found = receiver.slots["left"]
+    if isinstance(found, tuple):
+        return found
+    ways = [way for way in options(found) if isinstance(way, tuple)]
+    common = takewhile(lambda actions: all(action is actions[0] for action in actions), zip(*ways, strict=False))
+    return (*(actions[0] for actions in common), UNKNOWN)
 
 
 def unwind(interp: Interpreter, receiver: LibraryObject, call: Arguments, raised: Value = None) -> bool:
     """Leave a stack. `raised`: the exception that it is left by, which each of those on it sees. Whether one of them keeps it."""
     pending = raised
-    for action in reversed(receiver.slots["left"]):
+    for action in reversed(_on_stack(receiver)):
         known = pending is not None and exceptions.is_exception(pending)
         given = _NO_ERROR if pending is None else (classes.class_of(pending) if known else UNKNOWN, pending, UNKNOWN)
         kept = interp.call(action, replace(call, args=given, kwargs={}))

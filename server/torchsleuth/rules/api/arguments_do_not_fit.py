@@ -31,7 +31,7 @@ from torchsleuth.interp.misuses import Misuse
 from torchsleuth.interp.signatures import ALIKE, Misfit
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
-from torchsleuth.schema import Edit, Related
+from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import by_position, called, every_parameter, is_display, is_primary, keyword_of
@@ -124,9 +124,11 @@ def _finding(analysis: Analysis, misuse: Misuse[object], call: ast.Call, callee:
         fixes += _left_out(source, call, found.name)
     if found.kind == "kinds":
         fixes += _sizes(source, call, found)
-    unbound = _without_self(analysis, callee) if found.kind == "many" else None
-    if unbound is not None:
-        return unbound
+    placed = _overriding(analysis, source, call, callee, found)
+    if placed is None and found.kind == "many":
+        placed = _without_self(analysis, callee)
+    if placed is not None:
+        return placed
     text = message(
         f"misfit.{found.kind}",
         callee=subject,
@@ -185,6 +187,57 @@ def _meant(found: Misfit, given: set[str | None]) -> tuple[str, bool]:
     required = {one.name for one in found.parameters if one.required}
     left = [name for name in free if name not in required] or free
     return (left[0] if len(left) == 1 else ""), False
+
+
+def _overriding(
+    analysis: Analysis, source: SourceText, call: ast.Call, callee: object, found: Misfit
+) -> Finding | None:
+    """A method that takes other arguments than the one that it overrides, where the class of that calls it as its own."""
+    bound = as_kind(callee, Bound)
+    override = as_kind(bound.function, Function) if bound is not None else None
+    made = as_kind(bound.receiver, Instance) if bound is not None else None
+    if override is None or made is None or isinstance(override.node, ast.Lambda):
+        return None
+    name = override.name
+    classes = [cls for cls in of_kind(made.cls.mro(), ClassValue) if isinstance(cls.slots.get(name), Function)]
+    written = (
+        cls for cls in classes[1:] if cls.path == source.path and any(node is call for node in ast.walk(cls.node))
+    )
+    caller = next(written, None)
+    if caller is None or classes[0].slots[name] is not override:
+        return None
+    overridden, spec = as_kind(caller.slots[name], Function), override.node.args
+    own = analysis.source_of(override.path)
+    if overridden is None or not every_parameter(spec):
+        return None
+    taken, given = ([one.arg for one in every_parameter(method.node.args)[1:]] for method in (override, overridden))
+    subject = f"`{classes[0].name}.{name}`"
+    text = message(
+        "misfit.override",
+        callee=subject,
+        taken=", ".join(taken),
+        given=", ".join(given),
+        base=caller.name,
+    )
+    last = every_parameter(spec)[-1]
+    more = [one for one in given if one not in taken]
+    fixes: list[Candidate] = []
+    if given[: len(taken)] == taken and not (spec.vararg or spec.kwarg or spec.kwonlyargs or spec.defaults):
+        added = "".join(f", {_with_default(analysis.source_of(overridden.path), overridden, one)}" for one in more)
+        fix = edits.insert(own, own.end_of(last), added)
+        fixes.append(Candidate(message("fix.insert", text=added.lstrip(", ")), (fix,), safe=False))
+    calls = Related(source.path, source.start_of(call), source.end_of(call), message("misfit.override.call"))
+    place = Span(own.path, own.start_of(every_parameter(spec)[0]), own.end_of(last))
+    return Finding(place, text, (calls,), fixes)
+
+
+def _with_default(source: SourceText, function: Function, name: str) -> str:
+    """A parameter as it is written, with its default."""
+    spec = function.node.args
+    listed = by_position(spec)
+    defaults = dict(zip(reversed([one.arg for one in listed]), reversed(spec.defaults)))
+    defaults.update({one.arg: value for one, value in zip(spec.kwonlyargs, spec.kw_defaults) if value is not None})
+    return f"{name}={source.segment(defaults[name])}" if name in defaults else name
 
 
 def _without_self(analysis: Analysis, callee: object) -> Finding | None:
