@@ -213,7 +213,9 @@ sys.exit(9)
 def test_signals_are_handed_on_each_time(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SIGNALS)
     environment = {**os.environ, "PYTHONPATH": SERVER}
-    command = [sys.executable, "-m", "torchsleuth", "run", "script.py"]
+    # A shell's job in the background ignores some signals from birth.
+    heeded = "import os, signal, sys; [signal.signal(one, signal.SIG_DFL) for one in (2, 3)]; os.execv(sys.argv[1], sys.argv[1:])"
+    command = [sys.executable, "-c", heeded, sys.executable, "-m", "torchsleuth", "run", "script.py"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment, cwd=tmp_path) as process:
         assert process.stdout is not None and process.stdout.readline() == "ready\n"
         for name in ("SIGUSR1", "SIGUSR2", "SIGWINCH", "SIGHUP", "SIGTERM", "SIGQUIT"):
