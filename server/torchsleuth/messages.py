@@ -1710,6 +1710,25 @@ ENGLISH: dict[str, str] = {
     "error.outside": "`{name}` is computed once, and the closure goes back through its graph each time it is called",
     "error.reduced_here": "reduced here, over this dimension",
     "error.other_order": "{name}() gives back what it is given in that order, and the results are taken in another one",
+    "error.other_results": "the results of {name}() are taken in another order here than it returns them in",
+    "error.sent_with_graph": "this is sent to another process with its graph: detach it",
+    "error.drawn_from_whole": "this sampler draws from all of the data set, and the loader has a part of it",
+    "error.of_the_whole": "this has an entry for each sample of the whole",
+    "error.loss_is_none": "the model computed no loss, as it was given no `labels`: {error}",
+    "error.label_under_key": "put in under `{key}`, which the model does not read: it computes a loss from `labels`",
+    "error.called_without_labels": "called without `labels` here",
+    "error.left_on_meta": (
+        "`{name}` has no memory: it was made on the meta device, and the state that was loaded does not hold it; {operands}"
+    ),
+    "error.not_in_state": "this is not part of the state, so nothing that is loaded fills it",
+    "error.made_on_meta": "made without memory here",
+    "error.copied_into_nothing": "numbers are copied into tensors without memory here: assign=True puts them in their place",
+    "error.smaller_batch": (
+        "{layer} is given the state of a batch of {state}, and this batch has {batch}: the last one of a loader is smaller"
+    ),
+    "error.last_batch": "the last batch of this loader may be smaller",
+    "error.state_kept": "the state is kept for the next batch here",
+    "error.result_with_graph": "a result cannot be sent back to this process, as it carries its graph: detach it ({error})",
     "error.late_group": "this group is added after the schedule was made, which has put no {key} into it",
     "error.no_padding_here": "no pad_token_id is given here",
     "error.one_too_large": "the indices become a tensor here: the largest is one too large, as where they are counted from 1",

@@ -11,10 +11,50 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "attributes in another order": (
+        "class Kit:\n    def prepare(self, *parts):\n        return parts\nclass Run:\n    def __init__(self):\n"
+        "        model, opt = nn.Linear(2, 2), torch.optim.SGD([torch.ones(1)], 0.1)\n        loader = [torch.ones(1, 2)]\n"
+        "        self.model, self.train_loader, self.optim = Kit().prepare(model, opt, loader)\n    def go(self):\n"
+        "        for row in self.train_loader:\n            self.model(row)\nRun().go()\n",
+        "self.model, self.optim, self.train_loader = Kit()",
+    ),
+    "results of the user's in another order": (
+        "def cut(rows):\n    low, high = rows[:2], rows[2:]\n    return high, low\nlow, high = cut(torch.ones(5, 3))\n"
+        "low + torch.ones(2, 3)\n",
+        "high, low = cut(",
+    ),
+    "a hook that gives its numbers back": (
+        "class Watch:\n    def __init__(self, net):\n        self.rows = []\n        net[0].register_forward_hook(self.look('a'))\n"
+        "    def look(self, name):\n        def hook(layer, given, out):\n            level = out.abs().mean()\n"
+        "            self.rows.append(level)\n            return level\n        return hook\n"
+        "net = nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\nWatch(net)\nnet(torch.ones(4, 2))\n",
+        "self.rows.append(level)\n        return hook",
+    ),
+    "a sampler of the whole": (
+        "from torch.utils.data import DataLoader, TensorDataset, WeightedRandomSampler, random_split\n"
+        "marks = torch.arange(40) % 2\nwhole = TensorDataset(torch.randn(40, 2), marks)\nkept, held = random_split(whole, [10, 30])\n"
+        "def draw(y):\n    return WeightedRandomSampler(1 / torch.bincount(y)[y], 30)\n"
+        "for batch in DataLoader(kept, 5, sampler=draw(marks)):\n    len(batch)\n",
+        "draw(marks[kept.indices])",
+    ),
+    "a state of the batch before": (
+        "from torch.utils.data import DataLoader\nclass Slow(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.cell, self.kept = nn.LSTM(3, 4), None\n    def forward(self, x):\n"
+        "        out, kept = self.cell(x.transpose(0, 1), self.kept)\n        self.kept = tuple(part.detach() for part in kept)\n"
+        "        return out\nnet = Slow()\nfor rows in DataLoader(torch.ones(7, 5, 3), 4):\n    net(rows)\n",
+        "drop_last=True",
+    ),
+    "a buffer without memory": (
+        "class Wave(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.fc = nn.Linear(3, 3)\n"
+        "        self.register_buffer('win', torch.hann_window(3), persistent=False)\n    def forward(self, x):\n"
+        "        return self.fc(x * self.win)\nstate = Wave().state_dict()\n"
+        "with torch.device('meta'):\n    net = Wave()\nnet.load_state_dict(state, assign=True)\nnet(torch.ones(2, 3))\n",
+        "torch.hann_window(3))",
+    ),
     "results in another order": (
         "class Kit:\n    def prepare(self, *parts):\n        return parts\n"
         "net, rows = nn.Linear(2, 2), [torch.ones(1, 2)]\nnet, rows = Kit().prepare(rows, net)\nfor row in rows:\n    net(row)\n",
-        "prepare(net, rows)",
+        "rows, net = Kit().prepare(rows, net)",
     ),
     "a label that is None under its key": (
         "from torch.utils.data import DataLoader, Dataset, default_collate\n"

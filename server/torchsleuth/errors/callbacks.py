@@ -15,8 +15,22 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.callbacks import CALLED_WITH
-from torchsleuth.syntax.forms import by_position, called, is_method_call, names_in, nodes_in, returned_by
+from torchsleuth.syntax.callbacks import CALLED_WITH, LAUNCHED, LAUNCHED_ARGUMENTS, LAUNCHED_FUNCTION, SPREAD
+from torchsleuth.syntax.forms import (
+    argument_of,
+    assigned_pairs,
+    by_position,
+    called,
+    is_display,
+    is_method_call,
+    is_spread,
+    keyword_of,
+    last_word,
+    names_in,
+    nodes_in,
+    plain_name,
+    returned_by,
+)
 from torchsleuth.syntax.text import SourceText
 
 MAX_FORMS = 3
@@ -70,6 +84,31 @@ def _registered(call: ast.Call) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
     for keyword in call.keywords:
         if keyword.arg in CALLED_WITH:
             yield keyword.value, CALLED_WITH[keyword.arg]
+    yield from _launched(call)
+
+
+def _launched(call: ast.Call) -> Iterator[tuple[ast.expr, tuple[str, ...]]]:
+    """The function that a launcher starts, with names for what it will be called with: ``spawn(train, args=(folder, lr))`` calls it
+    with ``(rank, folder, lr)``."""
+    name = called(call)
+    if name in LAUNCHED:
+        place, behind, front = LAUNCHED[name]
+        function = argument_of(call, place, *LAUNCHED_FUNCTION)
+        given = argument_of(call, behind, *LAUNCHED_ARGUMENTS)
+        parts = given.elts if is_display(given) else None if given is not None else []
+        if function is not None and parts is not None and not is_spread(parts) and keyword_of(call, "kwargs") is None:
+            yield function, _names(front, parts)
+    elif name in SPREAD and len(call.args) > SPREAD[name] and not call.keywords and not is_spread(call.args):
+        yield call.args[SPREAD[name]], _names((), call.args[SPREAD[name] + 1 :])
+
+
+def _names(front: tuple[str, ...], parts: list[ast.expr]) -> tuple[str, ...]:
+    """Names for arguments: their own last words, each once."""
+    names = list(front)
+    for number, part in enumerate(parts, len(front)):
+        name = last_word(part)
+        names.append(name if name and name not in names else f"argument_{number}")
+    return tuple(names)
 
 
 def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Defined]:
@@ -183,11 +222,24 @@ def _written(found: _Callback, names: str) -> Fix:
     arguments = node.args.args
     title = message("fix.parameters", names=names)
     if arguments:
-        return Fix(title, (edits.replace_between(source, arguments[0], arguments[-1], names),))
+        changes = (edits.replace_between(source, arguments[0], arguments[-1], names), *_no_longer_read(found, names))
+        return Fix(title, changes)
     text = source.segment(node)
     head = text.index("lambda") + len("lambda") if isinstance(node, ast.Lambda) else text.index("(") + 1
     start = source.position(source.offset(source.start_of(node)) + head)
     return Fix(title, (edits.insert(source, start, f" {names}" if isinstance(node, ast.Lambda) else names),))
+
+
+def _no_longer_read(found: _Callback, names: str) -> list[Edit]:
+    """``rank = int(os.environ["RANK"])`` in a function that is given the rank now."""
+    new = set(names.split(", ")) - {part.arg for part in found.node.args.args}
+    return [
+        edits.remove_line(found.frame.source, node.lineno)
+        for node in nodes_in(found.node, ast.Assign)
+        for target, value in assigned_pairs(node)
+        if plain_name(target) in new and node.lineno == node.end_lineno and len(node.targets) == 1
+        if any(last_word(part) in ("environ", "getenv") for part in ast.walk(value))
+    ]
 
 
 def _of_gradients_size(case: Case) -> Iterator[Fix]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 from torchsleuth.errors import (
+    absent,
     autograd,
     built,
     callbacks,
+    carried,
     converted,
     data,
     devices,
@@ -18,9 +20,11 @@ from torchsleuth.errors import (
     keys,
     layers,
     losses,
+    memoryless,
     modules,
     plain,
     processes,
+    sent_back,
     shapes,
 )
 from torchsleuth.errors.case import Case, CrashFrame, Sources
@@ -30,6 +34,10 @@ from torchsleuth.schema import Json
 
 CATALOGUE: tuple[ErrorEntry, ...] = (
     *processes.ENTRIES,
+    *memoryless.ENTRIES,
+    *absent.ENTRIES,
+    *carried.ENTRIES,
+    *sent_back.ENTRIES,
     *devices.ENTRIES,
     *losses.ENTRIES,
     *callbacks.ENTRIES,

@@ -10,24 +10,31 @@ import re
 from collections.abc import Callable, Iterator
 
 from torchsleuth.errors import (
+    absent,
     advice,
     built,
     calls,
+    carried,
     converted,
+    drawn,
     fields,
     functions,
+    hooked,
     inputs,
     keys,
     lengths,
+    memoryless,
     optimizers,
     patches,
     plain,
     prepared,
     rebound,
     recorded,
+    sent_back,
     stateful,
     steps,
     traced,
+    unpacked,
 )
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
@@ -41,6 +48,13 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of, is_attribute, is_binary, is_spread
 
 _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
+    *unpacked.BUILDERS,
+    *hooked.BUILDERS,
+    *drawn.BUILDERS,
+    *absent.BUILDERS,
+    *memoryless.BUILDERS,
+    *carried.BUILDERS,
+    *sent_back.BUILDERS,
     *built.BUILDERS,
     *prepared.BUILDERS,
     *fields.BUILDERS,
@@ -53,6 +67,13 @@ _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
 )
 """Those that know the cause, which stands elsewhere: they come in front of what only gets the failing line to run."""
 _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
+    *unpacked.PLACES,
+    *hooked.PLACES,
+    *drawn.PLACES,
+    *absent.PLACES,
+    *memoryless.PLACES,
+    *carried.PLACES,
+    *sent_back.PLACES,
     *built.PLACES,
     *prepared.PLACES,
     *fields.PLACES,
@@ -108,7 +129,7 @@ def generally(case: Case) -> Iterator[Fix]:
         yield from whole_pieces(case)
         yield from inside_of_whole(case)
     if of_sizes and not built.of_loaded_state(case):
-        yield from _exchanged(case)
+        yield from _exchanged(case) if not carried.is_of_state(case) else ()
         yield from _whole_batches(case)
         yield from made_for_another_batch(case)
         yield from longest_of_batch(case)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.fixes import add_argument, append_in, replace
+from torchsleuth.errors.fixes import add_argument, append_in
 from torchsleuth.errors.reached import Filled, around, bound, note
 from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
@@ -27,52 +27,9 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     parts_of_key,
-    parts_of_tuple,
     plain_name,
     returned_by,
 )
-
-_IN_ORDER = ("prepare", "setup", "setup_module_and_optimizers", "initialize", "optimize")
-"""Methods of frameworks that give back what they are given, in that order."""
-
-
-def _other_order(case: Case) -> list[tuple[CrashFrame, ast.Assign, ast.Call]]:
-    """``net, opt, loader = accelerator.prepare(net, loader, opt)``, where the failing expression uses one of them."""
-    if case.crash["type"] not in ("TypeError", "AttributeError", "RuntimeError", "ValueError", "KeyError"):
-        return []
-    used = {name for frame in case.frames for name in _used(frame)}
-    found = []
-    for file in case.files:
-        for node in file.all(ast.Assign):
-            call = node.value
-            if not isinstance(call, ast.Call) or called(call) not in _IN_ORDER or call.keywords:
-                continue
-            targets = [file.text(part) for part in parts_of_tuple(node.targets[0])]
-            given = [file.text(part) for part in call.args]
-            wrong = {one for one, other in zip(targets, given) if one != other}
-            if sorted(targets) == sorted(given) and len(set(given)) == len(given) and wrong & used:
-                found.append((file, node, call))
-    return found
-
-
-def _used(frame: CrashFrame) -> set[str]:
-    node = frame.node or frame.statement
-    return {frame.text(part) for part in nodes_in(node, ast.Name, ast.Attribute)} if node is not None else set()
-
-
-def _order_here(case: Case) -> Iterator[Related]:
-    for file, node, call in _other_order(case):
-        yield note(file.source, node, "error.other_order", name=called(call))
-
-
-def _same_order(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``prepare(net, loader, opt)`` → ``prepare(net, opt, loader)``, as its results are unpacked."""
-    for file, node, call in _other_order(case):
-        given = ", ".join(file.text(part) for part in parts_of_tuple(node.targets[0]))
-        edit = edits.replace_between(file.source, call.args[0], call.args[-1], given)
-        title = message("fix.replace", old=f"{called(call)}(…)", new=f"{called(call)}({given})"[:60])
-        yield Fix(title, (edit,))
-
 
 _OF_SCHEDULE = r"^'?(initial_lr|max_lr|min_lr|base_momentum|max_momentum)'?$"
 _SCHEDULES = ("OneCycleLR", "CyclicLR")
@@ -368,58 +325,24 @@ def _saved_as_float(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         yield Fix(message("fix.replace", old=old, new=f"float({old})"), changes)
 
 
-_GIVES_BACK = ("setdefault", "pop")
-
-
-def _replacing_hooks(case: Case) -> Iterator[tuple[CrashFrame, ast.Lambda, ast.Call]]:
-    """Forward hooks that give something back, which takes the place of the layer's output: ``lambda m, i, o: d.setdefault(n, o)``."""
-    for file in case.files:
-        if "register_forward" not in file.source.text:
-            continue
-        for node in file.all(ast.Lambda):
-            body = node.body
-            given = node.args.args[: len(node.args.args) - len(node.args.defaults)]
-            if len(given) in (2, 3) and is_method_call(body, *_GIVES_BACK):
-                if any({item.arg for item in given} & names_in(part) for part in body.args):
-                    yield file, node, body
-
-
-def _replacing_here(case: Case) -> Iterator[Related]:
-    for file, node, _ in _replacing_hooks(case):
-        yield note(file.source, node, "error.hook_replaces")
-
-
-def _kept_beside(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``d.setdefault(name, out)`` → ``d.update({name: d.get(name, out)})``, which gives nothing back."""
-    for file, _, body in _replacing_hooks(case):
-        if called(body) == "setdefault" and len(body.args) == 2 and isinstance(body.func, ast.Attribute):
-            whole, key, value = (file.text(part) for part in (body.func.value, *body.args))
-            yield replace(file, body, f"{whole}.update({{{key}: {whole}.get({key}, {value})}})")
-
-
 _RANDOMNESS = r"vmap: called random operation"
 _BOX = r"bounding boxes should have positive height and width"
 _DTYPES = r"must have the same scalar type|dtype to be equal to|same dtype|to have the same dtype"
 _SCALAR = r"Unsupported global: GLOBAL numpy\S*\.scalar"
-_SIZES = r"batch_size|size|shape|expand|broadcast"
 
 BUILDERS: tuple[tuple[str, Builder], ...] = (
-    (r"", _same_order),
     (_OF_SCHEDULE, _with_schedule),
     (r"if no padding token is defined", _with_padding),
     (_RANDOMNESS, _drawn_for_each),
     (_BOX, _as_corners),
     (_DTYPES, _of_same_dtype),
     (_SCALAR, _saved_as_float),
-    (_SIZES, _kept_beside),
 )
 PLACES = (
-    (r"", _order_here),
     (_OF_SCHEDULE, _late_groups_here),
     (r"if no padding token is defined", _configured_here),
     (_RANDOMNESS, _mapped_here),
     (_BOX, _boxes_here),
     (_DTYPES, _dtype_here),
     (_SCALAR, _saved_here),
-    (_SIZES, _replacing_here),
 )

@@ -24,6 +24,7 @@ from torchsleuth.syntax.forms import (
     called,
     every_parameter,
     given_to,
+    is_display,
     is_dotted,
     is_method_call,
     is_name,
@@ -112,7 +113,7 @@ class _Files:
                 for target in of_kind(targets_of(node), ast.Subscript):
                     self._put[file.path, file.text(target.value)].append((node.lineno, node.value))
                 pairs = assigned_pairs(node) if isinstance(node, ast.Assign) else [(node.target, node.value)]
-                for place, value in pairs:
+                for place, value in ((part, held) for target, held in pairs for part in _places(target)):
                     kind = _class_around(file, node) if is_dotted(place, "self") else None
                     if kind is not None and isinstance(place, ast.Attribute):
                         self._attributes[place.attr].append((file, kind, value))
@@ -320,6 +321,11 @@ def _fields(kind: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
             yield from ((target.id, part.value) for target in of_kind(targets_of(part), ast.Name))
         if isinstance(part, _Function) and part.decorator_list:
             yield from ((part.name, value) for value in returned_by(part))
+
+
+def _places(target: ast.expr) -> list[ast.expr]:
+    """What a target of an assignment binds: each part of ``self.train, self.rest = split(rows)``."""
+    return list(target.elts) if is_display(target) else [target]
 
 
 def _class_around(file: CrashFrame, node: ast.AST) -> ast.ClassDef | None:

@@ -33,7 +33,7 @@ from torchsleuth.syntax.forms import (
 _WITHOUT = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False\)")
 
 
-def _models(case: Case) -> set[str]:
+def models_of(case: Case) -> set[str]:
     """The names, and attributes of ``self``, that are given objects of modules anywhere in the script."""
     kinds = {
         kind.name
@@ -62,13 +62,13 @@ def _built_from(case: Case) -> list[tuple[CrashFrame, ast.AST]]:
 
 def _outputs_with_graph(case: Case) -> list[Filled]:
     """The outputs of a model in those functions, where gradients are recorded, and is kept under a name."""
-    models, found = _models(case), []
+    models, found = models_of(case), []
     for file, function in _built_from(case):
-        if getattr(function, "name", "") in ("forward", "__init__") or _is_without(file, function):
+        if getattr(function, "name", "") in ("forward", "__init__") or is_without(file, function):
             continue
         for node in nodes_in(function, ast.Assign):
             trail = edits.path_to(function, node)
-            if any(isinstance(part, ast.With) and _is_without(file, part) for part in trail):
+            if any(isinstance(part, ast.With) and is_without(file, part) for part in trail):
                 continue
             runs = [part for part in nodes_in(node.value, ast.Call) if last_word(part.func) in models]
             if runs and not any(is_method_call(part, "detach", "item", "tolist") for part in ast.walk(node.value)):
@@ -76,7 +76,7 @@ def _outputs_with_graph(case: Case) -> list[Filled]:
     return found
 
 
-def _is_without(file: CrashFrame, node: ast.AST) -> bool:
+def is_without(file: CrashFrame, node: ast.AST) -> bool:
     places = (
         [item.context_expr for item in node.items]
         if isinstance(node, ast.With)
@@ -107,7 +107,7 @@ def _in_threads(case: Case) -> list[tuple[CrashFrame, ast.expr, ast.FunctionDef]
         (file, given, failing)
         for file in case.files
         for outer in nodes_in(file.tree, ast.FunctionDef, ast.With)
-        if isinstance(failing, ast.FunctionDef) and outer is not failing and _is_without(file, outer)
+        if isinstance(failing, ast.FunctionDef) and outer is not failing and is_without(file, outer)
         for call in nodes_in(outer, ast.Call)
         if called(call) in ("map", "submit", "Thread", "apply_async", "run_in_executor", "to_thread", "imap")
         for given in given_to(call)

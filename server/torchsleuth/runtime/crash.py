@@ -264,7 +264,7 @@ class CrashReporter:
         found["frames"] = [{**frame, "operands": []} for frame in reversed(frames)] + found["frames"]
         if frames and hidden.shapes:
             found["frames"][0]["operands"] = self._traced(found["frames"][0], hidden.shapes)
-        if frames and hidden.places and not self._owns(hidden.places[-1].path):
+        if hidden.places and not self._owns(hidden.places[-1].path):
             last = hidden.places[-1]
             found["library"] = {"path": last.path, "line": last.line, "span": None, "function": last.function}
             found["calls"] = [{**found["library"], "owner": None, "inputs": {}}]

@@ -17,6 +17,8 @@ _SCRIPTED = re.compile(
 )
 _INSIDE = re.compile(r"got (\w+)\((['\"])(.*?)\2\)", re.DOTALL)
 _TRACED = re.compile(r"FakeTensor\([^()]*?size=\(([\d, ]*)\)")
+_UNSENT = re.compile(r"Error sending result: .*Reason: '(\w+)\(([\"'])(.*)\2,?\)'\s*\Z", re.DOTALL)
+"""What a pool says of a result that its worker could not send back."""
 _LAST = re.compile(r"^([A-Za-z_][\w.]*)(?:: (.*))?\Z", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"DataLoader worker process (\d+)")
 
@@ -72,6 +74,8 @@ def told(error: BaseException, message: str, forward: str | None = None) -> Told
         return _of_traceback(remote)
     if _TRACEBACK in message:
         return _of_traceback(message)
+    if type(error).__name__ == "MaybeEncodingError" and (unsent := _UNSENT.search(message)) is not None:
+        return Told(unsent[1], unsent[3], (), True)
     if " <--- HERE" in message:
         return _of_script(error, message)
     if "from user code:" in message:

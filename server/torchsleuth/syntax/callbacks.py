@@ -22,3 +22,21 @@ CALLED_WITH = {
     "lr_lambda": ("epoch",),
 }
 """The arguments that PyTorch calls a function with, by the method or the option that it is registered with."""
+
+
+LAUNCHED = {
+    "spawn": (0, 1, ("rank",)),
+    "start_processes": (0, 1, ("rank",)),
+    "Process": (1, 3, ()),
+    "Thread": (1, 3, ()),
+    "Timer": (1, 2, ()),
+    "apply": (0, 1, ()),
+    "apply_async": (0, 1, ()),
+    "notebook_launcher": (0, 1, ()),
+}
+"""Where a launcher takes the function that it starts, and the tuple of its arguments, and what it puts in front of these. Sources: the
+documentation of torch.multiprocessing, Python's multiprocessing and threading, and Accelerate."""
+LAUNCHED_FUNCTION, LAUNCHED_ARGUMENTS = ("fn", "target", "func", "function"), ("args",)
+"""The names of the two."""
+SPREAD = {"submit": 0, "checkpoint": 0, "run_in_executor": 1, "to_thread": 0}
+"""Where a launcher takes the function that it calls with the arguments behind."""
