@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from itertools import combinations
 
 from torchsleuth.errors.calls import Builder, files_of, shape_in
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import append, append_in, replace
+from torchsleuth.errors.reached import bound, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import as_kind, of_kind
@@ -43,7 +45,9 @@ def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         index = int(found[2])
         if index >= len(items):
             continue
-        node = items[index]
+        node = bound(frame, items[index])
+        if (summed := _summed(got, wanted)) is not None:
+            yield append_in(frame.source, node, summed)
         if len(got) == len(wanted) and sorted(got) == sorted(wanted) and len(got) == 2:
             yield append_in(frame.source, node, ".T")
         elif len(got) < len(wanted):
@@ -52,8 +56,41 @@ def _gradient_of_shape(case: Case, found: re.Match[str]) -> Iterator[Fix]:
                     sizes = [-1] * len(wanted)
                     sizes[dimension] = wanted[dimension]
                     yield append_in(frame.source, node, f".unsqueeze({dimension}).expand({', '.join(map(str, sizes))})")
-        elif len(got) > len(wanted) and got[len(got) - len(wanted) :] == wanted:
-            yield append_in(frame.source, node, f".sum({tuple(range(len(got) - len(wanted)))})")
+
+
+def _summed(got: list[int], wanted: list[int]) -> str | None:
+    """``.sum(1)`` for a gradient of ``[48, 10]`` where one of ``[48]`` is wanted: over the dimensions that were broadcast."""
+    if len(got) == len(wanted):
+        dims = [place for place, (one, other) in enumerate(zip(got, wanted)) if one != other]
+        over = ", ".join(map(str, dims)) if len(dims) == 1 else str(tuple(dims))
+        return f".sum({over}, keepdim=True)" if dims and all(wanted[place] == 1 for place in dims) else None
+    if len(got) < len(wanted):
+        return None
+    if not wanted:
+        return ".sum()"
+    count = len(got) - len(wanted)
+    ways = [
+        dims
+        for dims in combinations(range(len(got)), count)
+        if [size for place, size in enumerate(got) if place not in dims] == wanted
+    ]
+    if not ways:
+        return None
+    dims = list(ways[0])  # those in front, as broadcasting adds them, where several would do
+    return f".sum({dims[0] if count == 1 else tuple(dims)})"
+
+
+def _gradient_here(case: Case) -> Iterator[Related]:
+    """Where the gradient is computed that does not fit."""
+    found = re.search(_INVALID, case.crash["message"])
+    for frame, returned in _returned_gradients(case, found[1]) if found is not None else ():
+        items = parts_of_tuple(returned)
+        if (
+            found is not None
+            and int(found[2]) < len(items)
+            and (made := bound(frame, items[int(found[2])])) is not returned
+        ):
+            yield note(frame.source, made, "error.gradient_here", got=found[3], wanted=found[4])
 
 
 def _returned_gradients(case: Case, name: str) -> Iterator[tuple[CrashFrame, ast.expr]]:
@@ -143,12 +180,14 @@ def _saved_too(case: Case, found: re.Match[str]) -> Iterator[Fix]:
                     yield Fix(message("fix.out_of_place", text=f"{frame.text(call.func)}({text})"), (edit,))
 
 
+_INVALID = (
+    r"unction (\w+)Backward returned an invalid gradient at index (\d+) - got \[([\d, ]*)\] but expected shape "
+    r"compatible with \[([\d, ]*)\]"
+)
+
 BUILDERS: tuple[tuple[str, Builder], ...] = (
     (r"unction (\w+)Backward returned an incorrect number of gradients \(expected (\d+), got (\d+)\)", _all_gradients),
-    (
-        r"unction (\w+)Backward returned an invalid gradient at index (\d+) - got \[([\d, ]*)\] but expected shape "
-        r"compatible with \[([\d, ]*)\]",
-        _gradient_of_shape,
-    ),
+    (_INVALID, _gradient_of_shape),
     (r"not enough values to unpack \(expected (\d+), got (\d+)\)", _saved_too),
 )
+PLACES = ((_INVALID, _gradient_here),)

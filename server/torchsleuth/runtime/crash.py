@@ -310,7 +310,7 @@ def _named(frame: FrameType) -> dict[str, Any]:
     except AttributeError:
         own = {}
     tensors = [(name, value) for name, value in held if is_tensor(value)][:MAX_NAMED]
-    kept = [*own.items(), *(own.get("_buffers") or {}).items()]
+    kept = [*own.items(), *(own.get("_buffers") or {}).items(), *(own.get("_parameters") or {}).items()]
     tensors += [(f"self.{name}", value) for name, value in kept if is_tensor(value)][:MAX_NAMED]
     return {name: describe_value(value) for name, value in tensors}
 
