@@ -11,6 +11,54 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "a vocabulary that grows behind its model": (
+        "words = {'a': 0, 'b': 1}\ntable = nn.Embedding(len(words), 3)\nwords['<end>'] = len(words)\n"
+        "table(torch.tensor([words['a'], words['<end>']]))\n",
+        "words['<end>'] = len(words)\ntable = nn.Embedding(len(words), 3)",
+    ),
+    "a size of the example": (
+        "class Pairs(nn.Module):\n    def forward(self, x):\n        rows = int(x.size(0))\n"
+        "        return x.reshape(rows, 2, -1).sum(1)\nrows = torch.export.Dim('rows', min=2, max=9)\n"
+        "torch.export.export(Pairs(), (torch.ones(3, 4),), dynamic_shapes={'x': {0: rows}})\n",
+        "rows = x.size(0)",
+    ),
+    "a state of a wrapper": (
+        "from torch.optim.swa_utils import AveragedModel\nnet = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))\n"
+        "mean = AveragedModel(net)\nkept = {'mean': mean.state_dict()}\nnet.load_state_dict(kept['mean'])\n",
+        "mean.module.state_dict()",
+    ),
+    "a graph of the constructor": (
+        "class Mix(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.raw = nn.Parameter(torch.randn(n, n))\n"
+        "        self.mix = self.raw.softmax(-1) ** 2\n    def forward(self, x):\n        return x @ self.mix\nnet = Mix(3)\n"
+        "for _ in range(2):\n    net(torch.ones(2, 3)).square().sum().backward()\n",
+        "    def forward(self, x):\n        self.mix = self.raw.softmax(-1) ** 2",
+    ),
+    "a parameter of another size": (
+        "class Gate(nn.Module):\n    def __init__(self, inside, outside):\n        super().__init__()\n"
+        "        self.outside = outside\n        self.w = nn.Parameter(torch.randn(inside, outside))\n"
+        "        self.bias = nn.Parameter(torch.zeros(inside))\n    def forward(self, x):\n"
+        "        h = x @ self.w\n        return h + self.bias\nGate(4, 6)(torch.ones(2, 4))\n",
+        "torch.zeros(outside)",
+    ),
+    "a norm of pictures of one size": (
+        "class Step(nn.Module):\n    def __init__(self, width, side):\n        super().__init__()\n"
+        "        self.norm = nn.LayerNorm([width, side, side])\n    def forward(self, x):\n        return self.norm(x)\n"
+        "step = Step(3, 8)\nfor side in (8, 6):\n    step(torch.ones(2, 3, side, side))\n",
+        "nn.GroupNorm(1, width)",
+    ),
+    "a gradient that nothing sums": (
+        "class Gain(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x, s):\n"
+        "        ctx.save_for_backward(x, s)\n        return x * s[:, None]\n    @staticmethod\n    def backward(ctx, grad):\n"
+        "        x, s = ctx.saved_tensors\n        of_s = grad * x\n        return grad * s[:, None], of_s\n"
+        "Gain.apply(torch.ones(3, 5), torch.ones(3, requires_grad=True)).sum().backward()\n",
+        "of_s = (grad * x).sum(1)",
+    ),
+    "a number that YAML takes for a text": (
+        "PLAN = 'lr: 1e-2\\nmomentum: 0.9'\ndef read_yaml(text):\n    pairs = [line.split(': ') for line in text.split('\\n')]\n"
+        "    return {key: float(value) if '.' in value else value for key, value in pairs}\nplan = read_yaml(PLAN)\n"
+        "torch.optim.SGD([torch.ones(1)], **plan)\n",
+        "lr: 1.0e-2",
+    ),
     "attributes in another order": (
         "class Kit:\n    def prepare(self, *parts):\n        return parts\nclass Run:\n    def __init__(self):\n"
         "        model, opt = nn.Linear(2, 2), torch.optim.SGD([torch.ones(1)], 0.1)\n        loader = [torch.ones(1, 2)]\n"

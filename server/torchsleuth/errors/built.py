@@ -179,29 +179,64 @@ def _half_turn(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 
 _MADE_BY = {
-    "_io": ("open",),
+    "_io": ("open", "fdopen", "ZipFile", "TarFile", "gzip", "bz2", "lzma", "File", "memmap", "BytesIO"),
     "sqlite3": ("connect",),
-    "_thread": ("Lock", "RLock", "Condition", "Event", "Semaphore"),
+    "_thread": (
+        "Lock",
+        "RLock",
+        "Condition",
+        "Event",
+        "Semaphore",
+        "BoundedSemaphore",
+        "Thread",
+        "ThreadPoolExecutor",
+        "Queue",
+    ),
+    "_queue": ("SimpleQueue",),
+    "socket": ("socket", "create_connection"),
     "h5py": ("File",),
     "zipfile": ("ZipFile",),
     "tarfile": ("open",),
+    "lmdb": ("open", "Environment"),
+    "cv2": ("VideoCapture", "CascadeClassifier"),
+    "weakref": ("ref", "WeakValueDictionary", "WeakKeyDictionary", "WeakSet"),
+    "generator": (),
 }
-_HELD = r"annot pickle '?(_io|sqlite3|_thread|h5py|zipfile|tarfile)\.(\w+)'? object|(h5py) objects cannot be pickled"
+"""The names of what makes objects that no other process can be sent, by their modules, or those of what is in them."""
+_HELD = (
+    r"annot pickle '?(_io|sqlite3|_thread|_queue|socket|h5py|zipfile|tarfile|lmdb|cv2|weakref)\.(\w+)'? object|(h5py) objects cannot be "
+    r"pickled|annot pickle '?(Environment|generator)'? object|annot pickle (?:\w+ )?'?(?:\w+\.)*(socket|VideoCapture)'? object"
+)
+_BY_TYPE = {"Environment": "lmdb", "generator": "generator", "socket": "socket", "VideoCapture": "cv2"}
+
+
+def _origin_of_held(case: Case) -> str:
+    """The module of the object that cannot be sent."""
+    kind = case.match[4] or case.match[5]
+    return _BY_TYPE[kind] if kind else case.match[1] or case.match[3]
+
+
+def _kind_of_held(case: Case) -> dict[str, str]:
+    names = [part for part in case.match.groups() if part]
+    return {"object": ".".join(names)}
 
 
 def _held(case: Case) -> Iterator[tuple[CrashFrame, ast.ClassDef, ast.FunctionDef, ast.Assign]]:
     """The attributes in which datasets keep what no other process can be sent."""
-    wanted = _MADE_BY.get(case.match[1] or case.match[3], ())
+    origin = _origin_of_held(case)
+    wanted = _MADE_BY.get(origin, ())
     for file in case.files:
+        generators = {part.name for part in file.all(ast.FunctionDef) if any(True for _ in nodes_in(part, ast.Yield))}
         for kind in file.all(ast.ClassDef):
             for method in nodes_in(kind, ast.FunctionDef):
                 for node in nodes_in(method, ast.Assign):
                     target = node.targets[0]
-                    if (
+                    of_type = (
                         called(node.value) in wanted
-                        and isinstance(target, ast.Attribute)
-                        and is_name(target.value, "self")
-                    ):
+                        or origin == "generator"
+                        and (isinstance(node.value, ast.GeneratorExp) or called(node.value) in generators)
+                    )
+                    if of_type and isinstance(target, ast.Attribute) and is_name(target.value, "self"):
                         yield file, kind, method, node
 
 
@@ -210,9 +245,12 @@ def _held_here(case: Case) -> list[Related]:
 
 
 def _opened_late(case: Case) -> Iterator[Fix]:
-    """``self.file = open(path)`` → None, and opened by the first sample that a worker reads."""
+    """``self.file = open(path)`` → None, and opened by the first sample that a worker reads; where the constructor reads it, it is only
+    left out of what is sent."""
     for file, kind, method, node in _held(case):
-        reads = [part for part in kind.body if isinstance(part, ast.FunctionDef) and part.name == "__getitem__"]
+        reads = [
+            part for part in kind.body if isinstance(part, ast.FunctionDef) and part.name in ("__getitem__", "__iter__")
+        ]
         attributes = _kept(method)
         given = [part.arg for part in method.args.args[1:]]
         needed = names_in(*given_to(node.value)) & set(given)
@@ -224,8 +262,22 @@ def _opened_late(case: Case) -> Iterator[Fix]:
         target, source, first = file.text(node.targets[0]), file.source, reads[0].body[0]
         indent = edits.indentation(source, first.lineno)
         lines = f"if {target} is None:{edits.line_ending(source)}{indent}    {target} = {text}"
-        changes = (edits.replace(source, node.value, "None"), edits.insert_line_before(source, first, lines))
-        yield Fix(message("fix.opened_late", name=target), changes, safe=False)
+        opened = edits.insert_line_before(source, first, lines)
+        title = message("fix.opened_late", name=target)
+        if not _reads_again(file, method, node):
+            yield Fix(title, (edits.replace(source, node.value, "None"), opened), safe=False)
+        elif not any(getattr(part, "name", "") == "__getstate__" for part in kind.body):
+            end = edits.line_ending(source)
+            outer = edits.indentation(source, reads[0].lineno)
+            state = f'{{**self.__dict__, "{target.removeprefix("self.")}": None}}'
+            left_out = f"def __getstate__(self):{end}{outer}    return {state}{end}"
+            yield Fix(title, (edits.insert_line_before(source, reads[0], left_out), opened), safe=False)
+
+
+def _reads_again(file: CrashFrame, method: ast.FunctionDef, node: ast.Assign) -> bool:
+    """Whether the constructor reads what it has made and kept."""
+    text = file.text(node.targets[0])
+    return any(file.text(part) == text and isinstance(part.ctx, ast.Load) for part in nodes_in(method, ast.Attribute))
 
 
 def _kept(method: ast.FunctionDef) -> dict[str, str]:
@@ -450,7 +502,7 @@ ENTRIES = (
         "opt.step()\nstate = opt.state_dict()\nopt = torch.optim.Adam([*both[1].parameters(), *both[0].parameters()])\n"
         "opt.load_state_dict(state)\nopt.step()",
     ),
-    ErrorEntry("TS199", _HELD, "error.unsendable", _opened_late, related=_held_here, plain=True),
+    ErrorEntry("TS199", _HELD, "error.unsendable", _opened_late, related=_held_here, plain=True, values=_kind_of_held),
 )
 
 BUILDERS: tuple[tuple[str, Builder], ...] = (

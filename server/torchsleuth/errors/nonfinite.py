@@ -15,12 +15,14 @@ from torchsleuth.errors.case import Sources, enclosing_function
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related, TensorFact
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_binary, is_method_call, names_in, stands_on
+from torchsleuth.syntax.forms import given_to, is_binary, is_method_call, keyword_of, names_in, stands_on
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 
 _ABOUT = re.compile(r"\b(?:nan|inf)\b|non-?finite", re.IGNORECASE)
 _OF_POSITIVE = frozenset({"log", "sqrt", "rsqrt", "log2", "log10", "reciprocal"})
+_OF_SEVERAL = frozenset({"std", "var"})
+"""Functions that need two elements at least, unless they are told that these are all there are."""
 _SMALL = "1e-8"
 MAX_NOTES = 2
 MAX_FIXES = 4
@@ -72,7 +74,19 @@ def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: 
 
 
 def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
-    """``x / x.std()`` → ``x / (x.std() + 1e-8)``; the same for logarithms and roots."""
+    """``x / x.std()`` → ``x / (x.std() + 1e-8)``; the same for logarithms and roots. ``x.std()`` → ``x.std(unbiased=False)``, which one
+    element has, too; ``x[mask].mean()`` → the sum by the number of elements, which may be none."""
+    if is_method_call(node, *_OF_SEVERAL):
+        if keyword_of(node, "unbiased") is None and keyword_of(node, "correction") is None:
+            text = "unbiased=False"
+            title = message("fix.add_argument", argument=text)
+            return Fix(title, (edits.add_argument(source, node, text),), safe=False)
+        return None
+    if is_method_call(node, "mean") and not given_to(node) and isinstance(node.func.value, ast.Subscript):
+        whole = source.segment(node.func.value)
+        new = f"({whole}.sum() / max({whole}.numel(), 1))"
+        title = message("fix.replace", old=source.on_one_line(node)[:60], new=new[:60])
+        return Fix(title, (edits.replace(source, node, new),), safe=False)
     for place, text in _places(source, node):
         title = message("fix.replace", old=source.on_one_line(place)[:60], new=text[:60])
         return Fix(title, (edits.replace(source, place, text),), safe=False)

@@ -15,7 +15,7 @@ from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.syntax.forms import is_text, nodes_in
 
 _WRITTEN = re.compile(
-    r"([\w-]+)(\s*:\s*)(-?\d+[eE][-+]?\d+|-?\d*\.\d+[eE]\d+|-?\d+\.\d*[eE]\d+)(?=\s*(?:[,}#]|$))", re.MULTILINE
+    r"([\w-]+)(\s*:\s*)(-?\d+[eE][-+]?\d+|-?\d*\.\d+[eE]\d+|-?\d+\.\d*[eE]\d+)(?=\s*(?:[,}#\\'\"]|$))", re.MULTILINE
 )
 """A number that YAML 1.1 has no dot or no sign enough for to read it as one."""
 _Told = tuple[CrashFrame, Position, Position, str, str]
