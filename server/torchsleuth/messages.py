@@ -877,6 +877,9 @@ ENGLISH: dict[str, str] = {
     "run.made_again": "{type} was made {count} times for the same parameters, {steps} steps each: what it remembers is lost",
     "run.schedule_unused": "{type} was never stepped in {steps} steps: the learning rate stayed what it was",
     "run.schedule_early": "{type} is stepped before the first step of the optimizer: its first learning rate is never used",
+    "run.schedule_slow": (
+        "{type} is made for {length} steps and made {count} in {steps} of the optimizer: step it behind each of these"
+    ),
     "run.schedule_fast": (
         "{type} is stepped with each batch: the learning rate fell from {high:.3g} to nothing in {step} of {steps} steps"
     ),
@@ -1213,6 +1216,8 @@ ENGLISH: dict[str, str] = {
     "accumulate.divided": "the loss is divided for a step once in so many",
     "better.direction": 'mode "{mode}" takes every improvement of {value} for the opposite: of this value, "{meant}" is the best',
     "better.stepped": "it is told this",
+    "better.greater": "`greater_is_better={given}` takes every improvement of {value} for the opposite",
+    "better.kept": "the {chosen} {value} is kept as the best one: of this value, the {meant} is",
     "bytes.wrap": "{expression} is a difference of uint8, which has nothing below 0: 100 - 128 is 228; convert to float before",
     "last_batch.judged": "{name} is set anew for each batch: behind the loop it is that of the last batch alone",
     "last_batch.loop": "all of these go through the model",
@@ -2112,6 +2117,7 @@ ENGLISH: dict[str, str] = {
     "copies.drawn": "drawn here",
     "array.kept": "what is kept from here (line {line}) is `{attribute}` itself, which changes in place: all entries are one array",
     "array.kept.here": "kept here",
+    "array.kept.changed": "changed in place here",
     "divergence.outweighs": (
         "this is the mean over the {count} elements of a sample, and the divergence a sum: it counts {count} times too much"
     ),

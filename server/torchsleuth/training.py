@@ -116,7 +116,7 @@ class Optimizer:
 
 @dataclass(frozen=True)
 class Scheduler:
-    """A learning-rate scheduler. `optimizer` is its number. `epochs`: rounds of the training loader in that time."""
+    """A learning-rate scheduler. `optimizer` is its number. `counted`: the steps of all optimizers when its own were counted last."""
 
     type: str
     optimizer: int | None
@@ -125,6 +125,7 @@ class Scheduler:
     steps: int = 0
     settings: Json = dataclasses.field(default_factory=dict)
     before_first_step: int = 0
+    counted: int = 0
 
 
 PART = 4096

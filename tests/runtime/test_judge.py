@@ -169,6 +169,12 @@ def event(kind: str, line: int, **details: Any) -> Training:
     return replace(SOUND, events=(Event(kind, at(line), 7, 1, details),))
 
 
+def slow_schedule(count: int, length: int = 64) -> Training:
+    """A schedule of so many steps, for 64 of the optimizer, and how often it went on."""
+    made = Scheduler("OneCycleLR", 0, None, at(14), count, {"total_steps": length}, counted=64)
+    return replace(optimizer(groups=(Group(2, 64, falling(64, 0.1, 0.09)),)), schedulers=(made,))
+
+
 FAULTY: dict[str, tuple[Training, int]] = {
     "TS501": (optimizer(uncleared=63), 13),
     "TS502": (optimizer(without_gradients=64, backwards=0), 14),
@@ -446,6 +452,7 @@ TARGETS = batches("target", 12, "mse")
 @pytest.mark.parametrize(
     ("training", "expected"),
     [
+        (slow_schedule(4), [("TS536", 14)]),
         (two_optimizers(0.01, 1e-8), [("TS928", 10)]),
         (two_optimizers(0.01, 1e-4), []),
         (two_optimizers(1e-8, 1e-8), []),
@@ -547,6 +554,9 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
         optimizer(groups=(Group(2, 64, falling(64, 0.1, 1e-6)),)),
         schedulers=(Scheduler("OneCycleLR", 0, None, at(14), 64),),
     ),
+    "a schedule that has gone on in half of its steps": lambda: slow_schedule(32),
+    "a schedule of another length, for epochs": lambda: slow_schedule(4, 5),
+    "a schedule of a longer training": lambda: slow_schedule(4, 640),
     "a part that is frozen": lambda: with_parameters(
         parameter("first.weight"), replace(parameter("b", reached=0, with_gradient=0, optimizer=None), trainable=False)
     ),

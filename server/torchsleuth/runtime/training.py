@@ -12,6 +12,7 @@ round. Random numbers are not drawn; modes, transforms, fake and traced tensors 
 
 from __future__ import annotations
 
+import functools
 import math
 import sys
 import time
@@ -465,6 +466,9 @@ class TrainingRecorder:
                 for name, value in held.items()
                 if not name.startswith("_") and type(value) in (int, float, str, bool)
             }
+            for one in held.get("lr_lambdas") or ():  # the schedules of transformers
+                given = one.keywords if type(one) is functools.partial else {}
+                plain.update({name: value for name, value in given.items() if type(value) in (int, float)})
             found = self._schedulers[id(scheduler)] = {
                 "type": type(scheduler).__name__,
                 "of": id(held.get("optimizer")),
@@ -473,6 +477,7 @@ class TrainingRecorder:
                 "step_key": None,
                 "settings": plain,
                 "before_first_step": 0,
+                "counted": 0,
             }
         return found
 
@@ -1455,6 +1460,7 @@ class TrainingRecorder:
     def _describe(self) -> None:
         """Remember what can be told of optimizers, modules and parameters only while they live: a script that trains in a
         function lets go of them before it ends. What has died since the last time stays as it was then."""
+        self._count_schedulers()
         owners: dict[int, int] = {}
         for state in self._optimizers.values():
             optimizer = state.reference()
@@ -1591,13 +1597,21 @@ class TrainingRecorder:
         for state in self._optimizers.values():
             self._look_for_schedulers(state)
         inner: set[int] = set()
+        self._count_schedulers()
         for found in self._schedulers.values():
             scheduler = found["reference"]()
             if scheduler is not None:
                 inner.update(id(one) for one in scheduler.__dict__.get("_schedulers") or ())
+        return [found for key, found in self._schedulers.items() if key not in inner]
+
+    def _count_schedulers(self) -> None:
+        """How often those that live have been stepped, which is not told in each step."""
+        for found in self._schedulers.values():
+            scheduler = found["reference"]()
+            if scheduler is not None:
                 count = scheduler.__dict__.get("_step_count", scheduler.__dict__.get("last_epoch", 0) + 1)
                 found["steps"] = max(found["steps"], count - 1 if type(count) is int else 0)
-        return [found for key, found in self._schedulers.items() if key not in inner]
+                found["counted"] = self._steps
 
     def _scheduler_json(self, found: dict[str, Any]) -> dict[str, Any]:
         number = next((one.number for key, one in self._optimizers.items() if key == found["of"]), None)
@@ -1609,6 +1623,7 @@ class TrainingRecorder:
             "steps": found["steps"],
             "settings": found["settings"],
             "before_first_step": found["before_first_step"],
+            "counted": found["counted"],
         }
 
     def _alike(self, parameter: Any) -> bool:

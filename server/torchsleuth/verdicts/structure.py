@@ -18,6 +18,7 @@ from torchsleuth.verdicts.text import (
     constructed,
     filled,
     function_around,
+    handed_over,
     name_of,
     place_of,
     rebound,
@@ -248,6 +249,8 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             yield Finding("TS938", place, text, mild=True)
         elif fast := list(_too_fast(evidence, scheduler, optimizer)):
             yield from fast
+        elif slow := list(_too_slow(evidence, scheduler, optimizer)):
+            yield from slow
         elif (
             scheduler.before_first_step
             and optimizer.steps
@@ -278,6 +281,25 @@ def _too_fast(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) ->
         text = message("run.schedule_fast", type=scheduler.type, high=high, step=small[0], steps=optimizer.steps)
         near = optimizer.place or optimizer.step_place
         yield Finding("TS536", scheduler.step_place or constructed(evidence, scheduler.type, near) or near, text)
+
+
+_LENGTHS = ("total_steps", "T_max", "total_iters", "num_training_steps")
+"""Settings of a scheduler that say for how many steps it is made."""
+
+
+def _too_slow(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
+    """A schedule that is as long as the steps of the optimizer were many goes on once an epoch: it hardly leaves its beginning."""
+    lengths = [scheduler.settings[name] for name in _LENGTHS if name in scheduler.settings]
+    made_for = max((one for one in lengths if isinstance(one, int)), default=0)
+    alone = len(evidence.stepped) == 1 and 2 * scheduler.counted >= optimizer.steps >= SEVERAL
+    if not alone or not 0.9 * optimizer.steps <= made_for <= 1.15 * optimizer.steps:
+        return
+    if 0 < scheduler.steps <= scheduler.counted // 5:
+        values = {"type": scheduler.type, "length": made_for, "count": scheduler.steps, "steps": optimizer.steps}
+        near = optimizer.place or optimizer.step_place
+        made = constructed(evidence, scheduler.type, near)
+        place = scheduler.step_place or (handed_over(evidence, made) if made is not None else None) or near
+        yield Finding("TS536", place, message("run.schedule_slow", **values), mild=True)
 
 
 def _kept(evidence: Evidence) -> Iterator[Finding]:

@@ -147,6 +147,14 @@ def function_around(tree: ast.AST, line: int) -> Function | None:
     return found
 
 
+def handed_over(evidence: Evidence, made: Place) -> Place:
+    """Where a scheduler is given to the library that steps it: the only ``return`` of the function of Lightning's that makes it."""
+    function = function_around(evidence.tree(made.path), made.line)
+    returns = of_kind(statements(function), ast.Return) if function is not None else []
+    lightning = function is not None and function.name == "configure_optimizers"
+    return place_of(made.path, returns[0]) if lightning and len(returns) == 1 else made
+
+
 def statements(scope: ast.AST) -> list[ast.stmt]:
     """The simple statements of a function or module, in the order of their lines, without those of functions inside."""
     found: list[ast.stmt] = []

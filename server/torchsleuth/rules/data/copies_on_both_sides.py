@@ -2,7 +2,7 @@
 
 What it finds
     `df.sample(n, replace=True)`, `sklearn.utils.resample`, an over-sampler's `fit_resample`, or rows at indices from
-    `np.random.choice(len(x), n)`, which go into `train_test_split` or `random_split` afterwards.
+    `np.random.choice(len(x), n)` or drawn from those of a class, `rng.choice(np.flatnonzero(y == 1), n)`, which go into `train_test_split` or `random_split` afterwards.
 Why it hurts
     Most rows are there several times, and the split puts copies of one row on both sides. The validation asks for what was learned by
     heart: its score says nothing about new data, and chooses the wrong model.
@@ -46,6 +46,8 @@ _OVER = ("Over", "SMOTE", "ADASYN")
 _JOINS = frozenset(
     "concat concatenate vstack hstack row_stack cat stack array asarray tensor as_tensor from_numpy shuffle".split()
 )
+_ORDERS = frozenset({"permutation", "sort", "sorted", "tolist", "list"})
+_CONDITIONS = frozenset({"flatnonzero", "nonzero", "where", "argwhere"})
 _DATASETS = frozenset({"TensorDataset", "DataFrame"})
 _KEEPS = frozenset(
     "sample reset_index copy to_numpy astype drop float long to sort_values dropna fillna tolist clone".split()
@@ -57,12 +59,14 @@ _DEPTH = 3
 @dataclass
 class _Flow:
     """What holds rows that were drawn with replacement, in one function after the other. `drawn`: by the name, the expression that
-    gave it such rows and where they are drawn. `indices`: names of indices that were drawn, with the data that they are of."""
+    gave it such rows and where they are drawn. `indices`: names of indices that were drawn, with the data that they are of, where
+    that is written. `places`: names of the indices at which something holds."""
 
     index: Index
     depth: int = 0
     drawn: dict[str, tuple[ast.expr, ast.expr]] = field(default_factory=dict)
     indices: dict[str, tuple[str, ast.expr]] = field(default_factory=dict)
+    places: set[str] = field(default_factory=set)
 
     def follow(self, body: list[ast.stmt]) -> Iterator[tuple[ast.Call, ast.expr, ast.expr]]:
         """The splits of rows that were drawn: the call, the expression that gave the rows, and where they are drawn."""
@@ -84,14 +88,34 @@ class _Flow:
                 yield from ((call, *one) for one in given[:1])
 
     def _bind(self, target: ast.expr, value: ast.expr) -> None:
-        rows, source = self.rows(value), _indices(value)
+        rows, source, holding = self.rows(value), self._drawn_from(value), _where_it_holds(value)
         for name in (part.id for part in nodes_in(target, ast.Name)):
             self.drawn.pop(name, None)
             self.indices.pop(name, None)
+            self.places.discard(name)
+            if holding:
+                self.places.add(name)
             if rows is not None:
                 self.drawn[name] = rows
             if source is not None:
-                self.indices[name] = (source, value)
+                self.indices[name] = source
+
+    def _drawn_from(self, value: ast.expr) -> tuple[str, ast.expr] | None:
+        """The data that indices are of which were drawn with replacement, empty where that is not written; None of others."""
+        match value:
+            case ast.Name():
+                return self.indices.get(value.id)
+            case ast.List() | ast.Tuple():
+                return next((one for part in value.elts if (one := self._drawn_from(part)) is not None), None)
+            case ast.Call() if called(value) in _JOINS | _ORDERS:
+                return next((one for part in value.args if (one := self._drawn_from(part)) is not None), None)
+            case ast.Call() if _is_choice(value):
+                given = value.args[0]
+                if _where_it_holds(given) or isinstance(given, ast.Name) and given.id in self.places:
+                    return "", value
+                data = _counted(given)
+                return (data, value) if data is not None else None
+        return None
 
     def rows(self, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
         """The expression by which an expression has rows that were drawn, and where they are drawn; None of others."""
@@ -100,7 +124,7 @@ class _Flow:
                 return self.drawn.get(node.id)
             case ast.Subscript(value=base, slice=key):
                 at = self.indices.get(key.id) if isinstance(key, ast.Name) else None
-                if at is not None and ast.unparse(base) in (at[0], f"{at[0]}.iloc"):
+                if at is not None and ast.unparse(base) in (at[0] or ast.unparse(base), f"{at[0]}.iloc"):
                     return node, at[1]
                 return self.rows(base)
             case ast.Attribute():
@@ -177,19 +201,28 @@ def _class_of(index: Index, node: ast.expr) -> str:
     return called(node)
 
 
-def _indices(value: ast.expr) -> str | None:
-    """``x`` for ``np.random.choice(len(x), n)``, whose indices may be there several times."""
-    if not is_method_call(value, "choice") or not value.args:
-        return None
-    replaces, count = argument_of(value, 2, "replace"), value.args[0]
-    if replaces is not None and not is_literal(replaces, True) or argument_of(value, 1, "size") is None:
-        return None
+def _is_choice(call: ast.Call) -> bool:
+    """``np.random.choice(x, n)``, which may give one several times."""
+    replaces = argument_of(call, 2, "replace")
+    several = argument_of(call, 1, "size") is not None and bool(call.args)
+    return is_method_call(call, "choice") and several and (replaces is None or is_literal(replaces, True))
+
+
+def _counted(count: ast.expr) -> str | None:
+    """``x`` for ``len(x)``: what the indices below that number are of."""
     match count:
         case ast.Call(func=ast.Name(id="len"), args=[data]):
             return ast.unparse(data)
         case ast.Subscript(value=ast.Attribute(value=data, attr="shape")):
             return ast.unparse(data)
     return None
+
+
+def _where_it_holds(value: ast.expr) -> bool:
+    """``np.flatnonzero(y == 1)``, ``np.where(y == 1)[0]``: the indices at which a comparison holds."""
+    node = value.value if isinstance(value, ast.Subscript) and is_literal(value.slice, 0) else value
+    given = [*node.args, *([node.func.value] if is_method_call(node) else [])] if isinstance(node, ast.Call) else []
+    return called(node) in _CONDITIONS and any(isinstance(one, ast.Compare | ast.UnaryOp) for one in given)
 
 
 RULE = Rule(FAULTS[CODE], find)

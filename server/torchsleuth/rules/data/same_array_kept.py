@@ -31,6 +31,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Finding, Rule, appended
 from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
+    argument_of,
     assigned_pairs,
     by_position,
     called,
@@ -123,9 +124,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if kept is not None and attribute not in reported:
                 reported.add(attribute)
                 text = message("array.kept", attribute=source.segment(attribute), line=kept.lineno)
-                places = (source.span(kept).related(message("array.kept.here")),)
+                places = [source.span(kept).related(message("array.kept.here"))]
+                ways = (_written(one, attribute.attr) for one in methods.values())
+                places += [source.span(one).related(message("array.kept.changed")) for one in ways if one is not None]
                 fix = appended(source, attribute, owner.copying[attribute.attr])
-                yield Finding(source.span(attribute), text, places, (fix,))
+                yield Finding(source.span(attribute), text, tuple(places), (fix,))
 
 
 # -- what is handed out ----------------------------------------------------------------------------
@@ -147,15 +150,22 @@ def _changed_arrays(methods: Methods) -> dict[str, str]:
     for attribute, ways in made.items():
         way = next(iter(ways)) if len(ways) == 1 else ""
         reaching = {name for name in methods if _calls(methods, name) & makers[attribute]}
-        if way and any(_writes(method, attribute) for name, method in methods.items() if name not in reaching):
+        if way and any(_written(method, attribute) for name, method in methods.items() if name not in reaching):
             found[attribute] = way
     return found
 
 
 def _copy_of(value: ast.expr) -> str:
     """How the array is copied that an expression makes; nothing where it is not known to make one."""
-    if isinstance(value, ast.Call) and is_dotted(value.func) and isinstance(value.func.value, ast.Name):
-        return _ARRAYS.get(value.func.value.id, "") if value.func.attr in _MAKERS else ""
+    if isinstance(value, ast.BinOp):
+        return _copy_of(value.left) or _copy_of(value.right)
+    if not is_method_call(value):
+        return ""
+    package = value.func.value
+    if isinstance(package, ast.Name) and package.id in _ARRAYS:
+        return _ARRAYS[package.id] if value.func.attr in _MAKERS else ""
+    if value.func.attr == "astype" or argument_of(value, None, "size") is not None:  # drawn: rng.uniform(size=2)
+        return _ARRAYS["np"]
     return ""
 
 
@@ -173,8 +183,8 @@ def _calls(methods: Methods, name: str) -> set[str]:
     return found
 
 
-def _writes(method: ast.FunctionDef, attribute: str) -> bool:
-    """Whether a method changes elements of an attribute in place."""
+def _written(method: ast.FunctionDef, attribute: str) -> ast.AST | None:
+    """Where a method changes elements of an attribute in place."""
     receiver = _receiver(method)
     for node in ast.walk(method):
         changed = [
@@ -184,12 +194,13 @@ def _writes(method: ast.FunctionDef, attribute: str) -> bool:
         ]
         if is_method_call(node) and is_in_place(node.func.attr):
             changed = [node.func.value]
+        changed += [node.value] if isinstance(node, ast.keyword) and node.arg == "out" else []
         for target in changed:
             while isinstance(target, ast.Subscript):
                 target = target.value
             if is_dotted(target, receiver) and target.attr == attribute:
-                return True
-    return False
+                return node
+    return None
 
 
 def _owner(methods: Methods, copying: dict[str, str]) -> _Owner:

@@ -2,7 +2,8 @@
 
 What it finds
     `ReduceLROnPlateau(mode="max")` that is stepped with a loss, or one of mode "min", the default, that is stepped with an
-    accuracy; checkpoints and early stopping of Lightning that monitor one of them in the wrong direction.
+    accuracy; checkpoints and early stopping of Lightning that monitor one of them in the wrong direction, and the same of
+    `greater_is_better` for transformers. `if val_loss > best: best = val_loss`, by hand.
 Why it hurts
     Every improvement counts as none: the learning rate is lowered, the training stopped, the worst weights are kept.
 Example
@@ -28,7 +29,8 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Related, Span
-from torchsleuth.syntax.forms import argument_of, last_word
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import argument_of, assigned_pairs, is_reference, last_word, literal, nodes_in
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import UNKNOWN, LibraryObject, Value
 from torchsleuth.values.frames import Scene
@@ -63,6 +65,84 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(made_call.site.span)
                 mode = made_call.kwargs.get("mode")
                 yield from _judged(made_call.site.source, node, None, mode, given.value, repr(given.value), ())
+    yield from _of_arguments(analysis)
+    yield from _by_hand(analysis)
+
+
+def _of_arguments(analysis: Analysis) -> Iterator[Finding]:
+    """``TrainingArguments(metric_for_best_model="eval_loss", greater_is_better=True)``"""
+    for made in analysis.calls_at_places("TrainingArguments"):
+        call, source = made.site.call, made.site.source
+        if call is None or not made.path.startswith("transformers."):
+            continue
+        given = argument_of(call, None, "metric_for_best_model")
+        greater = argument_of(call, None, "greater_is_better")
+        direction = _direction(held(given, made.site.scene)) if given is not None else None
+        if greater is not None and isinstance(greater, ast.Constant) and isinstance(greater.value, bool):
+            if direction is not None and greater.value is not (direction == "max"):
+                values = {"value": f"`{source.segment(given)}`", "given": greater.value}
+                fix = replacement(source, greater, str(direction == "max"))
+                at = call.keywords[[one.value for one in call.keywords].index(greater)]
+                yield Finding(source.span(at), message("better.greater", **values), (), (fix,))
+
+
+_MORE = {ast.Gt: "max", ast.GtE: "max", ast.Lt: "min", ast.LtE: "min"}
+_OTHER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
+
+
+def _by_hand(analysis: Analysis) -> Iterator[Finding]:
+    """``if val_loss > best: best = val_loss``"""
+    source = analysis.source
+    for branch in analysis.index(source.path).of_type(ast.If):
+        for test in nodes_in(branch.test, ast.Compare):
+            chosen = _MORE.get(type(test.ops[0])) if len(test.ops) == 1 else None
+            one, other = test.left, test.comparators[0]
+            if chosen is not None and not _is_kept(branch, other, one):
+                one, other, chosen = other, one, "min" if chosen == "max" else "max"
+            meant = _direction(_key(one))
+            if chosen is None or not _is_kept(branch, other, one) or meant in (None, chosen):
+                continue
+            if _never_holds(analysis, other, chosen):  # TS554
+                continue
+            text = message("better.kept", value=f"`{source.segment(one)}`", chosen=_LARGE[chosen], meant=_LARGE[str(meant)])
+            between = source.segment(test)[len(source.segment(test.left)) : -len(source.segment(test.comparators[0]))]
+            swapped = _OTHER.get(between.strip())
+            new = f"{source.segment(test.left)} {swapped} {source.segment(test.comparators[0])}"
+            yield Finding(source.span(test), text, (), (replacement(source, test, new),) if swapped else ())
+
+
+_LARGE = {"max": "largest", "min": "smallest"}
+
+
+def _is_kept(branch: ast.If, best: ast.expr, value: ast.expr) -> bool:
+    """Whether a branch gives the best value so far, by its name, the one that it is compared with."""
+    pairs = [pair for one in of_kind(branch.body, ast.Assign) for pair in assigned_pairs(one)]
+    said = (ast.unparse(best), ast.unparse(value))
+    called_best = "best" in re.split(r"[^a-z0-9]+", said[0].lower().replace("_", " "))
+    return called_best and any((ast.unparse(target), ast.unparse(given)) == said for target, given in pairs)
+
+
+_BEGINNINGS = {"max": ("inf",), "min": ("-inf", "0", "0.0")}
+"""What nothing is larger than; and what no accuracy is smaller than."""
+
+
+def _never_holds(analysis: Analysis, best: ast.expr, chosen: str) -> bool:
+    """Whether the best value begins where the comparison never holds."""
+    index = analysis.index(analysis.source.path)
+    pairs = [pair for one in index.of_type(ast.Assign) for pair in assigned_pairs(one)]
+    begun = (ast.unparse(value) for target, value in pairs if last_word(target) == last_word(best))
+    return any(re.sub(r"float\(['\"](.*?)['\"]\)|(\w+\.)", r"\1", one) in _BEGINNINGS[chosen] for one in begun)
+
+
+def _key(node: ast.expr) -> object:
+    """The name that a value is known by, without what is known of variables."""
+    return literal(node.slice) if isinstance(node, ast.Subscript) else last_word(node) if is_reference(node) else None
+
+
+def _direction(name: object) -> str | None:
+    """Which value is the best of what is called so, by the last word of it."""
+    last = re.split(r"[^a-z0-9]+", name.lower().replace("_", " "))[-1] if isinstance(name, str) else ""
+    return "min" if last in _LOWER else "max" if last in _HIGHER else None
 
 
 def _told(given: ast.expr, scene: Scene) -> object:
