@@ -15,6 +15,8 @@ from torchsleuth.runtime import graphs, statistics
 
 _CLOSE = 0.3
 """Between the highest and the lowest logarithm of a probability of one sample: one class is at most a third likelier than another."""
+_LEFT_OUT = 1e3
+"""Logarithms of probabilities below minus that are of classes that a mask leaves out."""
 _BOUNDS = {
     "SigmoidBackward0": ("sigmoid", 0.0, 1.0),
     "SoftmaxBackward0": ("softmax", 0.0, 1.0),
@@ -55,7 +57,8 @@ class GraphLooks:
         )
         if factor is None or factor.numel() != 1 or predicted.dim() != 2 or not self._may_look_at(predicted):
             return
-        value, apart = statistics.numbers(self._torch(), [factor, predicted.amax(1).sub(predicted.amin(1)).amax()])
+        lowest = predicted.masked_fill(predicted < -_LEFT_OUT, math.inf).amin(1)
+        value, apart = statistics.numbers(self._torch(), [factor, predicted.amax(1).sub(lowest).amax()])
         if 0 < abs(value) <= 0.5 and apart <= _CLOSE:
             self._count("scores-too-close", self._place_of(scaling.number), factor=value, apart=apart)
 

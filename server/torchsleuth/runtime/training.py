@@ -833,8 +833,10 @@ class TrainingRecorder:
             inner = graph.operand(before, through=_RESHAPES) if before is not None else None
             if inner is not None and inner.name in _NORMALISED:
                 self._count_at("softmax-before-cross-entropy", place, layer=_NORMALISED[inner.name])
-            elif inner is not None and predicted is not None:
-                self._looks.scores_too_close(inner, predicted)
+            elif before is not None and predicted is not None:
+                scaling = graph.operand(before, through=(*_RESHAPES, *_MASKS))
+                if scaling is not None:
+                    self._looks.scores_too_close(scaling, predicted)
         elif kind == "nll" and predicted is not None and name not in ("LogBackward0", "LogSoftmaxBackward0"):
             if bool((predicted > 1e-3).any()):
                 self._count_at("nll-without-log-softmax", place, high=float(predicted.max()))
@@ -1701,6 +1703,8 @@ def _groups(optimizer: Any) -> list[dict[str, Any]]:
 
 _RESHAPES = ("ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0",
              "TBackward0", "TransposeBackward0", "PermuteBackward0", "CloneBackward0", "ToCopyBackward0", "SelectBackward0")  # fmt: skip
+_MASKS = (*(f"{name}Backward0" for name in "MaskedFill FillDiagonal IndexPut Index".split()), "torch::autograd::CopySlices")
+"""Functions that leave single scores out: each keeps the others as they are."""
 _NORMALISED = {"SoftmaxBackward0": "softmax", "SigmoidBackward0": "sigmoid", "LogSoftmaxBackward0": "log_softmax"}
 
 

@@ -3,7 +3,8 @@
 What it finds
     A causal language model that is called with `labels=ids[:, 1:]` for `input_ids=ids[:, :-1]`, or gets labels that a collate function
     has shifted (`labels[:, :-1] = ids[:, 1:]`, `torch.roll`), in a file that computes no such loss itself; and labels that are the input
-    itself, padding included, beside an attention mask that tells where the padding is.
+    itself, padding included, beside an attention mask that tells where the padding is. The same of a model of the file itself whose
+    forward() compares `logits[:, :-1]` with `labels[:, 1:]`.
 Why it hurts
     These models compare each place with the label of the next one themselves: shifted labels teach to leave out a word. Where
     padding is a label, the model learns to write padding; -100 is what the loss leaves out. Nothing is raised.
@@ -29,6 +30,7 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     assigned_pairs,
+    by_position,
     called,
     is_binding,
     is_method_call,
@@ -38,7 +40,9 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     parts_of_key,
     plain_name,
+    returned_by,
 )
+from torchsleuth.syntax.trees import Index
 
 CODE = "TS342"
 _CAUSAL = ("LMHeadModel", "ForCausalLM")
@@ -49,6 +53,7 @@ _ELSEWHERE = ("-100", "ignore_index", "DataCollator")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _of_own_models(analysis)
     used = (use.path.split(".") for use in analysis.names.uses if use.path.startswith("transformers."))
     if not any(part.endswith(_CAUSAL) for path in used for part in path):
         return
@@ -66,6 +71,77 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield from _shifted(analysis, bound, given["input_ids"], given["labels"])
                 yield from _moved(analysis, batch, given["input_ids"], given["labels"])
             yield from _padded(analysis, bound, given["input_ids"], given["labels"], given.get("attention_mask"))
+
+
+def _of_own_models(analysis: Analysis) -> Iterator[Finding]:
+    """Labels that are shifted where a sample is made, for a model that shifts them again."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for function in index.of_type(ast.FunctionDef):
+        names = [one.arg for one in by_position(function.args) if one.arg != "self"]
+        shifted = next((one for one in nodes_in(function, ast.Call) if called(one) in _OWN_LOSSES), None)
+        labels = next((name for name in names if shifted is not None and _shifts(shifted, name)), None)
+        if shifted is None or labels is None or function.name != "forward" or labels == names[0]:
+            continue
+        if any(other is not function and _takes(other, labels) for other in index.of_type(ast.FunctionDef)):
+            continue  # which of them gets the labels is not known
+        place = source.span(shifted).related(message("causal.shifted.again"))
+        for first, second in _handed_over(index, names, labels):
+            if _is_shifted(first, second):
+                fix = replacement(source, second, source.segment(first))
+                yield Finding(source.span(second), message("causal.shifted"), (place,), (fix,))
+
+
+def _takes(function: ast.FunctionDef, labels: str) -> bool:
+    """Whether the forward() of another module takes labels of that name."""
+    return function.name == "forward" and labels in [one.arg for one in by_position(function.args)]
+
+
+def _shifts(loss: ast.Call, labels: str) -> bool:
+    """Whether a loss compares each place but the last with the label of the next one."""
+    if len(loss.args) < 2:
+        return False
+    ends = {_last_slice(part) for part in nodes_in(loss.args[0], ast.Subscript)}
+    begins = {_last_slice(part) for part in nodes_in(loss.args[1], ast.Subscript) if is_name(part.value, labels)}
+    return ":-1" in ends and "1:" in begins
+
+
+def _last_slice(node: ast.Subscript) -> str:
+    """The slice of a subscript that is no full one: ``:-1`` of ``x[:, :-1]``."""
+    parts = [ast.unparse(part) for part in parts_of_key(node)]
+    chosen = [part for part in parts if part not in (":", "...")]
+    return chosen[0] if len(chosen) == 1 else ""
+
+
+def _is_shifted(first: ast.expr, second: ast.expr) -> bool:
+    """Whether two expressions are a sequence without its last and without its first element."""
+    if not isinstance(first, ast.Subscript) or not isinstance(second, ast.Subscript):
+        return False
+    alike = ast.dump(first.value) == ast.dump(second.value)
+    return alike and (_last_slice(first), _last_slice(second)) == (":-1", "1:")
+
+
+def _handed_over(index: Index, names: list[str], labels: str) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The input and the labels that may be given to a function with such parameters: entries of a dictionary that are called like
+    them, arguments of a call, and what a data set gives for a loop whose two names are these arguments."""
+    for batch in index.of_type(ast.Dict):
+        given = {literal(key): value for key, value in zip(batch.keys, batch.values) if key is not None}
+        if labels in given and names[0] in given:
+            yield given[names[0]], given[labels]
+    place, loops = names.index(labels), index.of_type(ast.For)
+    pairs = [target.elts for loop in loops for target in nodes_in(loop.target, ast.Tuple) if len(target.elts) == 2]
+    in_order = {tuple(plain_name(part) for part in pair) for pair in pairs}
+    from_loader = False
+    for call in index.of_type(ast.Call):
+        own = is_method_call(call) or called(call) in _OWN_LOSSES
+        named = keyword_of(call, labels)
+        second = named.value if named is not None else call.args[place] if len(call.args) > place else None
+        if call.args and second is not None and not own:
+            yield call.args[0], second
+            from_loader = from_loader or (plain_name(call.args[0]), plain_name(second)) in in_order
+    for getter in index.of_type(ast.FunctionDef) if from_loader else ():
+        for value in returned_by(getter) if getter.name == "__getitem__" else ():
+            if isinstance(value, ast.Tuple) and len(value.elts) == 2:
+                yield value.elts[0], value.elts[1]
 
 
 def _bound(analysis: Analysis) -> dict[str, ast.expr]:

@@ -66,26 +66,31 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for owner in owners if reads else ():
         methods = {part.name: part for part in of_kind(owner.body, ast.FunctionDef)}
         bound, _ = changed_attributes(methods)
-        for method, chosen in _for_samples(methods):
+        for method, chosen, asked in _for_samples(methods):
             for call in nodes_in(method, ast.Call):
-                if id(call) in reads and _is_whole(index, call, method, bound) and _takes_one(method, chosen):
+                takes = not chosen or _takes_one(method, chosen)
+                if id(call) in reads and takes and _is_whole(index, call, method, bound):
                     text = message("file.for_sample", call=source.on_one_line(call.func))
-                    yield Finding(source.span(call), text)
+                    places = (source.span(call).related(message("file.for_sample.here")),) if asked is not None else ()
+                    yield Finding(source.span(asked or call), text, places)
 
 
-def _for_samples(methods: dict[str, ast.FunctionDef]) -> Iterator[tuple[ast.FunctionDef, str]]:
-    """The methods that give a sample, each with the name of the index: ``__getitem__``, and what it hands its index to."""
+def _for_samples(methods: dict[str, ast.FunctionDef]) -> Iterator[tuple[ast.FunctionDef, str, ast.Call | None]]:
+    """The methods that give a sample, each with the name of the index: ``__getitem__``, and what it hands its index to; and
+    a method that gives all of them, of which ``__getitem__`` takes one, with the call of it."""
     getter = methods.get("__getitem__")
     names = [one.arg for one in by_position(getter.args)] if getter is not None else []
     if getter is None or len(names) != 2:
         return
-    yield getter, names[1]
+    yield getter, names[1], None
     for call in nodes_in(getter, ast.Call):
         method = methods.get(called(call)) if is_method_call(call) and is_name(call.func.value, names[0]) else None
+        if method is not None and not call.args and not call.keywords and _takes_one(getter, names[1]):
+            yield method, "", call
         places = [place for place, given in enumerate(call.args) if is_name(given, names[1])]
         parameters = [one.arg for one in by_position(method.args)][1:] if method is not None else []
         if method is not None and places and places[0] < len(parameters) and method is not getter:
-            yield method, parameters[places[0]]
+            yield method, parameters[places[0]], None
 
 
 def _is_whole(index: Index, call: ast.Call, method: ast.FunctionDef, bound: set[str]) -> bool:
