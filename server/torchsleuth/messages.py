@@ -547,6 +547,7 @@ ENGLISH: dict[str, str] = {
     "split.overlaps": "this splits `{other}` in another order than before: its parts overlap with those of the first split",
     "split.apart": "`{other}` is split in another order than `{one}`: they no longer belong together",
     "fitted.test": "`{scaler}` is fitted to `{test}` as well, which is then scaled otherwise than what it was trained on",
+    "measured.training": "`{name}` is computed from the data that are trained on, `{used}`, and not from `{other}`",
     "fitted.train": "fitted to the training part here",
     "window.target": "`{target}` is the last value of the window: the answer is in the input",
     "window.input": "the input, which ends before its second number",
