@@ -1703,7 +1703,10 @@ def _groups(optimizer: Any) -> list[dict[str, Any]]:
 
 _RESHAPES = ("ViewBackward0", "ReshapeAliasBackward0", "SqueezeBackward0", "SqueezeBackward1", "UnsqueezeBackward0",
              "TBackward0", "TransposeBackward0", "PermuteBackward0", "CloneBackward0", "ToCopyBackward0", "SelectBackward0")  # fmt: skip
-_MASKS = (*(f"{name}Backward0" for name in "MaskedFill FillDiagonal IndexPut Index".split()), "torch::autograd::CopySlices")
+_MASKS = (
+    *(f"{name}Backward0" for name in "MaskedFill FillDiagonal IndexPut Index".split()),
+    "torch::autograd::CopySlices",
+)
 """Functions that leave single scores out: each keeps the others as they are."""
 _NORMALISED = {"SoftmaxBackward0": "softmax", "SigmoidBackward0": "sigmoid", "LogSoftmaxBackward0": "log_softmax"}
 

@@ -22,20 +22,28 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    argument_of,
     assigned_pairs,
+    by_position,
     called,
+    is_binary,
+    is_literal,
     is_method_call,
     is_reference,
     names_in,
     nodes_in,
+    parts_of_tuple,
     plain_name,
+    returned_by,
 )
 
 CODE = "TS630"
@@ -45,6 +53,7 @@ _FITS = ("fit_transform", "fit")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _by_hand(analysis)
     if not any(name in analysis.source.text for name in (".fit_transform(", ".fit(")):
         return
     for scope in analysis.scopes:
@@ -67,6 +76,106 @@ def _by_names(analysis: Analysis, scope: ast.Module | ast.FunctionDef, split: se
         held_out = _HELD_OUT.search(test) and not _HELD_OUT.search(train) and not _TRAINED_ON.search(test)
         if held_out and test != train and _of_one(scope, first, second):
             yield _finding(analysis, first, second)
+
+
+_STATISTICS = frozenset("mean std var min max amin amax quantile".split())
+
+
+@dataclass(frozen=True)
+class _Scaled:
+    """A statement that scales data by their own statistics. `by`: these, by the name of the function."""
+
+    statement: ast.Assign
+    data: ast.expr
+    by: dict[str, ast.expr]
+
+
+def _by_hand(analysis: Analysis) -> Iterator[Finding]:
+    """Two parts of the data, each of which is scaled by its own mean and deviation."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    helpers = {one.name for one in index.of_type(ast.FunctionDef) if _scales_its_argument(one)}
+    if not any(f".{name}(" in source.text for name in _STATISTICS):
+        return
+    for scope in analysis.scopes:
+        found = list(_scaled_in(scope, helpers))
+        parts = [one for one in found if _is_held_out(one)]
+        for held in parts:
+            others = [one for one in found if one not in parts and _alike(one, held)]
+            if others:
+                values = {"test": source.segment(held.data), "train": source.segment(others[0].data)}
+                place = source.span(others[0].statement).related(message("fitted.train.scaled"))
+                fix = tuple(_scaled_alike(analysis, held, others[0]))
+                yield Finding(source.span(held.statement.value), message("fitted.own", **values), (place,), fix)
+
+
+def _is_held_out(one: _Scaled) -> bool:
+    """Whether data are named as those of a test."""
+    names = (ast.unparse(one.data), *(ast.unparse(target) for target in one.statement.targets))
+    return any(_HELD_OUT.search(name) for name in names) and not any(_TRAINED_ON.search(name) for name in names)
+
+
+def _alike(one: _Scaled, other: _Scaled) -> bool:
+    """Whether both are scaled by the same kinds of statistics, or by one function, and the first one is trained on."""
+    trained = any(_TRAINED_ON.search(ast.unparse(part)) for part in (one.data, *one.statement.targets))
+    return trained and one.by.keys() == other.by.keys() and ast.unparse(one.data) != ast.unparse(other.data)
+
+
+def _scaled_in(scope: ast.Module | ast.FunctionDef, helpers: set[str]) -> Iterator[_Scaled]:
+    inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in ast.walk(one)}
+    statements = [one for one in nodes_in(scope, ast.Assign) if id(one) not in inner and len(one.targets) == 1]
+    bound = {plain_name(target): value for one in statements for target, value in assigned_pairs(one)}
+    for statement in statements:
+        value = statement.value
+        if called(value) in helpers and isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
+            yield _Scaled(statement, value.args[0], {called(value): value})
+        else:
+            known = _scaling(value, bound)
+            if known is not None:
+                yield _Scaled(statement, *known)
+
+
+def _scaling(value: ast.expr, bound: Mapping[str | None, ast.expr]) -> tuple[ast.expr, dict[str, ast.expr]] | None:
+    """What a quotient scales, and by which statistics of it; None of other expressions."""
+    if not is_binary(value, ast.Div) or not is_binary(value.left, ast.Sub):
+        return None
+    data, by = value.left.left, dict[str, ast.expr]()
+    for place in (value.left.right, value.right):
+        for part in ast.walk(place):
+            given = bound.get(part.id) if isinstance(part, ast.Name) else part
+            if isinstance(given, ast.Call) and (of := _of_statistic(given)) is not None:
+                if ast.unparse(of) != ast.unparse(data):
+                    return None
+                by[called(given)] = part if isinstance(part, ast.Name) else given
+    return (data, by) if len(by) > 1 and is_reference(data) else None
+
+
+def _of_statistic(call: ast.Call) -> ast.expr | None:
+    """``x`` of ``x.mean()``, or of ``np.mean(x)``, where it is over all samples."""
+    if not is_method_call(call, *_STATISTICS):
+        return None
+    package = isinstance(call.func.value, ast.Name) and call.func.value.id in ("np", "numpy", "torch")
+    dim = argument_of(call, 1 if package else 0, "dim", "axis")
+    if dim is not None and not any(is_literal(part, 0) for part in parts_of_tuple(dim)):
+        return None  # each sample by its own
+    return (call.args[0] if call.args else None) if package else call.func.value
+
+
+def _scales_its_argument(function: ast.FunctionDef) -> bool:
+    """Whether a function gives its only argument, scaled by its own statistics."""
+    results, parameters = returned_by(function), by_position(function.args)
+    pairs = [pair for one in nodes_in(function, ast.Assign) for pair in assigned_pairs(one)]
+    known = _scaling(results[0], {plain_name(target): value for target, value in pairs}) if len(results) == 1 else None
+    return known is not None and len(parameters) == 1 and plain_name(known[0]) == parameters[0].arg
+
+
+def _scaled_alike(analysis: Analysis, held: _Scaled, trained: _Scaled) -> Iterator[Candidate]:
+    """The statistics of the training, where they have names, in the place of those of the test."""
+    source = analysis.source
+    pairs = [(held.by[name], trained.by[name]) for name in held.by]
+    if all(isinstance(other, ast.Name) and isinstance(own, ast.Call) for own, other in pairs):
+        changes = tuple(edits.replace(source, own, source.segment(other)) for own, other in pairs)
+        title = message("fix.replace", old=source.segment(pairs[0][0]), new=source.segment(pairs[0][1]))
+        yield Candidate(title, changes)
 
 
 def _split(statement: ast.stmt) -> Iterator[tuple[str, str]]:

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
@@ -116,7 +117,9 @@ class _Names:
         self.analysis = analysis
         index = analysis.index(analysis.source.path)
         self.functions = {one.name: one for one in index.of_type(ast.FunctionDef)}
-        self.names = {part.id for part in index.of_type(ast.Name)} | {part.attr for part in index.of_type(ast.Attribute)}
+        self.names = {part.id for part in index.of_type(ast.Name)} | {
+            part.attr for part in index.of_type(ast.Attribute)
+        }
         self.names |= {one.arg for one in index.of_type(ast.arg)}
         self.names |= {one.value for one in index.of_type(ast.Constant) if isinstance(one.value, str)}
 
@@ -156,7 +159,7 @@ class _Names:
         title = message("fix.replace", old=next(iter(fixed)), new=next(iter(fixed.values())))
         yield Finding(source.span(value), text, (), (Candidate(title, changes, safe=False),))
 
-    def _edit(self, part: ast.AST, other: str) -> edits.Edit:
+    def _edit(self, part: ast.AST, other: str) -> Edit:
         source = self.analysis.source
         if isinstance(part, ast.Attribute):
             return edits.replace(source, part, f"{source.segment(part.value)}.{other}")

@@ -54,7 +54,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 def _own(scope: ast.Module | ast.FunctionDef) -> Iterator[ast.BinOp]:
     """The differences in a function, or in what stands in no function."""
-    inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in nodes_in(one, ast.BinOp)}
+    inner = {
+        id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in nodes_in(one, ast.BinOp)
+    }
     for node in nodes_in(scope, ast.BinOp):
         if id(node) not in inner and is_binary(node, ast.Sub):
             yield node

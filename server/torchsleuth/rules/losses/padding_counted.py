@@ -2,7 +2,8 @@
 
 What it finds
     Labels that pad_sequence has filled up with a number of a class, 0 unless `padding_value` says otherwise, in a cross entropy
-    that ignores another number and takes the mean over all of them.
+    that ignores another number and takes the mean over all of them. Labels of a batch for a model of transformers that are made of
+    zeros, and filled up to the length of each sequence: these models leave out -100 alone.
 Why it hurts
     Behind the end of each sequence there is nothing to predict but the padding. The network learns that first, the loss looks
     better than it is, and the more the longest sequence of a batch is longer than the others, the less the real labels count.
@@ -27,11 +28,22 @@ from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.classes import ignored_by, is_entropy
 from torchsleuth.rules.evidence.operands import Operand, operands
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_spread
+from torchsleuth.syntax.forms import (
+    argument_of,
+    assigned_pairs,
+    called,
+    is_name,
+    is_spread,
+    literal,
+    nodes_in,
+    parts_of_key,
+    plain_name,
+)
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import Origin, Site
 
 CODE = "TS344"
@@ -42,6 +54,7 @@ _ARRANGED = frozenset(
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _for_transformers(analysis)
     seen: set[Span] = set()
     for operation in analysis.trace.operations:
         if is_entropy(operation) and operation.site.span not in seen and _counts_all(operation):
@@ -53,6 +66,79 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 text = message("padding.counted", labels=pair[1].text(), number=number, ignored=ignored_by(operation))
                 place = padded.site.span.related(message("padding.counted.here", number=number))
                 yield Finding(operation.site.span, text, (place,), tuple(_ignored(operation, padded.site)))
+
+
+_OWN_LOSSES = frozenset({"cross_entropy", "CrossEntropyLoss", "nll_loss", "NLLLoss"})
+_INPUTS = ("input_ids", "attention_mask")
+
+
+def _for_transformers(analysis: Analysis) -> Iterator[Finding]:
+    """``{"input_ids": ids, "labels": labels}`` with ``labels = torch.zeros(…)``, of which ``labels[i, :n]`` is filled."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    if "transformers" not in source.text or "labels" not in source.text:
+        return
+    if any(called(call) in _OWN_LOSSES for call in index.of_type(ast.Call)):
+        return  # what the model computes with the labels may not be used
+    for batch in index.of_type(ast.Dict):
+        given = {literal(key): value for key, value in zip(batch.keys, batch.values) if key is not None}
+        labels = plain_name(given.get("labels"))
+        trail = index.trail(batch)
+        function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+        if labels is None or function is None or not any(name in given for name in _INPUTS):
+            continue
+        if "-100" in source.segment(function) or "ignore_index" in source.segment(function):
+            continue
+        made = [
+            value
+            for one in nodes_in(function, ast.Assign)
+            for target, value in assigned_pairs(one)
+            if is_name(target, labels)
+        ]
+        number = _number_of(made[0]) if len(made) == 1 else None
+        filled = any(_is_filled(target, labels) for one in nodes_in(function, ast.Assign) for target in one.targets)
+        if number is not None and number >= 0 and (filled or called(made[0]) == "pad_sequence"):
+            text = message("padding.counted.model", labels=labels, number=number)
+            yield Finding(source.span(made[0]), text, (), tuple(_with_ignored(source, made[0])))
+
+
+def _number_of(made: ast.expr) -> int | None:
+    """The number that a tensor of integers is full of, or filled up with."""
+    if not isinstance(made, ast.Call):
+        return None
+    whole = argument_of(made, None, "dtype")
+    kind = "" if whole is None else ast.unparse(whole).rpartition(".")[2]
+    match called(made):
+        case "zeros" if kind in ("long", "int64"):
+            return 0
+        case "full" if len(made.args) > 1:
+            value = literal(made.args[1])
+            return value if type(value) is int else None
+        case "pad_sequence":
+            written = argument_of(made, 2, "padding_value")
+            value = 0 if written is None else literal(written)
+            return value if type(value) is int else None
+    return None
+
+
+def _is_filled(target: ast.expr, labels: str) -> bool:
+    """``labels[i, :n]``"""
+    keys = parts_of_key(target)
+    ends = [key.upper for key in keys if isinstance(key, ast.Slice) and key.lower is None and key.upper is not None]
+    return isinstance(target, ast.Subscript) and is_name(target.value, labels) and bool(ends)
+
+
+def _with_ignored(source: SourceText, made: ast.expr) -> Iterator[Candidate]:
+    """Filled with -100 in the first place."""
+    if called(made) == "zeros" and isinstance(made, ast.Call) and isinstance(made.func, ast.Attribute):
+        sizes = ", ".join(source.segment(one) for one in made.args)
+        shape = sizes if len(made.args) == 1 and isinstance(made.args[0], ast.Tuple | ast.List) else f"({sizes},)"
+        options = "".join(f", {source.segment(one)}" for one in made.keywords)
+        package = source.segment(made.func.value)
+        yield replacement(source, made, f"{package}.full({shape}, -100{options})")
+    elif called(made) == "pad_sequence" and isinstance(made, ast.Call):
+        written = argument_of(made, 2, "padding_value")
+        if written is None:
+            yield added_argument(source, made, "padding_value=-100")
 
 
 def _counts_all(operation: Operation) -> bool:

@@ -79,7 +79,7 @@ def _of_arguments(analysis: Analysis) -> Iterator[Finding]:
         greater = argument_of(call, None, "greater_is_better")
         direction = _direction(held(given, made.site.scene)) if given is not None else None
         if greater is not None and isinstance(greater, ast.Constant) and isinstance(greater.value, bool):
-            if direction is not None and greater.value is not (direction == "max"):
+            if given is not None and direction is not None and greater.value is not (direction == "max"):
                 values = {"value": f"`{source.segment(given)}`", "given": greater.value}
                 fix = replacement(source, greater, str(direction == "max"))
                 at = call.keywords[[one.value for one in call.keywords].index(greater)]
@@ -104,7 +104,9 @@ def _by_hand(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if _never_holds(analysis, other, chosen):  # TS554
                 continue
-            text = message("better.kept", value=f"`{source.segment(one)}`", chosen=_LARGE[chosen], meant=_LARGE[str(meant)])
+            text = message(
+                "better.kept", value=f"`{source.segment(one)}`", chosen=_LARGE[chosen], meant=_LARGE[str(meant)]
+            )
             between = source.segment(test)[len(source.segment(test.left)) : -len(source.segment(test.comparators[0]))]
             swapped = _OTHER.get(between.strip())
             new = f"{source.segment(test.left)} {swapped} {source.segment(test.comparators[0])}"
