@@ -390,6 +390,33 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
 
 
 SHOWN = {
+    "what cannot be written": (
+        "import json\ndef score(x):\n    return {'mean': x.mean()}\nrows = [{'step': 1, 'score': score(torch.ones(2))}]\n"
+        "json.dumps({'rows': rows})\n",
+        {7},
+    ),
+    "a type with a name": (
+        "import numpy as np\nclass Reader:\n    kind = np.float64\n    def read(self):\n        return np.array([0, 1]).astype(self.kind)\n"
+        "y = torch.from_numpy(Reader().read())\ntorch.ones(3, 2) @ y\n",
+        {7, 9},
+    ),
+    "a view that is reversed": (
+        "import numpy as np\ndef turned(a):\n    return a[:, ::-1]\nclass Both:\n    def __init__(self, steps):\n        self.steps = steps\n"
+        "    def __call__(self, a):\n        for step in self.steps:\n            a = step(a)\n        return a\n"
+        "torch.from_numpy(Both([turned])(np.ones((2, 3))))\n",
+        {7},
+    ),
+    "what a function gave back": (
+        "class Body(nn.Module):\n    def __init__(self):\n        super().__init__()\n        self.one = nn.Linear(2, 3)\n"
+        "    def forward(self, x):\n        h = self.one(x)\n        return h, h[:, :2]\nnet = Body()\nfull, part = net(torch.ones(4, 2))\n"
+        "def join(a, b):\n    return a + b\njoin(full, part)\n",
+        {11},
+    ),
+    "the optimizer that had a group before": (
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))\ndef tuned(net):\n    return torch.optim.SGD(net.parameters(), lr=0.1)\n"
+        "opt = tuned(net)\nopt.add_param_group({'params': net[0].parameters()})\n",
+        {7},
+    ),
     "sizes that are written apart": (
         "CONTEXT, CHUNK = 24, 32\ntable = nn.Parameter(torch.zeros(1, CONTEXT, 2))\ndef rows():\n    return torch.ones(3, CHUNK, 2)\n"
         "x = rows()\nx + table\n",

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from itertools import chain
 
 from torchsleuth.errors import processes
 from torchsleuth.errors.built import arguments_here
-from torchsleuth.errors.case import Case, Sources
+from torchsleuth.errors.case import Case, CrashFrame, Sources
 from torchsleuth.errors.catalogue import find
 from torchsleuth.errors.constructor import related_constructor
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.general import at_causes, causes_mended, generally
 from torchsleuth.errors.origin import related_origins
+from torchsleuth.errors.provenance import straight
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related
+from torchsleuth.syntax import edits
 
 MAX_FIXES = 4
+MAX_RESULTS = 2
+"""Places where a value was given back that are shown."""
+_OF_VALUES = ("RuntimeError", "ValueError", "IndexError", "TypeError", "AssertionError")
 MAX_CALLERS = 3
 
 
@@ -59,7 +65,32 @@ def _places(entry: ErrorEntry, case: Case) -> tuple[Related, ...]:
 
 def _origins(entry: ErrorEntry, case: Case) -> list[Related]:
     """Where the operands come from, which had nothing to do with it where a process was ended, or waits."""
-    return [] if entry in processes.ENTRIES else related_origins(case)
+    if entry in processes.ENTRIES:
+        return []
+    origins = related_origins(case)
+    shown = {(place.path, place.start.line) for place in origins}
+    return [*_results(case, shown), *origins]
+
+
+def _results(case: Case, shown: set[tuple[str, int]]) -> list[Related]:
+    """Where functions that are no longer running gave back what the operands are."""
+    running = {(frame.path, frame.line) for frame in case.frames} | shown
+    found: dict[tuple[str, int], Related] = {}
+    for operand in case.frame.operands() if case.crash["type"] in _OF_VALUES else ():
+        for file, node in straight(case, case.frame, operand):
+            span = file.source.span(node)
+            if (file.path, span.start.line) not in running and _is_result(file, node):
+                text = message("error.comes_from", name=case.frame.source.on_one_line(operand)[:40])
+                found.setdefault((file.path, span.start.line), Related(file.path, span.start, span.end, text))
+    return list(found.values())[:MAX_RESULTS]
+
+
+def _is_result(file: CrashFrame, node: ast.expr) -> bool:
+    """Whether a value is what a function returns, or what a layer, or one of its own, gives."""
+    statement = edits.enclosing_statement(file.tree, node)
+    if isinstance(statement, ast.Return):
+        return True
+    return isinstance(node, ast.Call) and isinstance(statement, ast.Assign) and statement.value is node
 
 
 def _text(entry: ErrorEntry, case: Case) -> str:

@@ -34,6 +34,7 @@ from torchsleuth.errors import (
     prepared,
     rebound,
     recorded,
+    reversed_views,
     sent_back,
     sized,
     stateful,
@@ -42,6 +43,7 @@ from torchsleuth.errors import (
     traced,
     unpacked,
     wrapped,
+    written_out,
 )
 from torchsleuth.errors.calls import Builder, by_message
 from torchsleuth.errors.case import Case
@@ -59,6 +61,8 @@ _FAR_AWAY: tuple[tuple[str, Builder], ...] = (
     *hooked.BUILDERS,
     *drawn.BUILDERS,
     *absent.BUILDERS,
+    *written_out.BUILDERS,
+    *reversed_views.BUILDERS,
     *demanded.BUILDERS,
     *texts.BUILDERS,
     *wrapped.BUILDERS,
@@ -85,6 +89,9 @@ _PLACES: tuple[tuple[str, Callable[[Case], Iterator[Related]]], ...] = (
     *hooked.PLACES,
     *drawn.PLACES,
     *absent.PLACES,
+    *written_out.PLACES,
+    *optimizers.PLACES,
+    *reversed_views.PLACES,
     *demanded.PLACES,
     *functions.PLACES,
     *texts.PLACES,

@@ -133,6 +133,13 @@ def _left_out_at_first(case: Case, added: ast.expr | None) -> Iterator[Fix]:
             yield replace(frame, given, f"[p for p in {text} if all(p is not q for q in {taken})]", safe=False)
 
 
+def _first_groups_here(case: Case) -> Iterator[Related]:
+    """The optimizer that a group is added to later, which has got these parameters before."""
+    for frame, call in optimizers_of(case) if called(case.frame.call) == "add_param_group" else ():
+        span = frame.source.span(call)
+        yield Related(span.path, span.start, span.end, message("error.first_groups"))
+
+
 def optimizers_of(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
     """The calls in the files that were running that make an optimizer of PyTorch's."""
     for frame in files_of(case):
@@ -200,10 +207,13 @@ def _value_of(frame: CrashFrame, node: ast.AST | None) -> ast.Call | None:
     return as_kind(value, ast.Call)
 
 
+_TWICE = r"some parameters appear in more than one parameter group"
+
 BUILDERS: tuple[tuple[str, Builder], ...] = (
-    (r"some parameters appear in more than one parameter group", _left_out),
+    (_TWICE, _left_out),
     (r"param 'initial_lr' is not specified", _started_at),
     (r"unscale_\(\) has already been called", _without_statement),
     (r"loaded state dict (?:contains|has)|size mismatch for|key\(s\) in state_dict", _built_alike),
     (r"loaded state dict (?:contains|has)", _without_statement),
 )
+PLACES = ((_TWICE, _first_groups_here),)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, append_in
-from torchsleuth.errors.reached import Filled, around, bound, note
+from torchsleuth.errors.reached import Filled, around, bound, note, under_key
 from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
@@ -193,7 +193,29 @@ def _sizes_for_corners(case: Case) -> Iterator[tuple[CrashFrame, ast.List | ast.
                     yield file, node
 
 
+def _converted_boxes(case: Case) -> list[Filled]:
+    """The boxes that targets are made with, where they are corners and sizes, which the rest of the script reads as such: the message
+    names a box that ends in front of its beginning."""
+    found = re.search(r"invalid box \[([-\d., e]+)\]", case.crash["message"])
+    numbers = [float(part) for part in found[1].split(",")] if found is not None else []
+    if len(numbers) != 4 or not (numbers[2] < numbers[0] or numbers[3] < numbers[1]) or list(_mirrored(case)):
+        return []
+    made = [(file, bound(file, value)) for file, value in under_key(case, "boxes")]
+    return [(file, value) for file, value in made if isinstance(value, ast.Call)]
+
+
+def _with_corners(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.tensor(boxes)`` → ``torchvision.ops.box_convert(torch.tensor(boxes), "xywh", "xyxy")``"""
+    for file, value in _converted_boxes(case):
+        imported = edits.add_import(file.source, file.tree, "import torchvision")
+        new = f'torchvision.ops.box_convert({file.text(value)}, "xywh", "xyxy")'
+        title = message("fix.replace", old=file.source.on_one_line(value)[:60], new=new[:60])
+        yield Fix(title, edits.joined([*imported, edits.replace(file.source, value, new)]), safe=False)
+
+
 def _boxes_here(case: Case) -> Iterator[Related]:
+    for file, value in _converted_boxes(case):
+        yield note(file.source, value, "error.boxes_made")
     for file, node, _ in _mirrored(case):
         yield note(file.source, node, "error.mirrored")
     for file, made in _sizes_for_corners(case):
@@ -334,6 +356,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_OF_SCHEDULE, _with_schedule),
     (r"if no padding token is defined", _with_padding),
     (_RANDOMNESS, _drawn_for_each),
+    (_BOX, _with_corners),
     (_BOX, _as_corners),
     (_DTYPES, _of_same_dtype),
     (_SCALAR, _saved_as_float),

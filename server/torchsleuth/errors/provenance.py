@@ -42,11 +42,18 @@ from torchsleuth.syntax.trees import index
 
 MAX_VISITED = 600
 """Expressions that one value is followed through."""
+MAX_STRAIGHT = 24
+"""Steps that a value is followed back on its one way."""
 MAX_DEFINED = 3
 """Functions or attributes of one name, beyond which none of them is the one that is meant."""
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 _LIBRARY = re.compile(r"(?:torch|np|numpy|F|nn|pd|pandas|plt|einops|functools|itertools|random|math|os)(?:\.\w+)+")
+_SAME = frozenset(
+    "unsqueeze squeeze view reshape transpose permute expand expand_as to float double long int half bool contiguous flatten clone detach"
+    " cpu cuda numpy T repeat".split()
+)
+"""Methods whose results hold what the tensor held."""
 _SAMPLES = ("__getitem__", "__iter__", "__call__", "forward")
 """Methods whose results are what is got out of an object."""
 
@@ -71,6 +78,19 @@ def defined(case: Case, name: str) -> list[tuple[CrashFrame, ast.FunctionDef | a
     """The functions and methods of a name in the user's files; none where there are too many."""
     found = _files(case).functions.get(name, [])
     return found if len(found) <= MAX_DEFINED else []
+
+
+def straight(case: Case, file: CrashFrame, node: ast.expr) -> list[Filled]:
+    """The one way of a value back: through names, arguments, loops and the functions whose result it is, as far as there is only one
+    of each; itself left out."""
+    way, found, seen = _files(case), list[Filled](), set[int]()
+    step: Filled | None = (file, node)
+    while step is not None and id(step[1]) not in seen and len(found) < MAX_STRAIGHT:
+        seen.add(id(step[1]))
+        step = way.one_before(*step)
+        if step is not None:
+            found.append(step)
+    return found
 
 
 class _Files:
@@ -149,6 +169,59 @@ class _Files:
                 for part in ast.iter_child_nodes(node):
                     yield from ((file, item) for item in _values_in(part))
 
+    def one_before(self, file: CrashFrame, node: ast.expr) -> Filled | None:
+        """Where a value was before, if that is one place: what a name is bound to, a function returns, a list is filled with."""
+        match node:
+            case ast.Name():
+                places = list(self._name(file, node))
+                alone = len(places) == 1 or bool(places) and _is_returned(*places[0])
+                return self._of_loop(places[0], node) if alone else None
+            case ast.Attribute(value=ast.Name("self")):
+                places = list(self._attribute(file, node))
+                return places[0] if len(places) == 1 else None
+            case ast.Subscript() | ast.Starred():
+                return file, node.value
+            case ast.Call(func=ast.Name("reversed" | "list" | "tuple" | "sorted" | "iter"), args=[whole]):
+                return file, whole
+            case ast.Call():
+                results = list(self._results_of(called(node))) or self._forward_of(file, node)
+                if len(results) == 1:
+                    return results[0]
+                owner = node.func.value if isinstance(node.func, ast.Attribute) else None
+                of_tensor = owner is not None and not _LIBRARY.fullmatch(file.text(node.func)) and not results
+                return (file, owner) if of_tensor and owner is not None and called(node) in _SAME else None
+        return None
+
+    def _of_loop(self, whole: Filled, node: ast.Name) -> Filled | None:
+        """What a name gets of what a loop goes through: of ``for a, b in zip(rows, marks)`` the one that is for it."""
+        file, given = whole
+        loop = next((part for part in file.all(ast.For) if part.iter is given), None)
+        parts = parts_of_tuple(loop.target) if loop is not None else []
+        if len(parts) > 1:
+            place = next((index for index, part in enumerate(parts) if node.id in names_in(part)), 0)
+            zipped = called(given) == "zip" and isinstance(given, ast.Call) and len(given.args) == len(parts)
+            if zipped and isinstance(given, ast.Call):
+                return file, given.args[place]
+            batches = [(at, parts_of_tuple(value)) for at, value in self._batches(file, given)]
+            fitting = [(at, items[place]) for at, items in batches if len(items) == len(parts)]
+            return fitting[0] if len(fitting) == 1 else None
+        return whole
+
+    def _batches(self, file: CrashFrame, node: ast.expr) -> list[Filled]:
+        """What a loader gives: the results of its ``collate_fn``, else the samples of its data set."""
+        loaders = [node, *(part for _, part in straight(self._case, file, node))]
+        loader = next((part for part in loaders if called(part) == "DataLoader"), None)
+        if not isinstance(loader, ast.Call):
+            return []
+        collate = keyword_of(loader, "collate_fn")
+        if collate is not None:
+            return list(self._results_of(last_word(collate.value) or called(collate.value)))
+        rows = argument_of(loader, 0, "dataset")
+        made = [rows, *(part for _, part in straight(self._case, file, rows))] if rows is not None else []
+        names = {called(part) for part in made} & {kind.name for _, kind in self._classes}
+        samples = [item for name in names for item in self._samples_of(name)]
+        return [item for item in samples if _method_around(*item) == "__getitem__"]
+
     def _name(self, file: CrashFrame, node: ast.Name) -> Iterator[Filled]:
         trail = edits.path_to(file.tree, node)
         line = next((part.lineno for part in reversed(trail) if isinstance(part, ast.stmt)), node.lineno)
@@ -163,6 +236,7 @@ class _Files:
                 yield from self._bound(file, scope, node.id, line if own else 1 << 30)
                 return
         yield from self._imported(file, node.id)
+        yield from self._results_of(node.id)
 
     def _binds(self, scope: ast.AST, name: str) -> bool:
         own = isinstance(scope, _Function) and any(part.arg == name for part in _parameters(scope))
@@ -185,7 +259,9 @@ class _Files:
         """The value that a statement gives a name; of ``edges, labels = read(path)`` the one of the results that it gets."""
         target = statement.targets[0] if isinstance(statement, ast.Assign) else None
         names = [name in names_in(part) for part in target.elts] if isinstance(target, ast.Tuple) else []
-        results = list(self._results_of(called(value))) if sum(names) == 1 and isinstance(value, ast.Call) else []
+        results: list[Filled] = []
+        if sum(names) == 1 and isinstance(value, ast.Call):
+            results = list(self._results_of(called(value))) or self._forward_of(file, value)
         parts = [(place, parts_of_tuple(result)) for place, result in results]
         if not parts or any(len(items) != len(names) for _, items in parts):
             yield file, value
@@ -285,6 +361,18 @@ class _Files:
             yields = [part.value for part in nodes_in(function, ast.Yield) if part.value is not None]
             yield from ((file, value) for value in [*returned_by(function), *yields])
 
+    def _forward_of(self, file: CrashFrame, call: ast.Call) -> list[Filled]:
+        """What the ``forward`` returns of an object of the user's that is called: ``net(x)``, where ``net = Net()``."""
+        kinds = {kind.name for _, kind in self._classes}
+        made: list[ast.expr] = []
+        if isinstance(call.func, ast.Name):
+            made = [part for _, part in self._name(file, call.func)]
+        elif isinstance(call.func, ast.Attribute) and is_name(call.func.value, "self"):
+            made = [part for _, part in self._attribute(file, call.func)]
+        names = {called(part) for part in made} & kinds
+        results = [item for name in names for item in self._samples_of(name)]
+        return [item for item in results if _method_around(*item) in ("forward", "__call__")]
+
     def _samples_of(self, name: str) -> Iterator[Filled]:
         """The values that an object of a class of the user's gives when it is indexed, gone through or called."""
         for file, kind in self._classes:
@@ -326,6 +414,20 @@ def _fields(kind: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 def _places(target: ast.expr) -> list[ast.expr]:
     """What a target of an assignment binds: each part of ``self.train, self.rest = split(rows)``."""
     return list(target.elts) if is_display(target) else [target]
+
+
+def _is_returned(file: CrashFrame, node: ast.expr) -> bool:
+    return isinstance(edits.enclosing_statement(file.tree, node), ast.Return)
+
+
+def is_result_of(file: CrashFrame, node: ast.expr, method: str) -> bool:
+    """Whether a value is what a method of that name returns, or one of several."""
+    return _is_returned(file, node) and _method_around(file, node) == method
+
+
+def _method_around(file: CrashFrame, node: ast.expr) -> str:
+    trail = edits.path_to(file.tree, node)
+    return next((part.name for part in reversed(trail) if isinstance(part, _Function)), "")
 
 
 def _class_around(file: CrashFrame, node: ast.AST) -> ast.ClassDef | None:

@@ -118,6 +118,9 @@ def _in_threads(case: Case) -> list[tuple[CrashFrame, ast.expr, ast.FunctionDef]
 def _threads_here(case: Case) -> Iterator[Related]:
     for file, given, _ in _in_threads(case):
         yield note(file.source, given, "error.in_thread")
+        for block in nodes_in(file.tree, ast.With):
+            if is_without(file, block) and stands_on(block, given.lineno):
+                yield note(file.source, block.items[0].context_expr, "error.own_thread")
 
 
 def _without_in_thread(case: Case, found: re.Match[str]) -> Iterator[Fix]:

@@ -12,6 +12,7 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, append, append_in, replace
 from torchsleuth.errors.origin import followed_operands
+from torchsleuth.errors.provenance import is_result_of, straight
 from torchsleuth.errors.reached import Filled, around, given_by_model, note
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax.forms import (
@@ -29,7 +30,10 @@ _STRIDES = (2, 3, 4, 8, 16)
 
 def _made_lengths(case: Case) -> Filled | None:
     """The expression in a model's ``forward`` that gives the lengths which a loss gets, where the model passes them on."""
-    return given_by_model(case, case.frame.argument(2, "input_lengths"))
+    given = case.frame.argument(2, "input_lengths")
+    way = straight(case, case.frame, given) if given is not None else []
+    results = [(file, node) for file, node in way if is_result_of(file, node, "forward")]
+    return given_by_model(case, given) or next(iter(results), None)
 
 
 def _lengths_here(case: Case) -> Iterator[Related]:

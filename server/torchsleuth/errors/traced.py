@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import add_argument, replace
-from torchsleuth.errors.provenance import made_from
+from torchsleuth.errors.provenance import made_from, straight
 from torchsleuth.errors.reached import Filled, around, bound, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
@@ -91,15 +91,32 @@ def _converted_here(case: Case) -> Iterator[Related]:
         for file, node in made_from(case, case.frame, operand) if wanted else ():
             if not isinstance(node, ast.Call):
                 continue
-            types = {called(node), *(last_word(part) for part in node.args)}
             given = keyword_of(node, "dtype")
-            types |= {last_word(given.value)} if given is not None else set()
-            if types & set(wanted):
+            parts = [*node.args, *([given.value] if given is not None else [])]
+            types = {called(node), *(last_word(part) for part in parts)}
+            named = _named_type(case, file, parts, wanted) if called(node) in _BY_TYPE else None
+            if types & set(wanted) or named is not None:
                 assert tensor is not None
+                if named is not None:
+                    yield note(named[0].source, named[1], "error.type_here", dtype=tensor["dtype"])
                 yield note(file.source, node, "error.becomes", dtype=tensor["dtype"])
                 break
-            if called(node) in _OTHERS:
+            if called(node) in _OTHERS and not isinstance(node.func, ast.Name):
                 break
+
+
+_BY_TYPE = ("to", "type", "astype", "array", "asarray", "tensor", "zeros", "ones", "empty", "full", "arange", "randint")
+"""Calls that are told a type."""
+
+
+def _named_type(case: Case, file: CrashFrame, parts: list[ast.expr], wanted: tuple[str, ...]) -> Filled | None:
+    """Where a type is written that a call has by a name: ``np.int32`` of ``dtype = np.int32`` and ``rows.astype(dtype)``."""
+    for part in parts:
+        if isinstance(part, ast.Name | ast.Attribute) and last_word(part) not in wanted:
+            for place, made in straight(case, file, part):
+                if last_word(made) in wanted or is_text(made) and made.value in wanted:
+                    return place, made
+    return None
 
 
 def _saved_objects(case: Case) -> Iterator[Filled]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
 from typing import Any
@@ -27,6 +28,8 @@ MAX_NAMES = 400
 MAX_OPERANDS = 24
 MAX_NAMED = 16
 """Tensors among the variables of the innermost frame, and among the attributes of its ``self``."""
+MAX_LOOKED_AT = 2_000
+"""Objects that are looked at in search of the one that a message speaks of."""
 MAX_FILES = 24
 MAX_TEXT_READ = 200_000
 """Bytes of a file without a frame, beyond which it is not told of."""
@@ -73,6 +76,9 @@ class CrashReporter:
             found["producer"] = self._producer(library, entries)
         if "does not require grad" in found["message"]:
             found["frozen"] = self._frozen()
+        if "is not JSON serializable" in found["message"] and user:
+            written = [entry[0].f_locals.get("obj") for entry in library[:1]]
+            found["keys"] = _keys_to([*written, *entries[last][0].f_locals.values()], found["message"])
         if is_out_of_memory(found["message"]):
             found["holders"] = holders([entries[index][0] for index in reversed(user[-MAX_USER_FRAMES:])])
         forward = forward_of(found["message"], [entry[0] for entry in library])
@@ -313,6 +319,25 @@ def _named(frame: FrameType) -> dict[str, Any]:
     kept = [*own.items(), *(own.get("_buffers") or {}).items(), *(own.get("_parameters") or {}).items()]
     tensors += [(f"self.{name}", value) for name, value in kept if is_tensor(value)][:MAX_NAMED]
     return {name: describe_value(value) for name, value in tensors}
+
+
+def _keys_to(values: list[Any], text: str) -> list[str]:
+    """The keys that lead to the object of the type that a message names, through dictionaries and lists in one of these values."""
+    kind = text.partition("Object of type ")[2].split(" ")[0]
+    waiting: list[tuple[Any, list[str]]] = [(value, []) for value in values]
+    for _ in range(MAX_LOOKED_AT):
+        if not waiting:
+            break
+        value, keys = waiting.pop(0)
+        if type(value).__name__ == kind and keys:
+            return keys
+        if type(value) in (dict, OrderedDict, defaultdict):
+            waiting += [
+                (part, [*keys, key] if type(key) is str else keys) for key, part in list(value.items())[:MAX_NAMED]
+            ]
+        elif type(value) in (list, tuple):
+            waiting += [(part, keys) for part in value[:MAX_NAMED]]
+    return []
 
 
 def _weights(module: Any) -> dict[str, Any]:
