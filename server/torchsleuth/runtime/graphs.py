@@ -39,6 +39,7 @@ FIRST_LAYERS = {
 }
 """The part of its input that a layer saves, and the number of that operand."""
 _FACTORS = ("MulBackward0", "DivBackward0")
+_SUMS = frozenset(f"{name}Backward0" for name in "Add View ReshapeAlias Squeeze Mean Sum Stack Unsqueeze".split())
 _BY_ELEMENT = frozenset(
     f"{name}Backward0"
     for name in "Pow Abs Mul Add Sub Div Softplus Log Log1P Exp Neg Sqrt Clamp ClampMin Cosh Tanh Where".split()
@@ -144,6 +145,42 @@ class Graph:
                 found.append(node)
                 continue
             waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
+        return found
+
+    def terms(self) -> list[tuple[Node, float]]:
+        """The functions of losses that are added up in the root, each with the constant that it is multiplied with there."""
+        found: list[tuple[Node, float]] = []
+        root = self._by_function.get(self._root)
+        waiting = [(root, 1.0)] if root is not None else []
+        for _ in range(60):
+            if not waiting:
+                break
+            node, factor = waiting.pop()
+            if node.name in LOSSES:
+                found.append((node, factor))
+                continue
+            if node.name in _FACTORS:
+                constant = saved(node, "other") if None in node.inputs[1:] or len(node.inputs) == 1 else None
+                if constant is None or constant.numel() != 1 or not float(constant):
+                    continue
+                factor = factor * float(constant) if node.name == "MulBackward0" else factor / float(constant)
+            elif node.name not in _SUMS:
+                continue
+            waiting += [(inner, factor) for inner in map(self.node, node.inputs) if inner is not None]
+        return found
+
+    def reaches(self, node: Node) -> set[int]:
+        """The identities of the parameters behind a function."""
+        found: set[int] = set()
+        waiting, seen = [node.function], {node.function}
+        while waiting and len(seen) < MAX_NODES:
+            for item, _ in waiting.pop().next_functions:
+                if item is not None and item not in seen:
+                    seen.add(item)
+                    if item.name() == _LEAF:
+                        found.add(id(item.variable))
+                    else:
+                        waiting.append(item)
         return found
 
     def differences(self) -> list[Node]:

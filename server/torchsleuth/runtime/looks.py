@@ -26,6 +26,17 @@ _BOUNDS = {
 """Functions whose results have bounds, by the name of their node."""
 _ROOM = 0.05
 """Of the range between the bounds, how far a target may lie beside it."""
+_SOFTMAX = ("SoftmaxBackward0", "LogSoftmaxBackward0")
+_BY_ELEMENT = tuple(f"{name}Backward0" for name in "Clamp ClampMin ClampMax Log Pow Neg Add".split()) + ("RsubBackward1",)
+"""Functions whose result has the classes where their operand has them."""
+_DISTANCES = ("mse", "smooth_l1", "huber")
+_MANY_TERMS = 6
+_LARGE_TARGETS = 30.0
+"""Standard deviation of targets that are not scaled."""
+_APART = 3000.0
+"""Times that one term of a loss is larger than another one, of which nothing is left beside it."""
+_NEAR = 60
+"""Functions of a graph, from its end, among which the form of a loss is looked for."""
 MANY_FUNCTIONS = 200
 """Of a graph in which one expression is looked for that made most of them."""
 
@@ -131,6 +142,80 @@ class GraphLooks:
             flat = entering is not None and entering.shape[0] == shape[0] and known == [(shape[0],)]
             if flat or known == [(shape[0], 1)]:
                 self._count("loss-broadcast", self._place_of(node.number), shape=list(shape))
+
+    def terms_apart(self, graph: graphs.Graph, looked: int) -> None:
+        """A loss of distances to large targets beside another one that has not been learned, of the same parameters."""
+        terms = graph.terms()
+        if not 2 <= len(terms) <= _MANY_TERMS:
+            return
+        known = [(node, measured) for node, factor in terms if (measured := self._measured(node, factor)) is not None]
+        for node, (value, size, _) in known:
+            others = [(one, other) for one, (other, _, open_) in known if one is not node and open_]
+            if size < _LARGE_TARGETS or graphs.LOSSES[node.name] not in _DISTANCES or not others:
+                continue
+            one, small = min(others, key=lambda pair: pair[1])
+            if small > 0 and value >= _APART * small and graph.reaches(node) & graph.reaches(one):
+                kind = graphs.LOSSES[one.name]
+                place = self._place_of(node.number)
+                self._count("terms-apart", place, value=value, small=small, size=size, other=kind, looked=looked)
+                return
+
+    def _measured(self, node: graphs.Node, factor: float) -> tuple[float, float, bool] | None:
+        """The mean that a loss adds, the deviation of its targets, and whether there is much left to learn."""
+        functional, kind = self._torch().nn.functional, graphs.LOSSES[node.name]
+        predicted, target = graphs.saved(node, "self"), graphs.saved(node, "target")
+        if predicted is None or target is None or not self._may_look_at(predicted) or not self._may_look_at(target):
+            return None
+        predicted, wanted = predicted.detach().float(), target.detach()
+        if kind in _DISTANCES:
+            away = predicted - wanted
+            values = [away.square().mean() if kind == "mse" else away.abs().mean(), wanted.float().std(correction=0)]
+            value, deviation = statistics.numbers(self._torch(), values)
+            return abs(factor) * value, deviation, value >= 0.2 * (deviation**2 if kind == "mse" else deviation) > 0
+        if kind == "bce_with_logits":
+            mean = functional.binary_cross_entropy_with_logits(predicted, wanted.float())
+        elif kind == "nll":
+            mean = functional.nll_loss(predicted, wanted, ignore_index=graphs.number(node, "ignore_index") or -100)
+        else:
+            return None
+        (value,) = statistics.numbers(self._torch(), [mean])
+        return abs(factor) * value, 1.0, value >= 0.1
+
+    def softmax_beside_classes(self, graph: graphs.Graph) -> None:
+        """Probabilities that are multiplied with a target which is one-hot along another dimension than the softmax goes, and
+        their logarithms for a loss that takes dimension 1 for the classes."""
+        for node in graph.nodes[:_NEAR]:
+            if node.name == "NllLoss2DBackward0":
+                softmax = graph.operand(node)
+                result = None if softmax is None else graphs.saved(softmax, "result")
+                if softmax is not None and softmax.name == "LogSoftmaxBackward0" and result is not None:
+                    self._beside(softmax, result, 1)
+            elif node.name == "MulBackward0" and len(node.inputs) == 2:
+                for index, name in ((0, "other"), (1, "self")):
+                    softmax, target = graph.operand(node, index, _BY_ELEMENT), graphs.saved(node, name)
+                    if softmax is None or target is None or softmax.name not in _SOFTMAX or target.requires_grad:
+                        continue
+                    result = graphs.saved(softmax, "result")
+                    if result is not None and result.dim() > 2 and result.shape == target.shape:
+                        axis = self._one_hot_along(target)
+                        if axis is not None:
+                            self._beside(softmax, result, axis)
+
+    def _beside(self, softmax: graphs.Node, result: Any, axis: int) -> None:
+        dim = graphs.number(softmax, "dim")
+        if dim is not None and dim % result.dim() != axis:
+            shape = list(result.shape)
+            self._count("softmax-beside-classes", self._place_of(softmax.number), dim=dim, axis=axis, shape=shape)
+
+    def _one_hot_along(self, target: Any) -> int | None:
+        """The only dimension along which exactly one number is 1, and all others are 0."""
+        if not self._may_look_at(target):
+            return None
+        value = target.detach().float()
+        checks = [((value == 0) | (value == 1)).all(), *((value.sum(dim) == 1).all() for dim in range(value.dim()))]
+        plain, *along = statistics.numbers(self._torch(), checks)
+        found = [dim for dim, holds in enumerate(along) if holds]
+        return found[0] if plain and len(found) == 1 else None
 
     def softmax_over_batch(self, graph: graphs.Graph) -> None:
         """A softmax over dimension 0 of a matrix of scores."""

@@ -64,7 +64,7 @@ class _Loss:
         self.values = Series()
         self.nodes = Series()
         self.kind: str | None = None
-        self.retained = self.looked = self.in_round = 0
+        self.retained = self.looked = self.in_round = self.in_rounds = 0
         self.scaled = self.mean = False
         self.leaf = 0
         self.in_step = 0
@@ -777,6 +777,7 @@ class TrainingRecorder:
             for known_module, count in flops.by_layer(graph, self._module_of).items():
                 known_module.flops = max(known_module.flops, count)
         entering = self._look_at_first_layer(graph, step) if self._round else None
+        loss.in_rounds += self._round
         for found in self._parameters.values():
             found["looked"] += 1
         for node in graph.losses():
@@ -784,6 +785,8 @@ class TrainingRecorder:
         if self._round:
             self._look_at_outputs(step)
             self._looks.difference(graph, entering)
+            self._looks.softmax_beside_classes(graph)
+            self._looks.terms_apart(graph, loss.in_rounds)
             self._look_at_activations(graph, step)
             self._look_at_directions(graph, step)
             self._looks.transcripts(graph)

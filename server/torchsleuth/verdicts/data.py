@@ -45,6 +45,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _same_samples(evidence)
     yield from _seeded_again(evidence)
     yield from _out_of_reach(evidence)
+    yield from _terms_apart(evidence)
     yield from _frames_too_few(evidence)
     yield from _scaled_otherwise(evidence)
     yield from _labels(evidence)
@@ -143,6 +144,20 @@ def _out_of_reach(evidence: Evidence) -> Iterator[Finding]:
             values = {name: details[name] for name in ("low", "high", "share")}
             text = message("run.out_of_reach", given=_GIVEN[details["function"]], **values)
             yield Finding("TS951", event.place, text)
+            return
+
+
+_TERMS = {"nll": "the cross entropy", "bce_with_logits": "the binary cross entropy"}
+
+
+def _terms_apart(evidence: Evidence) -> Iterator[Finding]:
+    """One term of a loss is thousands of times larger than another one from first to last, since its targets are."""
+    for event in evidence.training.events:
+        details = event.details
+        if event.kind == "terms-apart" and event.count > ENOUGH and 4 * event.count >= 3 * details["looked"]:
+            values = {name: details[name] for name in ("value", "small", "size")}
+            other = _TERMS.get(details["other"], "another term")
+            yield Finding("TS951", event.place, message("run.terms_apart", other=other, **values))
             return
 
 

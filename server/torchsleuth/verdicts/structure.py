@@ -146,6 +146,7 @@ _EVENTS = {
     "sigmoid-before-bce-with-logits": ("TS304", "run.sigmoid_before"),
     "nll-without-log-softmax": ("TS305", "run.nll"),
     "softmax-over-batch": ("TS308", "run.softmax_batch"),
+    "softmax-beside-classes": ("TS319", "run.softmax_beside"),
     "loss-broadcast": ("TS114", "run.broadcast"),
     "scores-too-close": ("TS957", "run.scores_too_close"),
     "not-cleared": ("TS501", "run.not_cleared_by_hand"),
@@ -167,6 +168,8 @@ def _of_events(evidence: Evidence) -> Iterator[Finding]:
             "high": 0.0,
             "factor": 0.0,
             "apart": 0.0,
+            "dim": 0,
+            "axis": 0,
             **event.details,
             "count": event.count,
         }
