@@ -957,6 +957,8 @@ ENGLISH: dict[str, str] = {
     "run.rising": "the loss rose from {first:.3g} to {last:.3g}",
     "run.constant_input": "all inputs are {value:.3g}, in each of {count} batches: nothing can be learned from them",
     "run.large_input": "inputs from {low:.4g} to {high:.4g}, mean {mean:.3g}, std {std:.3g}: normalise them to about 0 and 1",
+    "run.hardly_input": "inputs are {mean:.2g} and differ by {std:.1g} only, and the loss does not fall: scale them to about 0 and 1",
+    "run.rounded_down": "`{text}` gives whole numbers: what is made of it is the same for all {count} samples, in {looks} batches",
     "run.scaled_otherwise": (
         "inputs have mean {mean:.2g} and std {std:.2g} here, and {other_mean:.2g} and {other_std:.2g} in training: prepare them alike"
     ),

@@ -727,3 +727,27 @@ def test_infinite_losses_of_a_rate_that_is_too_large_are_that() -> None:
 def test_a_record_comes_through_json() -> None:
     for training, _ in FAULTY.values():
         assert Training.of_json(training.to_json()) == training
+
+
+WHOLE = """\
+def level(t):
+    t = t // 100
+    return t.float()
+shown = net(level(t)).chunk(2)
+"""
+
+
+def test_the_line_that_makes_all_samples_of_a_batch_alike() -> None:
+    place = Place("train.py", 4, (4, 8, 4, 21))
+    training = with_batches(replace(ONE_SAMPLE, place=place), replace(TARGETS, place=place))
+    assert [(one.code, one.start.line) for one in said(training, WHOLE)] == [("TS931", 2)]
+    assert [(one.code, one.start.line) for one in said(training, WHOLE.replace("//", "/"))] == [("TS931", 4)]
+
+
+def test_inputs_that_are_next_to_constant_are_told_where_they_are_made() -> None:
+    place = Place("train.py", 4, (4, 8, 4, 21))
+    flat = replace(loss(values=series(*[1.4] * 128)), steps=128)
+    tiny = replace(batches("first", 12, std=1e-5, mean=1e-5), place=place)
+    training = replace(flat, batches=(*(one for one in SOUND.batches if one.role == "target"), tiny))
+    assert [(one.code, one.start.line) for one in said(training, WHOLE)] == [("TS930", 3)]
+    assert not said(replace(training, losses=(replace(SOUND.losses[0], values=falling(128)),)), WHOLE), "it learns"

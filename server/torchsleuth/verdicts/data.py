@@ -17,12 +17,16 @@ from torchsleuth.verdicts.text import (
     function_around,
     loader_made,
     name_of,
+    result_of,
+    rounds_down,
     seeded_again,
     statements,
 )
 
 LARGE = 30.0
 """Mean or standard deviation of what enters the first layer."""
+HARDLY = 1e-3
+"""Standard deviation of what enters the first layer, beside its mean, with which it is next to constant."""
 CHANCE = (0.97, 1.5)
 """Of the loss of a guess, for a loss that is at chance level; what is higher is no loss of a guess, such as a weighted one."""
 WAITING_SHARE = 0.3
@@ -71,6 +75,16 @@ def _inputs(evidence: Evidence) -> Iterator[Finding]:
             values = {"mean": last.mean, "std": last.std, "low": last.low, "high": last.high}
             yield Finding("TS930", batches.place, message("run.large_input", **values), 14)
             return
+        if all((one.std or 0.0) <= HARDLY * max(abs(one.mean or 0.0), 1.0) for one in samples) and _stays(evidence):
+            place = result_of(evidence, batches.place) or batches.place
+            yield Finding("TS930", place, message("run.hardly_input", mean=last.mean, std=last.std), 14)
+            return
+
+
+def _stays(evidence: Evidence) -> bool:
+    """Whether the loss of a long training has not fallen."""
+    course = evidence.course
+    return course is not None and course.count >= LONG and course.late > 0.95 * course.early > 0
 
 
 def _same_batch(evidence: Evidence) -> Iterator[Finding]:
@@ -107,6 +121,11 @@ def _same_samples(evidence: Evidence) -> Iterator[Finding]:
         last = batches.samples[-1]
         if len(batches.samples) > ENOUGH and all(one.rows_equal for one in batches.samples) and last.std:
             values = {"count": last.shape[0], "looks": len(batches.samples)}
+            whole = rounds_down(evidence, batches.place)
+            if whole is not None:
+                said = message("run.rounded_down", text=evidence.text(whole), **values)
+                yield Finding("TS931", whole, said, 11)
+                return
             yield Finding("TS931", batches.place, message("run.same_samples", **values), 11)
             return
 

@@ -137,6 +137,70 @@ def first_taken(evidence: Evidence, near: Place | None) -> Place | None:
     return place_of(near.path, found[0]) if len(found) == 1 else None
 
 
+def made_by(evidence: Evidence, place: Place | None) -> tuple[str, Function] | None:
+    """The function of a file that computes the argument of a call: a function, a method, the forward() of a module of its class."""
+    if place is None or place.span is None:
+        return None
+    tree = evidence.tree(place.path)
+    call = next((one for one in nodes_in(tree, ast.Call) if place_of(place.path, one).span == tuple(place.span)), None)
+    if call is None or not call.args:
+        return None
+    found = _maker(tree, call.args[0], place.line, _DEPTH)
+    return (place.path, found) if found is not None else None
+
+
+def _maker(tree: ast.Module, node: ast.AST, line: int, depth: int) -> Function | None:
+    """The function whose result an expression on a line is, as it is or rearranged."""
+    if not depth:
+        return None
+    if isinstance(node, ast.Name):
+        scope = function_around(tree, line) or tree
+        given = [
+            one
+            for one in of_kind(statements(scope), ast.Assign)
+            if one.lineno < line and any(plain_name(target) == node.id for target in one.targets)
+        ]
+        return _maker(tree, given[-1].value, given[-1].lineno, depth - 1) if given else None
+    if not isinstance(node, ast.Call):
+        return None
+    name = name_of(node.func)
+    functions = [one for one in nodes_in(tree, ast.FunctionDef) if one.name == name]
+    if len(functions) == 1:
+        return functions[0]
+    classes = [
+        name_of(one.value)
+        for one in nodes_in(tree, ast.Assign)
+        if isinstance(one.value, ast.Call) and any(is_attribute(target, name) for target in one.targets)
+    ]
+    forwards = [
+        method
+        for owner in nodes_in(tree, ast.ClassDef)
+        if owner.name in classes
+        for method in of_kind(owner.body, ast.FunctionDef)
+        if method.name == "forward"
+    ]
+    if forwards:
+        return forwards[0] if len(forwards) == 1 else None
+    inner = node.func.value if isinstance(node.func, ast.Attribute) and not node.args else None
+    return _maker(tree, inner or (node.args[0] if node.args else node.func), line, depth - 1)
+
+
+def rounds_down(evidence: Evidence, place: Place | None) -> Place | None:
+    """The only whole-number division in the function that computes the argument of a call."""
+    found = made_by(evidence, place)
+    quotients = (
+        [one for one in nodes_in(found[1], ast.BinOp) if isinstance(one.op, ast.FloorDiv)] if found is not None else []
+    )
+    return place_of(found[0], quotients[0]) if found is not None and len(quotients) == 1 else None
+
+
+def result_of(evidence: Evidence, place: Place | None) -> Place | None:
+    """The only return of the function that computes the argument of a call."""
+    found = made_by(evidence, place)
+    returns = of_kind(statements(found[1]), ast.Return) if found is not None else []
+    return place_of(found[0], returns[0]) if found is not None and len(returns) == 1 else None
+
+
 def function_around(tree: ast.AST, line: int) -> Function | None:
     """The innermost function that a line is in."""
     found: Function | None = None
