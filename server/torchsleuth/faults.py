@@ -272,6 +272,7 @@ _ALL = (
     Fault("TS582", "average-in-half", "warning"),
     Fault("TS583", "state-not-restored", "warning"),
     Fault("TS584", "closure-draws", "warning"),
+    Fault("TS585", "adapted-weights-unused", "warning"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

@@ -550,6 +550,8 @@ ENGLISH: dict[str, str] = {
     "measured.training": "`{name}` is computed from the data that are trained on, `{used}`, and not from `{other}`",
     "fitted.own": "`{test}` is scaled by statistics of its own, not by those of `{train}`, which the model was trained with",
     "fitted.train.scaled": "what is trained on is scaled by its own here",
+    "adapted.unused": "nothing is computed with the adapted weights in `{name}`: this is the loss of the weights before",
+    "adapted.here": "adapted here",
     "closure.draws": "`{text}` gives other numbers in each call of the closure, which LBFGS compares: draw in front of step()",
     "closure.stepped": "called many times in this step",
     "fitted.train": "fitted to the training part here",
