@@ -567,6 +567,7 @@ ENGLISH: dict[str, str] = {
     "step.outside": "{optimizer}.step() stands below the loop of line {line}, which clears the gradients: only the last batch is learnt from",
     "frozen.compared": "`==` compares, and changes nothing: `{text}` is what was before",
     "augmented.apart": "`{mask}` is not moved as `{image}` is: {name} draws anew for each of them",
+    "augmented.alone": "`{image}` is turned over at random, and `{other}` of shape {shape}, which tells of its places, is not",
     "augmented.drawn": "drawn at random, in each call",
     "augmented.image": "the image is moved here",
     "fix.drawn_alike": "Draw the same random numbers for both",

@@ -2,7 +2,8 @@
 
 What it finds
     A `__getitem__` that gives the image and then its mask to the same transform, of which a part moves pixels at random, where
-    the random numbers are not set back in between.
+    the random numbers are not set back in between. A function that is given both, mirrors or turns the image at random, and
+    returns what belongs to its places, of two dimensions or more, as it came.
 Why it hurts
     Each call draws anew: the image may be flipped and the mask not. The model learns from masks that belong to other places,
     and the loss stops falling early. Nothing is raised.
@@ -27,11 +28,14 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.transforms import composed, is_given
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.sifting import of_kind
+from torchsleuth.schema import Span
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_reference, names_in, nodes_in
+from torchsleuth.syntax.forms import by_position, called, is_binding, is_name, is_reference, names_in, nodes_in
+from torchsleuth.values import Tensor
 
 CODE = "TS627"
 _MOVING = frozenset(
@@ -44,7 +48,13 @@ _MASKS = frozenset("mask masks seg segmentation gt groundtruth depth annotation"
 _REPEATS = frozenset("manual_seed seed set_rng_state setstate set_state fork_rng".split())
 
 
+_TURNING = frozenset("flip fliplr flipud rot90 hflip vflip".split())
+"""Operators that move each pixel."""
+_DRAWS = frozenset("rand random randint uniform random_sample binomial bernoulli".split())
+
+
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _left_behind(analysis)
     source, index = analysis.source, analysis.index(analysis.source.path)
     if "Compose" not in source.text or "__getitem__" not in source.text:
         return
@@ -58,6 +68,51 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     made = next((one for one in moving if is_given(analysis, owner, image.func, one)), None)
                     if made is not None:
                         yield _finding(analysis, method, image, mask, made)
+
+
+def _left_behind(analysis: Analysis) -> Iterator[Finding]:
+    """``if torch.rand(1) < 0.5: image = image.flip(-1)`` in a function that returns ``image, points``."""
+    seen: set[Span] = set()
+    for operation in analysis.trace.operations:
+        site = operation.site
+        function = site.scene.function.node if site.scene.function is not None else None
+        if operation.bare_name not in _TURNING or site.span in seen or not isinstance(function, ast.FunctionDef):
+            continue
+        seen.add(site.span)
+        trail = analysis.trail(site.span.path, site.node)
+        statement = next((part for part in reversed(trail) if isinstance(part, ast.stmt)), None)
+        drawn = any(
+            called(call) in _DRAWS
+            for branch in of_kind(trail, ast.If)
+            if branch.lineno > function.lineno
+            for call in nodes_in(branch.test, ast.Call)
+        )
+        if not drawn or not is_binding(statement) or statement.targets[0].id not in names_in(statement.value):
+            continue
+        image = statement.targets[0].id
+        for other in _beside(function, image):
+            known = as_kind(site.scene.names.get(other), Tensor)
+            shape = known.spec.shape if known is not None else None
+            if known is not None and shape is not None and len(shape) > 1:
+                text = message("augmented.alone", image=image, other=other, shape=shape_text(known.spec))
+                yield Finding(site.span, text)
+                break
+
+
+def _beside(function: ast.FunctionDef, image: str) -> list[str]:
+    """The other parameters of a function that is given an image, where each return gives back both, and nothing else is done with
+    these."""
+    given = [one.arg for one in by_position(function.args)]
+    results = [one.value for one in nodes_in(function, ast.Return)]
+    if image not in given or not results or not all(isinstance(one, ast.Tuple) for one in results):
+        return []
+    found = []
+    for name in given:
+        kept = [part for one in of_kind(results, ast.Tuple) for part in one.elts if is_name(part, name)]
+        used = [part for part in nodes_in(function, ast.Name) if part.id == name]
+        if name != image and len(kept) == len(results) == len(used):
+            found.append(name)
+    return found
 
 
 def _pairs(method: ast.FunctionDef) -> Iterator[tuple[ast.Call, ast.Call]]:
