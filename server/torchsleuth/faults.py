@@ -171,6 +171,7 @@ _ALL = (
     Fault("TS351", "probabilities-as-logits", "warning"),
     Fault("TS352", "weights-summed-away", "warning"),
     Fault("TS353", "difference-rounded", "warning"),
+    Fault("TS354", "box-format", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

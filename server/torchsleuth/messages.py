@@ -1258,6 +1258,8 @@ ENGLISH: dict[str, str] = {
     "scaler.unscaled_again.update": "the scaler is updated here",
     "scaler.early": "{scaler} is updated before it lets {optimizer} step (line {line}): update() belongs behind the step",
     "smoothing.all": "label_smoothing={value} leaves {left} of the target to the label, and gives the rest to all classes alike",
+    "box.format": "`{boxes}` has boxes as {kind}, and {function}() takes them as xyxy: convert them",
+    "box.made": "made {kind} here",
     "difference.rounded": "numbers around {number} are {apart} apart in float32: subtract before they are made to it",
     "difference.cast": "made to float32 here",
     "padding.counted": "{labels} is padded with {number}, which the loss counts as a class: pad with {ignored}, which it ignores",

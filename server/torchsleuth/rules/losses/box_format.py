@@ -1,0 +1,121 @@
+"""box-format: boxes with centre and size are given to a function that takes corners.
+
+What it finds
+    `box_iou`, `nms` and the others of torchvision.ops that take corners, for what `box_convert(…, "cxcywh")`, or a function called
+    like `xyxy_to_cxcywh`, has made; and for the output of a network that a loss compares with such boxes.
+Why it hurts
+    A centre and a size are read as two corners: the overlaps are those of other boxes, or of none. What is measured by them is
+    wrong, and so is what is chosen by it. Nothing is raised.
+Example
+    loss = F.l1_loss(model(images), box_convert(boxes, "xyxy", "cxcywh"))
+    overlap = box_iou(model(images), boxes)
+Use instead
+    overlap = box_iou(box_convert(model(images), "cxcywh", "xyxy"), boxes)
+Fix safety
+    Safe where torchvision's own function has made the boxes.
+References
+    torchvision.ops.box_iou, torchvision.ops.box_convert
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.syntax.forms import argument_of, called, is_reference, literal, nodes_in, plain_name
+
+CODE = "TS354"
+_CORNERS = "xyxy"
+_TAKE_CORNERS = frozenset(
+    "box_iou generalized_box_iou complete_box_iou distance_box_iou generalized_box_iou_loss complete_box_iou_loss "
+    "distance_box_iou_loss nms batched_nms box_area clip_boxes_to_image remove_small_boxes".split()
+)
+_COMPARES = re.compile(r"(loss|Loss|crit|criterion)$|^(mse|l1|smooth_l1|huber)")
+_NAMED = re.compile(r"(xyxy|cxcywh|xywh)_?(?:to|2)_?(xyxy|cxcywh|xywh)$")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    if not any(f"{name}(" in source.text for name in _TAKE_CORNERS):
+        return
+    own = {one.name for one in analysis.index(source.path).of_type(ast.FunctionDef)}
+    trained = _trained(analysis)
+    for scope in analysis.scopes:
+        bound = _bound(scope)
+        for call in _own_calls(scope):
+            if called(call) not in _TAKE_CORNERS or called(call) in own:
+                continue
+            for given in call.args[:2]:
+                known = _format(given, bound) or trained.get(_network(given, bound) or "")
+                if known is None or known[0] == _CORNERS:
+                    continue
+                kind, place = known
+                text = message("box.format", boxes=source.on_one_line(given), kind=kind, function=called(call))
+                places = () if place is given else (source.span(place).related(message("box.made", kind=kind)),)
+                yield Finding(source.span(given), text, places, tuple(_converted(analysis, given, kind)))
+
+
+def _own_calls(scope: ast.Module | ast.FunctionDef) -> Iterator[ast.Call]:
+    inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in ast.walk(one)}
+    yield from (call for call in nodes_in(scope, ast.Call) if id(call) not in inner)
+
+
+def _bound(scope: ast.Module | ast.FunctionDef) -> dict[str, ast.expr]:
+    """The values of the names that a function binds once."""
+    found: dict[str, list[ast.expr]] = {}
+    for one in nodes_in(scope, ast.Assign):
+        for target in one.targets:
+            for part in nodes_in(target, ast.Name):
+                found.setdefault(part.id, []).append(one.value if part is target else ast.Constant(None))
+    return {name: values[0] for name, values in found.items() if len(values) == 1}
+
+
+def _format(node: ast.expr, bound: dict[str, ast.expr]) -> tuple[str, ast.expr] | None:
+    """The format of boxes that a conversion has made, and where."""
+    node = bound.get(plain_name(node) or "", node)
+    if not isinstance(node, ast.Call):
+        return None
+    if called(node) == "box_convert":
+        kind = literal(argument_of(node, 2, "out_fmt"))
+        return (kind, node) if isinstance(kind, str) else None
+    named = _NAMED.search(called(node))
+    return (named[2], node) if named is not None else None
+
+
+def _network(node: ast.expr, bound: dict[str, ast.expr]) -> str | None:
+    """What is called for boxes: ``self.net`` of ``self.net(images)``."""
+    node = bound.get(plain_name(node) or "", node)
+    if not isinstance(node, ast.Call) or not is_reference(node.func) or len(node.args) != 1 or node.keywords:
+        return None
+    return None if _COMPARES.search(called(node)) or called(node) == "box_convert" else ast.unparse(node.func)
+
+
+def _trained(analysis: Analysis) -> dict[str, tuple[str, ast.expr]]:
+    """The formats of boxes that the outputs of networks are compared with by a loss, where they are always the same."""
+    found: dict[str, list[tuple[str, ast.expr]]] = {}
+    for scope in analysis.scopes:
+        bound = _bound(scope)
+        for call in _own_calls(scope):
+            if not _COMPARES.search(called(call)) or len(call.args) != 2:
+                continue
+            for one, other in (call.args, call.args[::-1]):
+                name, known = _network(one, bound), _format(other, bound)
+                if name is not None and known is not None:
+                    found.setdefault(name, []).append(known)
+    return {name: kinds[0] for name, kinds in found.items() if len({kind for kind, _ in kinds}) == 1}
+
+
+def _converted(analysis: Analysis, given: ast.expr, kind: str) -> Iterator[Candidate]:
+    source = analysis.source
+    for call in analysis.index(source.path).of_type(ast.Call):
+        if called(call) == "box_convert":
+            function = source.segment(call.func)
+            yield replacement(source, given, f'{function}({source.segment(given)}, "{kind}", "{_CORNERS}")')
+            return
+
+
+RULE = Rule(FAULTS[CODE], find)
