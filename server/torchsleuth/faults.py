@@ -172,6 +172,7 @@ _ALL = (
     Fault("TS352", "weights-summed-away", "warning"),
     Fault("TS353", "difference-rounded", "warning"),
     Fault("TS354", "box-format", "warning"),
+    Fault("TS355", "pairs-inverted", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

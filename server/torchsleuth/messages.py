@@ -1260,6 +1260,8 @@ ENGLISH: dict[str, str] = {
     "smoothing.all": "label_smoothing={value} leaves {left} of the target to the label, and gives the rest to all classes alike",
     "box.format": "`{boxes}` has boxes as {kind}, and {function}() takes them as xyxy: convert them",
     "box.made": "made {kind} here",
+    "pairs.inverted": "`{difference}` in this loss lifts the negatives above the positives: exchange the two",
+    "pairs.loss": "the loss",
     "difference.rounded": "numbers around {number} are {apart} apart in float32: subtract before they are made to it",
     "difference.cast": "made to float32 here",
     "padding.counted": "{labels} is padded with {number}, which the loss counts as a class: pad with {ignored}, which it ignores",

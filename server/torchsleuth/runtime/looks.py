@@ -27,7 +27,9 @@ _BOUNDS = {
 _ROOM = 0.05
 """Of the range between the bounds, how far a target may lie beside it."""
 _SOFTMAX = ("SoftmaxBackward0", "LogSoftmaxBackward0")
-_BY_ELEMENT = tuple(f"{name}Backward0" for name in "Clamp ClampMin ClampMax Log Pow Neg Add".split()) + ("RsubBackward1",)
+_BY_ELEMENT = tuple(f"{name}Backward0" for name in "Clamp ClampMin ClampMax Log Pow Neg Add".split()) + (
+    "RsubBackward1",
+)
 """Functions whose result has the classes where their operand has them."""
 _DISTANCES = ("mse", "smooth_l1", "huber")
 _MANY_TERMS = 6

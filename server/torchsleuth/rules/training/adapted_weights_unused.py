@@ -89,8 +89,10 @@ def _dead(function: ast.FunctionDef) -> set[str]:
 
 def _differentiates(node: ast.AST) -> bool:
     """``torch.autograd.grad(…)``"""
-    return isinstance(node, ast.Call) and called(node) == "grad" and "autograd" in ast.unparse(node.func) + "autograd" * (
-        isinstance(node.func, ast.Name)
+    return (
+        isinstance(node, ast.Call)
+        and called(node) == "grad"
+        and "autograd" in ast.unparse(node.func) + "autograd" * (isinstance(node.func, ast.Name))
     )
 
 
