@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import called, is_binary, is_method_call, is_unary, nodes_in, plain_name
 
@@ -54,7 +54,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             if sides is not None and (sides[0] == "neg") == (name in _LIFTING):
                 one, other = sides[1], sides[2]
                 text = message("pairs.inverted", difference=source.on_one_line(difference))
-                fix = ()
+                fix: tuple[Candidate, ...] = ()
                 if is_binary(difference, ast.Sub) and {id(one), id(other)} == {
                     id(difference.left),
                     id(difference.right),
