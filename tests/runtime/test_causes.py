@@ -11,6 +11,33 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "samples taken in another order": (
+        "from torch.utils.data import DataLoader, Dataset\nclass Tones(Dataset):\n    def __len__(self):\n        return 6\n"
+        "    def __getitem__(self, i):\n        wave, kind = torch.ones(4), i % 2\n        return wave, kind\nnet = nn.Linear(4, 2)\n"
+        "for n, (kind, wave) in enumerate(DataLoader(Tones(), 3)):\n    F.cross_entropy(net(wave), kind)\n",
+        "(wave, kind) in enumerate",
+    ),
+    "parts of arrays in another order": (
+        "def train_test_split(*arrays):\n    return [part for array in arrays for part in (array[:3], array[3:])]\n"
+        "def split(x, y):\n    x_train, y_train, x_test, y_test = train_test_split(x, y)\n"
+        "    return F.cross_entropy(nn.Linear(2, 2)(x_train), y_train)\nsplit(torch.ones(5, 2), torch.tensor([0, 1, 0, 1, 1]))\n",
+        "x_train, x_test, y_train, y_test = train",
+    ),
+    "a length that an inverse is not told": (
+        "def smooth(x):\n    spec = torch.fft.rfft(x)\n    return torch.fft.irfft(spec)\nx = torch.ones(2, 9)\nsmooth(x) - x\n",
+        "irfft(spec, n=x.size(-1))",
+    ),
+    "pieces that the end cuts short": (
+        "from torch.utils.data import DataLoader, Dataset\nclass Cuts(Dataset):\n    def __init__(self, rows, back, ahead):\n"
+        "        self.rows, self.back, self.ahead = rows, back, ahead\n    def __len__(self):\n        return len(self.rows) - self.back\n"
+        "    def __getitem__(self, i):\n        return self.rows[i : i + self.back], self.rows[i + self.back : i + self.back + self.ahead]\n"
+        "for x, y in DataLoader(Cuts(torch.arange(20.0), 4, 3), 4):\n    x.sum()\n",
+        "len(self.rows) - (self.back + self.ahead) + 1",
+    ),
+    "a matrix that rounding makes indefinite": (
+        "x = torch.linspace(0, 1, 30)\nk = torch.exp(-((x[:, None] - x) ** 2))\ntorch.linalg.cholesky(k)\n",
+        "k + 1e-4 * torch.eye(",
+    ),
     "a vocabulary that grows behind its model": (
         "words = {'a': 0, 'b': 1}\ntable = nn.Embedding(len(words), 3)\nwords['<end>'] = len(words)\n"
         "table(torch.tensor([words['a'], words['<end>']]))\n",

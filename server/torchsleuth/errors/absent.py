@@ -16,6 +16,7 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    called,
     is_attribute,
     is_text,
     keyword_of,
@@ -123,8 +124,50 @@ def _keys_of_samples(case: Case) -> Iterator[tuple[CrashFrame, ast.Constant]]:
         yield from ((file, part.slice) for part in file.all(ast.Subscript) if stores(part) and is_text(part.slice))
 
 
+# lists of a tokenizer
+
+
+def _lists(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """The calls of tokenizers that give lists, as they are not told to give tensors."""
+    if not any("transformers" in file.source.text for file in case.files):
+        return []
+    options = ("padding", "truncation", "max_length", "add_special_tokens", "return_attention_mask")
+    found = [
+        (file, node)
+        for file in case.files
+        for node in file.all(ast.Call)
+        if keyword_of(node, "return_tensors") is None
+        and (
+            re.fullmatch(r"(?:self\.)?\w*tok(?:enizer)?", file.text(node.func))
+            or called(node) in ("batch_encode_plus", "encode_plus", "pad")
+            and "tok" in file.text(node.func)
+        )
+        and (called(node) != "pad" or any(keyword_of(node, option) for option in options))
+        and not _goes_on(file, node)
+    ]
+    return found if len(found) <= 2 else []
+
+
+def _goes_on(file: CrashFrame, node: ast.Call) -> bool:
+    """Whether something is taken out of what the tokenizer gives at once, to be made a tensor of later: ``tok(text)["input_ids"]``."""
+    trail = edits.path_to(file.tree, node)
+    return len(trail) > 1 and isinstance(trail[-2], ast.Subscript | ast.Attribute)
+
+
+def _lists_here(case: Case) -> Iterator[Related]:
+    for file, node in _lists(case):
+        yield note(file.source, node, "error.lists_given")
+
+
+def _as_tensors(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``tok(texts, padding=True)`` → ``tok(texts, padding=True, return_tensors="pt")``"""
+    for file, node in _lists(case):
+        yield add_argument(file.source, node, 'return_tensors="pt"')
+
+
 _NONE = r"'NoneType'"
+_LIST = r"'list' object has no attribute '(?:size|shape|to|dim|device|unsqueeze|view|long)'|must be Tensor, not list|'list' object cannot be interpreted"
 
 ENTRIES = (entry("TS199", _NONE, "error.loss_is_none", applies=lambda case: _model_call(case) is not None),)
-BUILDERS: tuple[tuple[str, Builder], ...] = ((_NONE, _as_labels),)
-PLACES = ((_NONE, _label_keys_here),)
+BUILDERS: tuple[tuple[str, Builder], ...] = ((_NONE, _as_labels), (_LIST, _as_tensors))
+PLACES = ((_NONE, _label_keys_here), (_LIST, _lists_here))

@@ -22,7 +22,7 @@ from torchsleuth.syntax import edits
 MAX_FIXES = 4
 MAX_RESULTS = 2
 """Places where a value was given back that are shown."""
-_OF_VALUES = ("RuntimeError", "ValueError", "IndexError", "TypeError", "AssertionError")
+_OF_VALUES = ("RuntimeError", "ValueError", "IndexError", "TypeError", "AssertionError", "_LinAlgError", "LinAlgError")
 MAX_CALLERS = 3
 
 

@@ -242,6 +242,16 @@ def _as_matrices(case: Case) -> Iterator[Fix]:
         yield append(case.frame, theta, ".view(-1, 2, 3)")
 
 
+def _with_jitter(case: Case) -> Iterator[Fix]:
+    """``torch.linalg.cholesky(k)`` → ``torch.linalg.cholesky(k + 1e-4 * torch.eye(k.size(-1)))``; for the rounding of 32 bits."""
+    given = case.frame.argument(0, "input", "A")
+    found = case.frame.tensor(given)
+    if given is not None and found is not None and isinstance(given, ast.Name | ast.Attribute):
+        small, text = ("1e-4" if found["dtype"] == "float32" else "1e-8"), case.frame.text(given)
+        eye = f"torch.eye({text}.size(-1), dtype={text}.dtype, device={text}.device)"
+        yield replace(case.frame, given, f"{text} + {small} * {eye}", safe=False)
+
+
 def _receiver_made(case: Case) -> list[Related]:
     """Where the object was made whose method refuses: the optimizer that a state does not fit."""
     node = case.frame.node
@@ -285,6 +295,7 @@ _FIXES: dict[str, FixBuilder] = {
     "explain.no_optimizer": _optimizer_there,
     "explain.topk": _at_most_there_are,
     "explain.positive": _made_positive,
+    "explain.not_positive": _with_jitter,
     "explain.no_state": convert_argument(".state_dict()", 0, "state_dict"),
 }
 

@@ -93,6 +93,11 @@ def straight(case: Case, file: CrashFrame, node: ast.expr) -> list[Filled]:
     return found
 
 
+def batches_of(case: Case, file: CrashFrame, loader: ast.expr) -> list[Filled]:
+    """What a loader of the user's gives, as its ``collate_fn`` or its data set returns it."""
+    return _files(case).batches(file, loader)
+
+
 class _Files:
     """The user's files, and one step back from an expression in them."""
 
@@ -202,12 +207,12 @@ class _Files:
             zipped = called(given) == "zip" and isinstance(given, ast.Call) and len(given.args) == len(parts)
             if zipped and isinstance(given, ast.Call):
                 return file, given.args[place]
-            batches = [(at, parts_of_tuple(value)) for at, value in self._batches(file, given)]
+            batches = [(at, parts_of_tuple(value)) for at, value in self.batches(file, given)]
             fitting = [(at, items[place]) for at, items in batches if len(items) == len(parts)]
             return fitting[0] if len(fitting) == 1 else None
         return whole
 
-    def _batches(self, file: CrashFrame, node: ast.expr) -> list[Filled]:
+    def batches(self, file: CrashFrame, node: ast.expr) -> list[Filled]:
         """What a loader gives: the results of its ``collate_fn``, else the samples of its data set."""
         loaders = [node, *(part for _, part in straight(self._case, file, node))]
         loader = next((part for part in loaders if called(part) == "DataLoader"), None)

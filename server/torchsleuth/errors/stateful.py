@@ -132,6 +132,18 @@ def _computes(file: CrashFrame, method: ast.FunctionDef, value: ast.expr) -> boo
     return contains(value, ast.Call, ast.BinOp) and bool(names_in(value) - {"torch", "nn", "F"})
 
 
+def _pruned_here(case: Case) -> Iterator[Related]:
+    """Where a layer is pruned, which keeps a weight from then on that is computed from the whole one and a mask."""
+    pruned = [
+        (file, node)
+        for file in case.files
+        for node in file.all(ast.Call)
+        if re.match(r"(?:[\w.]+\.)?prune\.(?:\w+_(?:un)?structured|identity|custom_from_mask)", file.text(node.func))
+    ]
+    for file, node in pruned[:MAX_SHOWN]:
+        yield note(file.source, node, "error.pruned_here")
+
+
 def _kept_here(case: Case) -> Iterator[Related]:
     for file, _, node, _ in kept_results(case):
         yield note(file.source, node, "error.kept_with_graph", name=_holder(file, node))
@@ -218,5 +230,6 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
 PLACES = (
     (_IN_PLACE, _writes_here),
     (_COPIED, _kept_here),
+    (_COPIED, _pruned_here),
     (_INFERENCE, _inference_here),
 )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.provenance import defined
+from torchsleuth.errors.provenance import batches_of, defined
 from torchsleuth.errors.reached import bound, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
@@ -16,6 +16,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     called,
     every_parameter,
+    given_to,
     is_display,
     is_spread,
     last_word,
@@ -110,6 +111,49 @@ def _kind(file: CrashFrame, node: ast.expr) -> str:
     return by_call or _role(last_word(node).strip("_"))
 
 
+def _loops_in_other_order(case: Case) -> list[tuple[CrashFrame, ast.Tuple, list[str]]]:
+    """``for label, image in loader``, where the samples of the data set, or its batches, are ``image, label``."""
+    if case.crash["type"] not in _MISTAKEN:
+        return []
+    used = {name for frame in case.frames for name in _used(frame)}
+    found = []
+    for file in case.files:
+        for loop in file.all(ast.For):
+            target = loop.target
+            if called(loop.iter) == "enumerate" and isinstance(target, ast.Tuple) and len(target.elts) == 2:
+                target = target.elts[1]
+            whole = given_to(loop.iter)[0] if target is not loop.target and given_to(loop.iter) else loop.iter
+            if not isinstance(target, ast.Tuple) or is_spread(target.elts):
+                continue
+            batches = batches_of(case, file, whole)
+            results = [(place, part) for place, value in batches[:1] for part in parts_of_tuple(value)]
+            own = [last_word(part).strip("_") for _, part in results]
+            names = [last_word(part).strip("_") for part in target.elts]
+            if len(batches) == 1 and names != own and sorted(names) == sorted(own) and all(names) and set(names) & used:
+                found.append((file, target, own))
+    return found
+
+
+_SPLITS = ("train_test_split",)
+
+
+def _splits_in_other_order(case: Case) -> list[tuple[CrashFrame, ast.Tuple, list[str]]]:
+    """``x_train, y_train, x_test, y_test = train_test_split(x, y)``, which gives both parts of one array, and then those of the next."""
+    found = []
+    for file in case.files:
+        for node in file.all(ast.Assign):
+            target = node.targets[0]
+            if called(node.value) in _SPLITS and isinstance(target, ast.Tuple) and isinstance(node.value, ast.Call):
+                count, names = len(node.value.args), [file.text(part) for part in target.elts]
+                if count < 2 or len(names) != 2 * count or is_spread(node.value.args):
+                    continue
+                firsts = ["train" in name.lower() or name.lower().endswith("_tr") for name in names]
+                if firsts == [True] * count + [False] * count:
+                    order = [name for pair in zip(names[:count], names[count:]) for name in pair]
+                    found.append((file, target, order))
+    return found
+
+
 def _used(frame: CrashFrame) -> set[str]:
     node = frame.node or frame.statement
     return {last_word(part) for part in nodes_in(node, ast.Name, ast.Attribute)} if node is not None else set()
@@ -119,6 +163,10 @@ def _order_here(case: Case) -> Iterator[Related]:
     for file, node, _ in _other_order(case):
         identifier = "error.other_order" if called(node.value) in _IN_ORDER else "error.other_results"
         yield note(file.source, node, identifier, name=called(node.value))
+    for file, target, _ in _loops_in_other_order(case):
+        yield note(file.source, target, "error.other_samples")
+    for file, target, _ in _splits_in_other_order(case):
+        yield note(file.source, target, "error.other_parts")
 
 
 def _same_order(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -128,6 +176,10 @@ def _same_order(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         new = ", ".join(names)
         edit = edits.replace_between(file.source, parts[0], parts[-1], new)
         yield Fix(message("fix.replace", old=", ".join(map(file.text, parts))[:60], new=new[:60]), (edit,))
+    for file, target, names in (*_loops_in_other_order(case), *_splits_in_other_order(case)):
+        new = ", ".join(names)
+        edit = edits.replace_between(file.source, target.elts[0], target.elts[-1], new)
+        yield Fix(message("fix.replace", old=file.text(target)[:60], new=new[:60]), (edit,))
 
 
 BUILDERS: tuple[tuple[str, Builder], ...] = ((r"", _same_order),)
