@@ -1787,6 +1787,8 @@ ENGLISH: dict[str, str] = {
     "error.list_of_tokens": "the tokenizer gives lists, and the model takes tensors ({error})",
     "error.lists_given": 'this gives lists: return_tensors="pt" makes tensors of them',
     "error.pruned_here": "pruned here: the weight is computed from then on, and such a tensor is not copied",
+    "error.classes_told": "the model is told its number of classes here, and the targets need {needed}",
+    "error.option_not_taken": "`{name}` is written here",
     "error.late_group": "this group is added after the schedule was made, which has put no {key} into it",
     "error.no_padding_here": "no pad_token_id is given here",
     "error.one_too_large": "the indices become a tensor here: the largest is one too large, as where they are counted from 1",

@@ -11,6 +11,24 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "a counterpart of a size": (
+        "class Side(nn.Module):\n    def __init__(self, base):\n        super().__init__()\n        self.base = base\n"
+        "        self.up = nn.Parameter(torch.zeros(2, base.in_features))\n        self.down = nn.Parameter(torch.zeros(base.in_features, 2))\n"
+        "    def forward(self, x):\n        return self.base(x) + x @ self.down @ self.up\nSide(nn.Linear(3, 5))(torch.ones(4, 3))\n",
+        "torch.zeros(2, base.out_features)",
+    ),
+    "an option in a text": (
+        "import json\nfrom dataclasses import dataclass\n@dataclass\nclass Plan:\n    width: int = 3\n    rounds: int = 2\n"
+        "plan = Plan(**json.loads('{\"width\": 4, \"round\": 5}'))\ntorch.ones(plan.width)\n",
+        '"rounds": 5',
+    ),
+    "a number of classes that a library is told": (
+        "KINDS = ['owl', 'kite', 'wren']\nlibrary = {}\n"
+        "exec(compile('import torch\\ndef head(size, num_labels): return torch.nn.Linear(size, num_labels)', 'library.py', 'exec'), library)\n"
+        "def build():\n    return library['head'](4, num_labels=len(KINDS) - 1)\n"
+        "F.cross_entropy(build()(torch.ones(3, 4)), torch.tensor([0, 1, 2]))\n",
+        "num_labels=len(KINDS))",
+    ),
     "samples taken in another order": (
         "from torch.utils.data import DataLoader, Dataset\nclass Tones(Dataset):\n    def __len__(self):\n        return 6\n"
         "    def __getitem__(self, i):\n        wave, kind = torch.ones(4), i % 2\n        return wave, kind\nnet = nn.Linear(4, 2)\n"

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 
 from torchsleuth.errors.calls import files_of
-from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.case import Case, CrashFrame, node_span
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.messages import message
-from torchsleuth.schema import Edit, Fix, Position, Related
+from torchsleuth.schema import Edit, Fix, Json, Position, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.callbacks import CALLED_WITH, LAUNCHED, LAUNCHED_ARGUMENTS, LAUNCHED_FUNCTION, SPREAD
@@ -126,6 +127,30 @@ def _definitions(frame: CrashFrame, given: ast.expr, name: str) -> Iterator[_Def
                 yield node
 
 
+def launched_at(crash: Json) -> Json | None:
+    """A frame at the call that started a function in another process or thread, where that failed before any line of it ran: the
+    function does not take the arguments that it is called with."""
+    found = re.search(_ARITY, str(crash.get("message")))
+    if found is None:
+        return None
+    for path, text in (crash.get("sources") or {}).items():
+        file = CrashFrame(
+            {"path": path, "line": 0, "function": "<module>", "span": None, "operands": []},
+            lambda _: SourceText(path, text or ""),
+        )
+        for call in file.all(ast.Call):
+            if any(last_word(function) == found[1] for function, _ in _launched(call)):
+                return {
+                    "path": path,
+                    "line": call.lineno,
+                    "span": list(node_span(call)),
+                    "function": "<module>",
+                    "operands": [],
+                    "direct": True,
+                }
+    return None
+
+
 def _overridden(case: Case) -> tuple[CrashFrame, ast.FunctionDef] | None:
     """The method of the user's that a library calls with a keyword which it does not take."""
     if any(item.arg == case.match[3] for frame in case.frames for item in getattr(frame.node, "keywords", ())):
@@ -184,6 +209,7 @@ def registered_here(case: Case) -> list[Related]:
 
 def with_arguments(case: Case) -> Iterator[Fix]:
     """``def seed():`` → ``def seed(worker_id):``, ``def keep(grad):`` → ``def keep(module, grad_input, grad):``"""
+    yield from _handed_too(case)
     for found in islice(_callbacks(case), 1):
         arguments = found.node.args
         if arguments.vararg or arguments.defaults or arguments.kwonlyargs or arguments.posonlyargs:
@@ -191,6 +217,24 @@ def with_arguments(case: Case) -> Iterator[Fix]:
         own = [item.arg for item in arguments.args][: len(arguments.args) - len(found.taken)]
         for names in islice(_forms(found), MAX_FORMS):
             yield _written(found, ", ".join([*own, *names]))
+
+
+def _handed_too(case: Case) -> Iterator[Fix]:
+    """``args=(model, lr)`` → ``args=(model, lr, steps)``, where a name of the missing parameter is there; else its default is written."""
+    for found in islice(_callbacks(case), 1):
+        names = [item.arg for item in found.taken]
+        given = argument_of(found.call, LAUNCHED.get(called(found.call), (0, None))[1], *LAUNCHED_ARGUMENTS)
+        missing = names[len(found.given) :]
+        scope = edits.path_to(found.place.tree, found.call)
+        functions = [part for part in scope if isinstance(part, ast.FunctionDef)]
+        known = (
+            names_in(functions[-1]) | {part.arg for part in nodes_in(functions[-1], ast.arg)}
+            if functions
+            else names_in(found.place.tree)
+        )
+        if missing and is_display(given) and given.elts and set(missing) <= known:
+            edit = edits.insert_after_node(found.place.source, given.elts[-1], f", {', '.join(missing)}")
+            yield Fix(message("fix.add_argument", argument=", ".join(missing)), (edit,), safe=False)
 
 
 def _forms(found: _Callback) -> Iterator[list[str]]:

@@ -18,6 +18,7 @@ from torchsleuth.syntax.forms import (
     argument_of,
     assigned_pairs,
     called,
+    is_attribute,
     is_display,
     is_dotted,
     is_text,
@@ -80,12 +81,39 @@ def _wrong(case: Case) -> list[_Wrong]:
     made = dict(_made(kind))
     wrong = []
     for node, tensor in case.frame.tensor_operands():
-        sizes = made.get(node.attr, []) if is_dotted(node, "self") else []
+        own, shape = _own_parameter(node, tensor["shape"], case)
+        sizes = made.get(own, [])
+        tensor = {"shape": shape}
         if len(sizes) == len(tensor["shape"]):
             for old, new in _changes(case):
                 places = [place for place, size in enumerate(tensor["shape"]) if size == old]
                 wrong += [(sizes[place], new) for place in places if len(places) == 1]
     return wrong
+
+
+def _own_parameter(node: ast.expr, shape: list[int], case: Case) -> tuple[str, list[int]]:
+    """The attribute that an operand is, or that it gets its last size from, with its shape: ``self.b`` of ``x @ self.a.T @ self.b.T``."""
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        node = node.right
+    if is_attribute(node, "T", "mT") and isinstance(node, ast.Attribute):
+        node = node.value
+    if not is_dotted(node, "self"):
+        return "", shape
+    held = case.frame.named.get(f"self.{node.attr}")
+    return node.attr, held["shape"] if held is not None else shape
+
+
+_COUNTERPARTS = (("in_", "out_"), ("_in", "_out"), ("src", "dst"), ("query", "key"))
+
+
+def _counterpart(case: Case, node: ast.expr) -> Iterator[str]:
+    """``base.out_features`` for ``base.in_features``."""
+    if isinstance(node, ast.Attribute):
+        for one, other in _COUNTERPARTS:
+            for old, new in ((one, other), (other, one)):
+                if old in node.attr:
+                    yield f"{case.frame.text(node.value)}.{node.attr.replace(old, new)}"
+                    return
 
 
 def _names(case: Case, kind: ast.ClassDef) -> dict[int, list[str]]:
@@ -114,7 +142,7 @@ def _names(case: Case, kind: ast.ClassDef) -> dict[int, list[str]]:
 def _wrong_here(case: Case) -> Iterator[Related]:
     kind = _class_of(case)
     for node, new in _wrong(case) if kind is not None else ():
-        if kind is not None and _names(case, kind).get(new):
+        if kind is not None and (_names(case, kind).get(new) or any(True for _ in _counterpart(case, node))):
             yield note(case.frame.source, node, "error.other_size", size=new)
 
 
@@ -125,6 +153,8 @@ def _another_name(case: Case, found: re.Match[str]) -> Iterator[Fix]:
         for name in _names(case, kind).get(new, [])[:2] if kind is not None else ():
             if name != plain_name(node):
                 yield replace(case.frame, node, name)
+        for text in _counterpart(case, node):
+            yield replace(case.frame, node, text, safe=False)
 
 
 # norms over pictures

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from torchsleuth.errors.callbacks import launched_at
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Json
 
@@ -19,7 +20,7 @@ _CONSEQUENT = ("DataLoader worker (pid", "Connection closed by peer", "Connectio
 
 def in_order(crashes: Iterable[Json], exit_code: int) -> list[Json]:
     """Copies, the one that explains the run first. What was handed to a parent that then went on is no crash."""
-    known = [dict(crash) for crash in crashes]
+    known = [_placed(dict(crash)) for crash in crashes]
     main = [crash for crash in known if crash["process"] is None]
     others = [crash for crash in known if crash["process"] is not None]
     others = [crash for crash in others if exit_code != 0 or main or crash.get("ends")]
@@ -32,6 +33,13 @@ def in_order(crashes: Iterable[Json], exit_code: int) -> list[Json]:
     return ordered[:MAX_CRASHES]
 
 
+def _placed(crash: Json) -> Json:
+    """A crash of a function that could not even be called, at the line that started it."""
+    if not crash["frames"] and (frame := launched_at(crash)) is not None:
+        crash["frames"] = [frame]
+    return crash
+
+
 def _rank(crash: Json) -> tuple[bool, bool, bool, float]:
     process = crash["process"]
     return (_is_consequence(crash), crash.get("thread") is not None, process is not None, crash.get("time") or 0.0)
@@ -39,7 +47,16 @@ def _rank(crash: Json) -> tuple[bool, bool, bool, float]:
 
 def _is_consequence(crash: Json) -> bool:
     text = str(crash.get("message"))
-    return not crash["frames"] or crash.get("type") in _CONSEQUENCES or any(part in text for part in _CONSEQUENT)
+    if not crash["frames"] or crash.get("type") in _CONSEQUENCES or any(part in text for part in _CONSEQUENT):
+        return True
+    return crash["process"] is None and "exitcode" in _line(crash)
+
+
+def _line(crash: Json) -> str:
+    """The line of the user's that failed."""
+    path, number = _place(crash)
+    lines = str((crash.get("sources") or {}).get(path) or "").splitlines()
+    return lines[number - 1] if 0 < number <= len(lines) else ""
 
 
 def _complete(crash: Json, others: list[Json]) -> None:
