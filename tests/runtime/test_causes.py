@@ -19,7 +19,7 @@ CASES = {
     ),
     "an option in a text": (
         "import json\nfrom dataclasses import dataclass\n@dataclass\nclass Plan:\n    width: int = 3\n    rounds: int = 2\n"
-        "plan = Plan(**json.loads('{\"width\": 4, \"round\": 5}'))\ntorch.ones(plan.width)\n",
+        'plan = Plan(**json.loads(\'{"width": 4, "round": 5}\'))\ntorch.ones(plan.width)\n',
         '"rounds": 5',
     ),
     "a number of classes that a library is told": (
