@@ -42,7 +42,7 @@ def with_source(diagnostic: Diagnostic, crash: Json, facts: Iterable[TensorFact]
         if (
             isinstance(node, ast.expr)
             and _finite_operands(source, tree, node, bad)
-            and (made := _repaired(source, node))
+            and (made := _repaired(source, node, _divides(tree, node)))
         ):
             text = message("error.not_finite_here", expression=source.on_one_line(node)[:60])
             notes.append(Related(fact.path, fact.start, fact.end, text))
@@ -73,12 +73,17 @@ def _finite_operands(source: SourceText, tree: ast.Module, node: ast.expr, bad: 
     return True
 
 
-def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
+def _repaired(source: SourceText, node: ast.expr, divided: bool) -> Fix | None:
     """``x / x.std()`` → ``x / (x.std() + 1e-8)``; the same for logarithms and roots. ``x.std()`` → ``x.std(unbiased=False)``, which one
-    element has, too; ``x[mask].mean()`` → the sum by the number of elements, which may be none."""
+    element has, too (with a small number added where something is divided by it); ``x[mask].mean()`` → the sum by the number of elements, which may be none."""
     if is_method_call(node, *_OF_SEVERAL):
         if keyword_of(node, "unbiased") is None and keyword_of(node, "correction") is None:
             text = "unbiased=False"
+            if divided:
+                inside = source.text[source.offset(source.start_of(node)) : source.offset(source.end_of(node)) - 1]
+                new = f"({inside}{', ' if given_to(node) else ''}{text}) + {_SMALL})"
+                title = message("fix.replace", old=source.on_one_line(node)[:60], new=new[:60])
+                return Fix(title, (edits.replace(source, node, new),), safe=False)
             title = message("fix.add_argument", argument=text)
             return Fix(title, (edits.add_argument(source, node, text),), safe=False)
         return None
@@ -91,6 +96,12 @@ def _repaired(source: SourceText, node: ast.expr) -> Fix | None:
         title = message("fix.replace", old=source.on_one_line(place)[:60], new=text[:60])
         return Fix(title, (edits.replace(source, place, text),), safe=False)
     return None
+
+
+def _divides(tree: ast.Module, node: ast.expr) -> bool:
+    """Whether something is divided by an expression as it is, with nothing added."""
+    trail = edits.path_to(tree, node)
+    return len(trail) > 1 and is_binary(trail[-2], ast.Div) and trail[-2].right is node
 
 
 def _places(source: SourceText, node: ast.expr) -> Iterator[tuple[ast.expr, str]]:
