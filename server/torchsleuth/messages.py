@@ -1789,6 +1789,7 @@ ENGLISH: dict[str, str] = {
     "error.pruned_here": "pruned here: the weight is computed from then on, and such a tensor is not copied",
     "error.classes_told": "the model is told its number of classes here, and the targets need {needed}",
     "error.option_not_taken": "`{name}` is written here",
+    "error.resized": "`{name}` has its size from this {layer}, the last layer that changes it",
     "error.late_group": "this group is added after the schedule was made, which has put no {key} into it",
     "error.no_padding_here": "no pad_token_id is given here",
     "error.one_too_large": "the indices become a tensor here: the largest is one too large, as where they are counted from 1",

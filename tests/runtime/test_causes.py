@@ -11,6 +11,18 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "sizes without a type in a scripted function": (
+        "def framed(x, size, hop):\n    rest = size - hop\n    return F.pad(x, [0, rest])\nclass Voice(nn.Module):\n"
+        "    def __init__(self, size: int = 6, hop: int = 4):\n        super().__init__()\n        self.size, self.hop = size, hop\n"
+        "    def forward(self, x):\n        return framed(x, self.size, self.hop)\ntorch.jit.script(Voice())\n",
+        "def framed(x, size: int, hop: int)",
+    ),
+    "a layer that makes more than its steps": (
+        "class Up(nn.Module):\n    def __init__(self, r):\n        super().__init__()\n"
+        "        self.up = nn.Sequential(nn.ConvTranspose1d(1, 2, 2 * r, stride=r, padding=r // 2), nn.ReLU())\n"
+        "    def forward(self, x, y):\n        h = self.up(x)\n        return h + y\nUp(3)(torch.ones(2, 1, 5), torch.ones(2, 2, 15))\n",
+        "padding=(r + 1) // 2, output_padding=r % 2",
+    ),
     "a counterpart of a size": (
         "class Side(nn.Module):\n    def __init__(self, base):\n        super().__init__()\n        self.base = base\n"
         "        self.up = nn.Parameter(torch.zeros(2, base.in_features))\n        self.down = nn.Parameter(torch.zeros(base.in_features, 2))\n"

@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
-from torchsleuth.errors.provenance import defined
+from torchsleuth.errors.provenance import defined, straight
 from torchsleuth.errors.reached import note
 from torchsleuth.errors.recorded import is_imported
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, every_parameter, returned_by, stands_on
+from torchsleuth.syntax.forms import argument_of, by_position, called, every_parameter, returned_by, stands_on
 
 _PLAIN_TYPE = re.compile(r"(?:int|float|bool|str|List\[(?:int|float|bool|str|Tensor)\]|Dict\[str, Tensor\])$")
 
@@ -44,6 +44,57 @@ def _typed(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             text = f"{part.arg}: {kind.replace('List[', 'list[').replace('Dict[', 'dict[').replace('Tensor', 'torch.Tensor')}"
             title = message("fix.replace", old=part.arg, new=text)
             yield Fix(title, (edits.replace(file.source, part, text),))
+
+
+def _inside_untyped(case: Case) -> list[tuple[CrashFrame, ast.arg, str]]:
+    """The parameters of the function that does not compile for which no type is written, with the type of what they are given: a number,
+    where TorchScript takes them for tensors."""
+    function = case.frame.enclosing
+    if (
+        isinstance(function, ast.Module)
+        or not case.is_below("torch/jit/")
+        or not re.search(_COMPILED, case.crash["message"])
+    ):
+        return []
+    outer = case.frames[1:2]
+    calls = [(frame, frame.call) for frame in outer if frame.call is not None and called(frame.call) == function.name]
+    if not calls:
+        calls = [(file, node) for file in case.files for node in file.all(ast.Call) if called(node) == function.name]
+    names = [part.arg for part in by_position(function.args)]
+    method = names[:1] == ["self"]
+    found: dict[str, tuple[CrashFrame, ast.arg, str]] = {}
+    for file, call in calls:
+        for place, part in enumerate(by_position(function.args)):
+            given = argument_of(call, place - method, part.arg)
+            kind = _kind_of(case, file, given) if given is not None and part.annotation is None else None
+            if kind is not None:
+                found.setdefault(part.arg, (case.frame, part, kind))
+    return list(found.values())
+
+
+def _kind_of(case: Case, file: CrashFrame, node: ast.expr) -> str | None:
+    """The type of a plain value that is written somewhere: of ``self.size`` by its default, or by what is given for it."""
+    for _, part in [(file, node), *straight(case, file, node)][::-1]:
+        if isinstance(part, ast.Constant) and type(part.value) in (int, float, bool, str):
+            return type(part.value).__name__
+        break
+    return None
+
+
+def _inside_here(case: Case) -> Iterator[Related]:
+    for file, part, kind in _inside_untyped(case):
+        yield note(file.source, part, "error.untyped", name=part.arg, kind=kind)
+
+
+def _typed_inside(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``def framed(x, size, hop):`` → ``def framed(x, size: int, hop: int):``"""
+    parts = _inside_untyped(case)
+    if parts:
+        texts = [f"{part.arg}: {kind}" for _, part, kind in parts]
+        changes = tuple(edits.replace(file.source, part, text) for (file, part, _), text in zip(parts, texts))
+        yield Fix(
+            message("fix.replace", old=", ".join(part.arg for _, part, _ in parts), new=", ".join(texts)), changes
+        )
 
 
 def _quantised(case: Case) -> tuple[CrashFrame, ast.ClassDef, ast.FunctionDef] | None:
@@ -122,5 +173,7 @@ ENTRIES = (
     ErrorEntry("TS199", _QUANTISED, "error.quantised", plain=True),
 )
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((_SCRIPTED, _typed), (_QUANTISED, _with_stubs))
-PLACES = ((_SCRIPTED, _untyped_here), (_QUANTISED, _quantised_here))
+_COMPILED = r"[Ee]xpected a value of type|[Ee]xpected (?:integer|int|float|bool|str)\b|Arguments for call are not valid|cannot be (?:used|cast)|must be (?:an? )?(?:int|integer|iterable)|Expected .* but got"
+
+BUILDERS: tuple[tuple[str, Builder], ...] = ((_COMPILED, _typed_inside), (_SCRIPTED, _typed), (_QUANTISED, _with_stubs))
+PLACES = ((_COMPILED, _inside_here), (_SCRIPTED, _untyped_here), (_QUANTISED, _quantised_here))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from types import FrameType, TracebackType
@@ -34,6 +35,7 @@ MAX_FILES = 24
 MAX_TEXT_READ = 200_000
 """Bytes of a file without a frame, beyond which it is not told of."""
 _TRACED = {"kind": "tensor", "type": "Tensor", "dtype": "float32", "device": "cpu", "requires_grad": False}
+_OF_SIZES = re.compile(r"must match the size of tensor|Sizes of tensors must match|using a target size")
 _DISPATCHING = ("__torch_function__", "__torch_dispatch__")
 Entry = tuple[FrameType, int, "Span | None"]
 
@@ -79,6 +81,8 @@ class CrashReporter:
         if "is not JSON serializable" in found["message"] and user:
             written = [entry[0].f_locals.get("obj") for entry in library[:1]]
             found["keys"] = _keys_to([*written, *entries[last][0].f_locals.values()], found["message"])
+        if _OF_SIZES.search(found["message"]) and user:
+            found["resized"] = self._resized(entries[last])
         if is_out_of_memory(found["message"]):
             found["holders"] = holders([entries[index][0] for index in reversed(user[-MAX_USER_FRAMES:])])
         forward = forward_of(found["message"], [entry[0] for entry in library])
@@ -236,6 +240,31 @@ class CrashReporter:
             return []
         return max(([name for name, _ in module.named_parameters()] for module in modules), key=len)[:MAX_NAMES]
 
+    def _resized(self, entry: Entry) -> list[dict[str, Any]]:
+        """For the variables of the failing expression: the last convolution behind each that changed the size, with where it was made."""
+        frame, line, span = entry
+        names = [
+            node.id
+            for node in _expressions(self._tree(file_of(frame.f_code)), line, span)
+            if isinstance(node, ast.Name)
+        ]
+        found = []
+        for name in dict.fromkeys(names):
+            value: Any = frame.f_locals.get(name)
+            graph = Graph(value.grad_fn) if is_tensor(value) and value.grad_fn is not None else None
+            weights = (
+                (_weight_of(node.function) for node in graph.nodes if _resizes(node)) if graph is not None else iter(())
+            )
+            weight = next(weights, None)
+            makers = [
+                module
+                for module in self._registry.alive()
+                if weight is not None and _weights(module).get("weight") is weight
+            ]
+            if len(makers) == 1 and (made := self._registry.constructor(makers[0])) is not None:
+                found.append({"name": name, "type": type(makers[0]).__name__, "constructor": made})
+        return found[:2]
+
     def _producer(self, library: list[Entry], entries: list[Entry]) -> dict[str, Any] | None:
         """The layer that made the input of the function that failed."""
         for frame, _, _ in library:
@@ -319,6 +348,25 @@ def _named(frame: FrameType) -> dict[str, Any]:
     kept = [*own.items(), *(own.get("_buffers") or {}).items(), *(own.get("_parameters") or {}).items()]
     tensors += [(f"self.{name}", value) for name, value in kept if is_tensor(value)][:MAX_NAMED]
     return {name: describe_value(value) for name, value in tensors}
+
+
+def _resizes(node: Any) -> bool:
+    """Whether a function of the graph is a convolution whose result has other sizes than what it was given."""
+    if not node.name.startswith("ConvolutionBackward"):
+        return False
+    function, weight = node.function, _weight_of(node.function)
+    if weight is None or weight.dim() < 3:
+        return False
+    if function._saved_transposed or any(step != 1 for step in function._saved_stride):
+        return True
+    sizes = zip(weight.shape[2:], function._saved_padding, function._saved_dilation)
+    return any(2 * padding != dilation * (size - 1) for size, padding, dilation in sizes)
+
+
+def _weight_of(function: Any) -> Any:
+    """The parameter that a convolution was computed with, as its graph has it."""
+    leaf = function.next_functions[1][0] if len(function.next_functions) > 1 else None
+    return getattr(leaf, "variable", None)
 
 
 def _keys_to(values: list[Any], text: str) -> list[str]:

@@ -126,6 +126,8 @@ def _of_script_text(message: str) -> Told | None:
         places.append(Place(match[1], int(match[2]), match[3] or "", text.strip(), marked))
     if not places:
         return None
+    if "is being compiled since it was called from" in message:
+        places.reverse()  # the innermost stands first there
     last = _LAST.search(message.strip())
     if "Traceback of TorchScript" in message and last is not None:
         return Told(last[1].rsplit(".", 1)[-1], (last[2] or "").strip(), tuple(places), False)
