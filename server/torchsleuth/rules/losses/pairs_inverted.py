@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
@@ -49,10 +49,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 continue
             if name in _LIFTING and not any(is_unary(part, ast.USub) for part in index.trail(call)[-8:]):
                 continue
-            difference = bound.get(plain_name(given), given)
-            sides = _sides(difference)
+            sides = _sides(given, bound)
             if sides is not None and (sides[0] == "neg") == (name in _LIFTING):
                 one, other = sides[1], sides[2]
+                trail = [part for part in index.trail(one) if part in index.trail(other)]
+                difference = next(part for part in reversed(trail) if isinstance(part, ast.expr | ast.stmt))
                 text = message("pairs.inverted", difference=source.on_one_line(difference))
                 fix: tuple[Candidate, ...] = ()
                 if is_binary(difference, ast.Sub) and {id(one), id(other)} == {
@@ -61,7 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 }:
                     new = f"{source.segment(difference.right)} - {source.segment(difference.left)}"
                     fix = (replacement(source, difference, new),)
-                place = () if difference is given else (source.span(call).related(message("pairs.loss")),)
+                place = () if difference in ast.walk(given) else (source.span(call).related(message("pairs.loss")),)
                 yield Finding(source.span(difference), text, place, fix)
 
 
@@ -75,10 +76,10 @@ def _multiplies(function: ast.FunctionDef) -> bool:
     return False
 
 
-def _sides(node: ast.expr) -> tuple[str, ast.expr, ast.expr] | None:
+def _sides(node: ast.expr, bound: Mapping[str | None, ast.expr]) -> tuple[str, ast.expr, ast.expr] | None:
     """Of a sum with a positive and a negative, which one is added, that one, and the one that is subtracted."""
     signs: dict[str, tuple[int, ast.expr]] = {}
-    for sign, term in _terms(node, 1):
+    for sign, term in _terms(node, 1, bound):
         words = {word for part in nodes_in(term, ast.Name) for word in part.id.lower().split("_")}
         words |= {word for part in nodes_in(term, ast.Attribute) for word in part.attr.lower().split("_")}
         kinds = [kind for kind, known in (("pos", _POSITIVE), ("neg", _NEGATIVE)) if words & known]
@@ -92,14 +93,17 @@ def _sides(node: ast.expr) -> tuple[str, ast.expr, ast.expr] | None:
     return added, signs[added][1], signs["neg" if added == "pos" else "pos"][1]
 
 
-def _terms(node: ast.expr, sign: int) -> Iterator[tuple[int, ast.expr]]:
-    """What is added and subtracted, with the signs."""
+def _terms(node: ast.expr, sign: int, bound: Mapping[str | None, ast.expr]) -> Iterator[tuple[int, ast.expr]]:
+    """What is added and subtracted, with the signs; of sums that have a name, too."""
+    given = bound.get(plain_name(node), node)
+    if is_binary(given, ast.Add, ast.Sub):
+        node, bound = given, {}
     match node:
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
-            yield from _terms(left, sign)
-            yield from _terms(right, sign if isinstance(node.op, ast.Add) else -sign)
+            yield from _terms(left, sign, bound)
+            yield from _terms(right, sign if isinstance(node.op, ast.Add) else -sign, bound)
         case ast.UnaryOp(op=ast.USub(), operand=inner):
-            yield from _terms(inner, -sign)
+            yield from _terms(inner, -sign, bound)
         case _:
             yield sign, node
 

@@ -40,6 +40,7 @@ from torchsleuth.syntax.forms import (
     keyword_of,
     names_in,
     nodes_in,
+    parts_of_key,
     stored_in,
 )
 from torchsleuth.syntax.names import Names
@@ -114,7 +115,7 @@ def _is_whole(index: Index, call: ast.Call, method: ast.FunctionDef, bound: set[
 
 def _takes_one(method: ast.FunctionDef, chosen: str) -> bool:
     """Whether an element is taken by the index."""
-    return any(is_name(one.slice, chosen) for one in nodes_in(method, ast.Subscript))
+    return any(is_name(part, chosen) for one in nodes_in(method, ast.Subscript) for part in parts_of_key(one)[:1])
 
 
 RULE = Rule(FAULTS[CODE], find)

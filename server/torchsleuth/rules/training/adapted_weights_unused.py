@@ -1,7 +1,7 @@
 """adapted-weights-unused: weights are adapted by gradients in a function that trains, and nothing is computed with them.
 
 What it finds
-    In a function that goes backward, a variable for what `torch.autograd.grad()` has led to, directly or through a function of the
+    In a function or script that goes backward, a variable for what `torch.autograd.grad()` has led to, directly or through a function of the
     file, which neither a result, a loss nor a call outside of its own computation reads.
 Why it hurts
     The inner loop of meta-learning takes its time and changes nothing: the outer loss is that of the weights before it. The network
@@ -37,12 +37,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if "autograd.grad" not in source.text and "grad(" not in source.text:
         return
     adapting = {one.name for one in index.of_type(ast.FunctionDef) if _gives_what_gradients_made(one)}
-    for function in index.of_type(ast.FunctionDef):
+    for function in analysis.scopes:
         if not any(called(call) == "backward" for call in nodes_in(function, ast.Call)):
             continue
         dead = _dead(function)
         made = _led_to(function, adapting)
-        bound = sorted(nodes_in(function, ast.Assign), key=lambda one: one.lineno)
+        bound = sorted(_assigned(function), key=lambda one: one.lineno)
         adapted = [one for one in bound if plain_name(one.targets[0]) in dead & made]
         if adapted:
             last = adapted[-1]
@@ -54,16 +54,26 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(used), text, (place.related(message("adapted.here")),))
 
 
+def _assigned(scope: ast.Module | ast.FunctionDef) -> list[ast.Assign]:
+    """The assignments in a scope, without those in functions inside."""
+    inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in ast.walk(one)}
+    return [one for one in nodes_in(scope, ast.Assign) if id(one) not in inner]
+
+
 def _reads(node: ast.AST) -> set[str]:
     return {part.id for part in nodes_in(node, ast.Name) if loads(part)}
 
 
-def _dead(function: ast.FunctionDef) -> set[str]:
+def _dead(function: ast.Module | ast.FunctionDef) -> set[str]:
     """The variables of a function that only variables read which nothing else reads: no result, no call that is made for what it
     does, no condition, no attribute."""
     bindings: list[tuple[set[str], set[str]]] = []
     live: set[str] = set()
+    inside = {id(part) for one in nodes_in(function, ast.FunctionDef) if one is not function for part in one.body}
+    inside |= {id(part) for one in nodes_in(function, ast.ClassDef) for part in one.body}
     for part in ast.walk(function):
+        if id(part) in inside:
+            live |= _reads(part)
         if isinstance(part, ast.Assign) and all(isinstance(one, ast.Name | ast.Tuple) for one in part.targets):
             bindings.append((stored_in(*part.targets), _reads(part.value)))
         elif isinstance(part, ast.For):
@@ -96,11 +106,11 @@ def _differentiates(node: ast.AST) -> bool:
     )
 
 
-def _led_to(function: ast.FunctionDef, adapting: set[str]) -> set[str]:
+def _led_to(function: ast.Module | ast.FunctionDef, adapting: set[str]) -> set[str]:
     """The variables that gradients, or a function that adapts by them, have led to."""
     found: set[str] = set()
     for _ in range(4):
-        for one in nodes_in(function, ast.Assign):
+        for one in _assigned(function):
             calls = [part for part in nodes_in(one.value, ast.Call)]
             if any(_differentiates(part) or called(part) in adapting for part in calls) or _reads(one.value) & found:
                 found |= stored_in(*one.targets)
@@ -115,7 +125,7 @@ def _gives_what_gradients_made(function: ast.FunctionDef) -> bool:
     return gives and not writes
 
 
-def _called_instead(function: ast.FunctionDef, adapted: ast.Assign, dead: set[str]) -> ast.Call | None:
+def _called_instead(function: ast.Module | ast.FunctionDef, adapted: ast.Assign, dead: set[str]) -> ast.Call | None:
     """The first call behind the adaptation of what was adapted, for something that is used."""
     given = {plain_name(one) for call in nodes_in(adapted.value, ast.Call) for one in call.args} - {None}
     for statement in nodes_in(function, ast.Assign, ast.AugAssign):
