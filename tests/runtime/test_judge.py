@@ -674,6 +674,9 @@ def test_one_loop_over_two_loaders_is_told_by_the_loader() -> None:
 def test_labels_that_are_written_down_are_meant() -> None:
     training = FAULTY["TS932"][0]
     assert not said(training, TEXT.replace("for x, y in loader:", "y = torch.zeros(16)\nfor x, in loader:", 1))
+    contrast = "def contrast(x):\n    first = torch.zeros(len(x)).long()\n    return x @ x.T, first\n"
+    assert not said(training, TEXT + contrast)
+    assert said(training, TEXT + contrast.replace(", first", ""))
 
 
 def test_a_signal_that_fades_from_layer_to_layer_is_told_where_it_begins_to() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Iterator
 
 from torchsleuth.messages import message
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax.forms import names_in, nodes_in, plain_name
 from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, shares_of
 from torchsleuth.verdicts.text import (
@@ -230,19 +233,30 @@ def _labels(evidence: Evidence) -> Iterator[Finding]:
             return
 
 
+_FILLED = ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_full", "arange")
+
+
 def _made_here(evidence: Evidence, place: Place | None) -> bool:
-    """Whether the labels of a loss are written down where it is computed: ``torch.zeros(…)`` of a contrastive loss."""
+    """Whether the labels of a loss are written down where it is computed, or in a function that returns them beside the scores:
+    ``torch.zeros(…)`` of a contrastive loss."""
     if place is None:
         return True
     tree = evidence.tree(place.path)
     scope = function_around(tree, place.line) or tree
-    return any(
-        name_of(call.func) == name
-        for statement in statements(scope)
-        for name in ("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_full", "arange")
-        for call in calls(statement, name)
-        if statement.lineno <= place.line
-    )
+    if any(_fills(statement) for statement in statements(scope) if statement.lineno <= place.line):
+        return True
+    for function in nodes_in(tree, ast.FunctionDef):
+        made = {
+            name for one in of_kind(statements(function), ast.Assign) if _fills(one) for name in names_in(*one.targets)
+        }
+        results = [one.value for one in of_kind(statements(function), ast.Return) if isinstance(one.value, ast.Tuple)]
+        if any(plain_name(part) in made or _fills(part) for result in results for part in result.elts):
+            return True
+    return False
+
+
+def _fills(node: ast.AST) -> bool:
+    return any(name_of(call.func) == name for name in _FILLED for call in calls(node, name))
 
 
 def _unrelated(evidence: Evidence) -> Iterator[Finding]:
