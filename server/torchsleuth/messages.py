@@ -552,6 +552,7 @@ ENGLISH: dict[str, str] = {
     "fitted.train.scaled": "what is trained on is scaled by its own here",
     "adapted.unused": "nothing is computed with the adapted weights in `{name}`: this is the loss of the weights before",
     "adapted.here": "adapted here",
+    "ramp.still": "`{first}` is where this begins, and {function}() never lets it get beyond that",
     "closure.draws": "`{text}` gives other numbers in each call of the closure, which LBFGS compares: draw in front of step()",
     "closure.stepped": "called many times in this step",
     "fitted.train": "fitted to the training part here",
