@@ -11,7 +11,7 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute
 from torchsleuth.tensors.dims import Dim, is_index
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
-from torchsleuth.values import AnyIndex, Scalar, SliceValue, Tensor, Value, is_unknown, tuple_of
+from torchsleuth.values import AnyIndex, SliceValue, Tensor, Value, tuple_of
 from torchsleuth.values.frames import Frame
 
 
@@ -106,9 +106,7 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
         part = interp.resolved(part)
         match part:
             case SliceValue():
-                if any(
-                    is_unknown(bound) or isinstance(bound, Scalar | Dim) for bound in (part.start, part.stop, part.step)
-                ):
+                if not all(bound is None or isinstance(bound, int) for bound in (part.start, part.stop, part.step)):
                     return None
             case Dim():
                 parts[place] = AnyIndex(0)

@@ -685,7 +685,7 @@ class TensorOperations(Questions):
             AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
         )
         bounds = [bound for part in of_kind(parts, SliceValue) for bound in (part.start, part.stop)]
-        if any(is_unknown(bound) or isinstance(bound, Scalar) for bound in bounds):
+        if not all(bound is None or is_int(bound) for bound in bounds):
             return self._opaque(container.history)
         one = self.operate(
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame

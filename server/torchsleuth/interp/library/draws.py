@@ -31,7 +31,7 @@ _SUMS = {"add": dims.add, "sub": dims.subtract, "mul": dims.multiply}
 def computed(interp: Interpreter, name: str, left: Value, right: Value, result: Value) -> Value:
     """Remember which integer the result of an operator on single integers holds."""
     operator = _SUMS.get(name)
-    if operator is not None and isinstance(result, Tensor | Array) and result.spec.shape == ():
+    if operator is not None and isinstance(result, Tensor | Array) and _is_single(interp, result):
         sides = sizes_of(plain_number(interp, interp.resolved(side)) for side in (left, right))
         if (result.spec.dtype or "").startswith("int") and sides is not None:
             version = result.storage.slots["version"] if isinstance(result, Tensor) else 0
@@ -185,9 +185,15 @@ def mark(container: Tensor | Array, key: Value, element: Value, interp: Interpre
     return element
 
 
+def _is_single(interp: Interpreter, value: Tensor | Array) -> bool:
+    """Whether a tensor has one element, and so is as good as a number; of arrays, one without dimensions."""
+    shape = interp.resolved_spec(value.spec).shape
+    return shape == () or isinstance(value, Tensor) and shape is not None and all(size == 1 for size in shape)
+
+
 def plain_number(interp: Interpreter, value: Value) -> Value:
     """The Python number that a value is as good as, where it is a tensor or array of one integer; else itself."""
-    if not isinstance(value, Tensor | Array) or interp.resolved_spec(value.spec).shape != ():
+    if not isinstance(value, Tensor | Array) or not _is_single(interp, value):
         return value
     dtype = value.spec.dtype
     if dtype is not None and dtype.startswith(("int", "uint")):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, TypeGuard
 
-from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp import kinds, misuse, special
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hooks, layers, published, states
@@ -39,6 +39,7 @@ from torchsleuth.values import (
     Bound,
     Choice,
     DictValue,
+    Function,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -277,6 +278,17 @@ def set_training(interp: Interpreter, module: Value, mode: bool | None) -> None:
         interp.heap.set(part.state, "training", mode)
 
 
+def _with_own_train(interp: Interpreter, module: Value, seen: set[int]) -> Iterator[tuple[Instance, Function]]:
+    """The outermost parts of a module whose class overrides ``train()``."""
+    for part in [child for _, child in named_children(module) if id(child) not in seen]:
+        seen.add(id(part))
+        own = special.method(interp, part, "train")
+        if isinstance(part, Instance) and isinstance(own, Function):
+            yield part, own
+        else:
+            yield from _with_own_train(interp, part, seen)
+
+
 def set_requires_grad(
     interp: Interpreter, module: AnyModule, value: bool | None, site: Site | None = None, some: bool = False
 ) -> None:
@@ -352,16 +364,26 @@ class ModuleMethods(Model):
 
     @method
     def train(self, call: Arguments) -> Value:
-        mode = self.interp.truth(call.given(0, "mode", True))
-        set_training(self.interp, self.module, mode)
-        self.interp.event("train" if mode is not False else "eval", self.module, call.node, call.frame)
+        self._switch(self.interp.truth(call.given(0, "mode", True)), call)
         return self.module
 
     @method
     def eval(self, call: Arguments) -> Value:
-        set_training(self.interp, self.module, False)
-        self.interp.event("eval", self.module, call.node, call.frame)
+        own = special.method(self.interp, self.module, "train")
+        if isinstance(own, Function):  # it calls train(False)
+            self.interp.event("eval", self.module, call.node, call.frame)
+            self.interp.call_function(own, (self.module, False), {}, call.expression, call.frame)
+        else:
+            self._switch(False, call)
         return self.module
+
+    def _switch(self, mode: bool | None, call: Arguments) -> None:
+        """Set the mode of a module and of its parts, which may have a ``train()`` of their own."""
+        set_training(self.interp, self.module, mode)
+        self.interp.event("train" if mode is not False else "eval", self.module, call.node, call.frame)
+        for part, own in list(_with_own_train(self.interp, self.module, {id(self.module)})):
+            given = UNKNOWN if mode is None else mode
+            self.interp.call_function(own, (part, given), {}, call.expression, call.frame)
 
     @method
     def compile(self, call: Arguments) -> Value:
