@@ -276,6 +276,7 @@ _ALL = (
     Fault("TS584", "closure-draws", "warning"),
     Fault("TS585", "adapted-weights-unused", "warning"),
     Fault("TS586", "ramp-never-moves", "warning"),
+    Fault("TS589", "nothing-to-train", "error"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

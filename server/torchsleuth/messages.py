@@ -1168,6 +1168,8 @@ ENGLISH: dict[str, str] = {
     "sample.in_place": "this changes what {name} holds, each time that the sample is taken: work on a copy",
     "unfrozen.left_out": "this leaves out what is frozen now and unfrozen in line {line}: it is never trained",
     "unfrozen.here": "unfrozen here",
+    "nothing.left": "this freezes all that is left to train: the {optimizer} of line {line} gets no parameter, and raises ValueError",
+    "nothing.left.optimizer": "made of what requires grad then: nothing",
     "unfrozen.late": "what is unfrozen here is never trained: the optimizer of line {line} was given only what required grad then",
     "unfrozen.optimizer": "made without the parameters that were frozen",
     "sampler.missing": "every process goes through all of the data: give the loader a DistributedSampler instead of shuffle=True",

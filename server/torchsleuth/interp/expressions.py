@@ -39,6 +39,7 @@ from torchsleuth.interp.library import (
     python,
     records,
 )
+from torchsleuth.interp.library.options import asks_for_more
 from torchsleuth.interp.library.plain import ABSENT
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.sifting import all_are, any_are, of_kind, only
@@ -335,6 +336,8 @@ class Expressions(Calls):
 
     def on_IfExp(self, node: ast.IfExp, frame: Frame) -> Value:
         decided = demands.as_truth(self, node.test, frame)
+        if decided is None and asks_for_more(self, node.test, frame):
+            decided = False
         if decided is not None:
             return self.eval(node.body if decided else node.orelse, frame)
         mark, fact = self.heap.mark(), self.tested

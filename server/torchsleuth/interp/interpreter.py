@@ -51,6 +51,7 @@ from torchsleuth.interp.library import (
     python,
     records,
 )
+from torchsleuth.interp.library.options import asks_for_more, is_choice_of_values
 from torchsleuth.interp.numbers import Numbers
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
@@ -422,6 +423,8 @@ class Execution(Importing):
         if raises:
             self.told(node.test, False, frame)
         decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
+        if decided is None and not node.orelse and is_choice_of_values(node.body):
+            decided = False if asks_for_more(self, node.test, frame) else None
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         guarded, returns, fact = self.guarded, len(frame.returns), self.tested

@@ -36,6 +36,7 @@ from torchsleuth.interp.library import (
     modules,
     numpy,
     optim,
+    options,
     parameters,
     pure,
     python,
@@ -682,6 +683,8 @@ class _Native(Operations):
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         if self.value.path == "sys.modules":
             return lookups.loaded(self.interp, key, frame)
+        if self.value.path == options.COMMAND_LINE and isinstance(key, SliceValue):
+            return self.value
         if self.value.name != "__dict__" or not isinstance(key, str):
             return UNKNOWN
         owner = self.value.path.removesuffix(".__dict__")

@@ -27,6 +27,7 @@ from torchsleuth.values import (
     ListValue,
     Parameters,
     Scalar,
+    Site,
     Tensor,
     Trained,
     Value,
@@ -358,8 +359,31 @@ def _give(interp: Interpreter, optimizer: LibraryObject, value: Value, added: bo
             if optimizer.site is not None and not unknown:
                 interp.fault(AutogradFault("non_leaf", optimizer.site, one))
     before = given_to(optimizer) if "trained" in optimizer.slots else ()
+    interp.heap.set(optimizer.slots, "frozen", None if added else _freeze_of_all(value))
     now = Trained((*before, *_flattened(value)), (*trained_parts(optimizer), *parts_in(value)))
     interp.heap.set(optimizer.slots, "trained", now)
+
+
+def _freeze_of_all(value: Value) -> Site | None:
+    """Where the last of the parameters was frozen that an optimizer is given, None where one may be trained, or is not known."""
+    given = list(_flattened(value))
+    modules = [module for one in of_kind(given, Parameters) for module in one.modules]
+    if (
+        UNKNOWN in given
+        or any(map(hierarchy.has_unknown_parts, modules))
+        or not all(map(hierarchy.children_known, modules))
+    ):
+        return None
+    held = [part for part in parts_in(value) if isinstance(part, Tensor) or hierarchy.has_own_parameters(part)]
+    places = [as_kind(part.slots.get("frozen"), Site) for part in held if isinstance(part, LibraryModule)]
+    frozen = [part.spec.requires_grad if isinstance(part, Tensor) else part.requires_grad for part in held]
+    known = of_kind(places, Site)
+    return max(known, key=lambda site: site.scene.moment) if known and all(one is False for one in frozen) else None
+
+
+def freeze_of_all(optimizer: LibraryObject) -> Site | None:
+    """Where all that an optimizer was given had been frozen when it was made."""
+    return as_kind(optimizer.slots.get("frozen"), Site)
 
 
 def _meets_twice(interp: Interpreter, groups: Value, call: Arguments) -> None:
@@ -409,6 +433,7 @@ def _parts(given: Value) -> Iterator[LibraryModule | Tensor]:
 
 
 __all__ = [
+    "freeze_of_all",
     "given_to",
     "is_off",
     "is_optimizer",

@@ -1,9 +1,10 @@
-"""argparse: the options of a script, and what it gets of them. A command line that is written down is read as argparse reads it,
-by a parser of its own; where there is none, arguments have their defaults, which is one real execution of the script."""
+"""argparse and sys.argv: the options of a script, and what it gets of them. A command line that is written down is read as argparse
+reads it, by a parser of its own; where there is none, arguments have their defaults, which is one real execution of the script."""
 
 from __future__ import annotations
 
 import argparse
+import ast
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import plain, python
 from torchsleuth.interp.models import Model, method, models
-from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -25,8 +26,10 @@ from torchsleuth.values import (
     is_native,
     is_object,
 )
+from torchsleuth.values.frames import Frame
 
 PARSER = "argparse.ArgumentParser"
+COMMAND_LINE = "sys.argv"
 COMMANDS = "argparse._SubParsersAction"
 _READ_AS: dict[str, Callable[[str], Any]] = {
     "builtins.int": int,
@@ -37,6 +40,22 @@ _READ_AS: dict[str, Callable[[str], Any]] = {
 _ACTIONS = ("store", "store_const", "store_true", "store_false", "append", "append_const", "extend", "count")
 _SETTINGS = frozenset({"prefix_chars", "fromfile_prefix_chars", "argument_default", "allow_abbrev", "parents"})
 """Arguments of a parser that change how a command line is read."""
+
+
+def asks_for_more(interp: Interpreter, test: ast.expr, frame: Frame) -> bool:
+    """Whether a test is true only of a script that is given arguments: ``len(sys.argv) > 1``."""
+    match test:
+        case ast.Compare(
+            ast.Call(ast.Name("len"), [counted], []), [ast.Gt() | ast.GtE() as op], [ast.Constant(int(least))]
+        ):
+            return least > isinstance(op, ast.GtE) and is_native(interp.eval(counted, frame), COMMAND_LINE)
+    return False
+
+
+def is_choice_of_values(branch: list[ast.stmt]) -> bool:
+    """Whether statements do no more than give names other values: ``path = sys.argv[1]``."""
+    inner = [one for statement in branch for one in ast.walk(statement) if isinstance(one, ast.stmt)]
+    return all_are(inner, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.With, ast.Import, ast.ImportFrom)
 
 
 @models("types.SimpleNamespace", "argparse.Namespace")
@@ -121,7 +140,8 @@ class ArgumentParser(Model):
         slots = self.value.slots
         given = call.given(1, "namespace")
         is_open = bool(slots.get("open") or slots.get("commands") is not None) or given is not None
-        if call.given(0, "args") is None and given is None:
+        line = call.given(0, "args")
+        if (line is None or is_native(line, COMMAND_LINE)) and given is None:
             return namespace("argparse.Namespace", self.fields, is_open), ListValue(None)
         made = _read(self.interp, self.value, call, self.name == "parse_known_args")
         if made is not None:

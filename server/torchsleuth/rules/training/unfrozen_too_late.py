@@ -31,11 +31,11 @@ from torchsleuth.interp.library.hierarchy import descendants
 from torchsleuth.interp.library.optim import given_to
 from torchsleuth.interp.trace import LibraryCall, Switch
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.filtered import filtered
 from torchsleuth.rules.evidence.loops import optimizers_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind, of_kind, only
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.values import LibraryObject, Parameters
 
 CODE = "TS543"
@@ -45,42 +45,30 @@ _CONFIGURES = "configure_optimizers"
 def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     made = [
-        (call, filtered)
+        (call, given)
         for path, calls in analysis.calls.items()
         if path.startswith("torch.optim.") and path.count(".") == 2
         for call in calls
-        if isinstance(call.result, LibraryObject) and (filtered := _filtered(analysis, call)) is not None
+        if isinstance(call.result, LibraryObject) and (given := filtered(analysis, call)) is not None
     ]
-    for call, filtered in made:
+    for call, given in made:
         for thaw in analysis.trace.switches:
             if thaw.site.span not in reported and _too_late(analysis, call, thaw):
                 reported.add(thaw.site.span)
-                yield _finding(call, filtered, thaw)
+                yield _finding(call, given, thaw)
 
 
-def _finding(call: LibraryCall, filtered: ast.expr, thaw: Switch) -> Finding:
+def _finding(call: LibraryCall, given: ast.expr, thaw: Switch) -> Finding:
     """What is said where parameters are unfrozen, or where Lightning asks for the optimizer, once for all."""
     function = call.site.scene.function
-    fixes = _all_given(call, filtered)
+    fixes = _all_given(call, given)
     if function is not None and function.name == _CONFIGURES:
         text = message("unfrozen.left_out", line=thaw.site.span.start.line)
         places = (thaw.site.span.related(message("unfrozen.here")),)
-        return Finding(call.site.source.span(filtered), text, places, fixes)
+        return Finding(call.site.source.span(given), text, places, fixes)
     text = message("unfrozen.late", line=call.site.span.start.line)
     places = (call.site.span.related(message("unfrozen.optimizer")),)
     return Finding(thaw.site.span, text, places, fixes)
-
-
-def _filtered(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
-    """The parameters that an optimizer is given, where they are those that require grad."""
-    node = call.site.call
-    given = node.args[0] if node is not None and node.args else None
-    if isinstance(given, ast.Name):
-        assigned = analysis.index(call.site.span.path).of_type(ast.Assign)
-        values = [one.value for one in assigned if given.id in map(ast.unparse, one.targets)]
-        given = only(values)
-    read = list(nodes_in(given, ast.Attribute)) if given is not None else []
-    return given if any(part.attr == "requires_grad" for part in read) else None
 
 
 def _too_late(analysis: Analysis, call: LibraryCall, thaw: Switch) -> bool:
