@@ -1281,6 +1281,8 @@ ENGLISH: dict[str, str] = {
     "dropout.everything": "this {layer} drops everything in training: p is the probability to drop an element, not to keep it",
     "dropout.anew": "this {layer} is made in each call, in training mode: eval() of the model does not switch it off",
     "dropout.always": "this dropout stays on in evaluation mode: {function} does not know about eval() by itself",
+    "state.loaded_back": "{name} holds the parameters themselves, which training changes: line {line} loads what is there already",
+    "state.loaded_back.here": "meant to bring them back",
     "state.reference": "{name} refers to the parameters themselves, which training goes on to change: keep a copy",
     "init.missing": "{name} is assigned before nn.Module.__init__ has run: {owner} cannot be made",
     "parameter.plain": "{name} requires grad but is no parameter of {owner}: it is neither trained nor saved nor moved",

@@ -3,7 +3,8 @@
 What it finds
     `best = model.state_dict()`, or `best_model = model`, under a condition in a training loop, where `best` is read after
     the loop, or kept by an object; also states that are collected in a list or dict, such as those of the clients that
-    train one model in turn, and shallow copies of them.
+    train one model in turn, and shallow copies of them; and a state that the same model is to get back after training, such
+    as the initial one in front of each fold.
 Why it hurts
     state_dict() holds the parameters themselves. The optimizer, and load_state_dict(), change them in place, so the
     "best" state is always the latest one, and all states of a list are the same.
@@ -56,6 +57,7 @@ from torchsleuth.values import LibraryModule, Value
 from torchsleuth.values.frames import Scene
 
 CODE = "TS517"
+_LOAD = "torch.nn.Module.load_state_dict"
 _SHALLOW = frozenset({"copy.copy", "copy", "dict", "OrderedDict", "collections.OrderedDict"})
 
 
@@ -102,8 +104,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             name = analysis.source_of(kept.place.path).segment(target)
             text = message("state.reference", name=f"`{name}`")
             yield Finding(call.site.span, text, (), (_copied(analysis, call.site.span.path, call.site.node),))
+    yield from _loaded_back(analysis, reported)
     yield from _whole_models(analysis)
     yield from _of_holders(analysis, reported)
+
+
+def _loaded_back(analysis: Analysis, reported: set[object]) -> Iterator[Finding]:
+    """``start = model.state_dict()``, which the same model is to get back after training."""
+    loads = analysis.calls.get(_LOAD, ())
+    for call in analysis.calls.get("torch.nn.Module.state_dict", ()):
+        back = [load for load in loads if load.receiver is call.receiver and load.given(0, "state_dict") is call.result]
+        later = [load for load in back if load.certain and _is_trained_between(analysis, call, load)]
+        node = later[0].site.call if later else None
+        given = node.args[0] if node is not None and node.args else None
+        if isinstance(given, ast.Name | ast.Attribute) and call.site.span not in reported:
+            reported.add(call.site.span)
+            text = message("state.loaded_back", name=f"`{ast.unparse(given)}`", line=later[0].site.span.start.line)
+            places = (later[0].site.span.related(message("state.loaded_back.here")),)
+            fixes = (_copied(analysis, call.site.span.path, call.site.node),)
+            yield Finding(call.site.span, text, places, fixes)
+
+
+def _is_trained_between(analysis: Analysis, taken: LibraryCall, load: LibraryCall) -> bool:
+    """Whether an optimizer changes the module after its state was taken and before it is loaded, this time or the next one around."""
+    around = {point.execution for point in load.loops} - {point.execution for point in taken.loops}
+    steps = [event for event in analysis.events("step") if event.index >= taken.after]
+    between = [
+        event for event in steps if event.index < load.after or around & {point.execution for point in event.loops}
+    ]
+    return any(event.certain and trained_by(event.subject, taken.receiver) for event in between)
 
 
 def _of_holders(analysis: Analysis, reported: set[object]) -> Iterator[Finding]:
@@ -158,7 +187,7 @@ def _changed_after(analysis: Analysis, call: LibraryCall, kept: _Kept | None) ->
     ):
         return True
     later = dropwhile(lambda one: one is not call, analysis.trace.calls)
-    loads = (one for one in later if one.path == "torch.nn.Module.load_state_dict" and one.receiver is call.receiver)
+    loads = (one for one in later if one.path == _LOAD and one.receiver is call.receiver)
     return any(executions & {point.execution for point in one.loops} for one in loads)
 
 
