@@ -1145,6 +1145,7 @@ ENGLISH: dict[str, str] = {
     "eval.missing.by_use.layer": "put into training mode here",
     "eval.missing.layer": "{layer} computes something else in evaluation mode",
     "target.same": "{target} becomes {network} itself here, and no copy of it: what trains one moves the other",
+    "target.cached": "{target} is the very module that {function} gave before, as it keeps its results: what trains one moves the other",
     "target.copied": "the weights of one are copied into the other here",
     "positions.batch": "{table} is added along the samples: each sample of {used} gets one position, the same at all of its steps",
     "count.means": "{total} adds up means of batches, and is divided by the number of samples: divide by len({loader})",

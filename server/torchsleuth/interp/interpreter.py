@@ -266,7 +266,7 @@ class Execution(Importing):
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
-        if is_reference(node.value) and self.is_module(value):
+        if self.is_module(value) and (is_reference(node.value) or self._was_given_before(node.value, value, frame)):
             self._note_alias(node, value, frame)
         if value is None and isinstance(node.targets[0], ast.Name):
             kinds.keeps_nothing(self, frame.names.get(node.targets[0].id), value, node, frame)
@@ -276,6 +276,14 @@ class Execution(Importing):
                 kinds.unpacks(self, value, count, target, node.value, frame)
             self.assign(target, value, frame)
         self.meet_statement(node, value, frame)
+
+    def _was_given_before(self, call: ast.expr, module: Value, frame: Frame) -> bool:
+        """Whether a call gave a module that is somewhere else already: its function keeps its results (``functools.cache``)."""
+        known = as_kind(unwrapped(module), LibraryModule, Instance)
+        if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Name) or known is None or known.name is None:
+            return False
+        function = as_kind(self.lookup(call.func.id, frame), Function)
+        return function is not None and function.memo is not None
 
     def _note_alias(self, node: ast.Assign, value: Value, frame: Frame) -> None:
         """A module gets another name, or the place of another one."""

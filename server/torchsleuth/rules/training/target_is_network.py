@@ -30,7 +30,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import blocks_of, is_alone, is_trained, receiver_text, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, stands_on
 from torchsleuth.values import Instance, LibraryModule, Value, is_module, is_object
@@ -132,9 +132,13 @@ def _source_text(call: LibraryCall) -> str | None:
 
 def _finding(analysis: Analysis, alias: Alias, call: LibraryCall) -> Finding:
     source = alias.site.source
-    names = {"target": f"`{ast.unparse(alias.target)}`", "network": f"`{source.segment(alias.site.node)}`"}
+    made, target = as_kind(alias.site.node, ast.Call), f"`{ast.unparse(alias.target)}`"
+    if made is None:
+        text = message("target.same", target=target, network=f"`{source.segment(alias.site.node)}`")
+    else:
+        text = message("target.cached", target=target, function=f"`{source.segment(made.func)}`")
     place = call.site.span.related(message("target.copied"))
-    return Finding(alias.site.span, message("target.same", **names), (place,), _repairs(analysis, alias, call))
+    return Finding(alias.site.span, text, (place,), _repairs(analysis, alias, call))
 
 
 def _repairs(analysis: Analysis, alias: Alias, call: LibraryCall) -> Iterator[Candidate]:
