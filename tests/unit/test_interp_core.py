@@ -215,3 +215,18 @@ def test_a_stack_of_contexts_that_some_branches_enter() -> None:
         "y = torch.zeros(*sizes)\n"
     )
     assert shape(text) == (4, 6, 5)
+
+
+def test_an_endless_generator_of_numbers_is_drawn_from_a_few_times() -> None:
+    text = (
+        "from itertools import islice\n"
+        "def walk():\n"
+        "    at = 6\n"
+        "    while True:\n"
+        "        at = max(0, min(13, at + int(torch.randint(-2, 3, (1,)))))\n"
+        "        yield at * 3\n"
+        "data = torch.tensor(list(islice(walk(), 6000)))\n"
+        "for chunk in torch.randperm(len(data) - 33).split(16)[:40]:\n"
+        "    y = data[chunk.unsqueeze(1) + torch.arange(33)]\n"
+    )
+    assert shape(text) == ("?", 33)

@@ -16,12 +16,14 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_function_call, is_method_call, plain_name, stores
+from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
     Function,
     ListValue,
     Ref,
+    Scalar,
     Several,
     Site,
     Value,
@@ -33,6 +35,8 @@ from torchsleuth.values.join import as_it_is
 
 MAX_DRAWN = 512
 """Elements that are drawn from an iterator to know all of them."""
+MAX_VAGUE = 24
+"""Elements one after the other, each a number of which only the type is known, after which no more are drawn."""
 _NORMAL, _BREAK, _CONTINUE, _RETURN, _RAISE = range(5)
 Steps = Generator[Value, Value, Any]
 
@@ -48,6 +52,7 @@ class Stream(ListValue):
         super().__init__(Several(examples) if examples else None, type_name)
         self.source = source
         self.drawn = 0
+        self.vague = 0
         self.lost = False
         self.transient = False
         """Whether nothing is left of an element once the next one is asked for."""
@@ -67,7 +72,9 @@ class Stream(ListValue):
         self.drawn += 1
         interp.heap.set(self.slots, "drawn", self.drawn)
         try:
-            return step(self.source)
+            value = step(self.source)
+            self._weigh(interp, value)
+            return value
         except StopIteration as end:
             self.result = end.value
             interp.heap.set(self.slots, "ended", True)
@@ -78,6 +85,13 @@ class Stream(ListValue):
         except Lost:
             self.lost = True
             raise
+
+    def _weigh(self, interp: Interpreter, value: Value) -> None:
+        """Give up where the elements tell nothing new. Raises Lost."""
+        self.vague = self.vague + 1 if isinstance(value, Scalar | Dim) else 0
+        if self.vague > MAX_VAGUE:
+            interp.heap.set(self.slots, "items", Several((value,)))
+            raise Lost
 
     def elements_from_here(self, interp: Interpreter) -> Iterator[Value]:
         while True:

@@ -414,16 +414,30 @@ class TensorOperations(Questions):
             requires_grad = True
         elif self._without_graph(operation, tensors):
             requires_grad = False
-        shape = () if operation.module is not None and hierarchy.is_reduced_loss(operation.module) else None
-        if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
-            shape = ()
         make = self._maker(operation, place)
-        tensor = make(TensorSpec(shape, _dtype_of_operator(operation), place, bool(requires_grad)))
+        tensor = make(
+            TensorSpec(self._known_shape(operation), _dtype_of_operator(operation), place, bool(requires_grad))
+        )
         # It is new: no branch and no entry that is undone has seen it otherwise.
         tensor.slots["spec"] = tensor.spec.with_(requires_grad=requires_grad)
         if pair:
             return NamedResult(("values", "indices"), (tensor, Tensor(TensorSpec(None, "int64", place, False))))
         return _parts(tensor, operation) if name in _GIVES_PARTS else tensor
+
+    def _known_shape(self, operation: Operation) -> tuple[Size, ...] | None:
+        """The shape of the result of an operator whose outcome is not known, where it follows from the operator alone."""
+        name, tensor = operation.name, as_kind(operation.first, Tensor)
+        if operation.module is not None:
+            return () if hierarchy.is_reduced_loss(operation.module) else None
+        if name in _REDUCTIONS and len(operation.args) == 1 and not operation.kwargs:
+            return ()
+        shape = self.resolved_spec(tensor.spec).shape if tensor is not None and name in _GIVES_PARTS else None
+        axis = as_kind(operation.given(2, "dim", 0), int)
+        if not shape or axis is None or not is_index(axis, shape):
+            return None
+        most = as_kind(operation.given(1, "split_size"), int) if name == "split" else None
+        part = draws.between(self, 1, most) if most is not None and most > 0 else self.fresh_size("?")
+        return (*shape[: axis % len(shape)], part, *shape[axis % len(shape) + 1 :])
 
     def _gives_tensor(self, operation: Operation) -> bool:
         """Whether an operator returns one tensor, whatever is not known of its operands."""
