@@ -460,6 +460,7 @@ ENGLISH: dict[str, str] = {
     "likelihood.filled": "{value} is at most {number}, but {distribution} takes a positive {name}",
     "mask.content.left_out": "{mask} is True for what is no padding, and {by} leaves out what is True: pass the opposite",
     "mask.padding.attended": "{mask} is True for padding, and {by} attends to what is True alone: pass the opposite",
+    "mask.padding.for_positions": "{mask} has a row for each sample, and {by} takes one for each position: it is meant for {right}",
     "mask.earlier.left_out": "{mask} is True for the own and earlier positions, and {by} leaves out what is True",
     "mask.later.attended": "{mask} is True for later positions, and {by} attends to what is True alone: pass the opposite",
     "mask.of_queries": "`{by}` leaves out whole queries by {mask}: padding is still attended to, as its keys are the last dimension",

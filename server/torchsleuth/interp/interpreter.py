@@ -100,6 +100,7 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
+    elements_of,
     is_int,
     is_module,
     is_object,
@@ -1235,6 +1236,9 @@ class Execution(Importing):
 
     def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:
         """The elements of a list in which one was replaced; where it is not known which, each of them may be it."""
+        if elements is not None and isinstance(key, SliceValue):
+            new = elements_of(value)
+            return None if new is None else Several(self.heap.several((*elements, *new)))
         if elements is None or not is_int(key):
             return None
         if isinstance(elements, Several):

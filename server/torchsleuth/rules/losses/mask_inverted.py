@@ -5,7 +5,8 @@ What it finds
     to what reads them the other way round: `key_padding_mask` and the masks of nn.MultiheadAttention and nn.Transformer leave
     out what is True; `scaled_dot_product_attention` attends to nothing else. Also masks by which a position attends to
     nothing, zeros and ones as floats, which are added to the scores and mask nothing, and masks of padding along the queries,
-    where they are to leave out keys.
+    where they are to leave out keys, or a mask of padding for each sample in the place of one of positions (the second argument
+    of nn.TransformerEncoder).
 Why it hurts
     The model attends to padding, or to the future, and to nothing else. Nothing is raised, the loss even falls.
 Example
@@ -35,6 +36,8 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_unary, keyword_of
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.operators import is_in_place
 from torchsleuth.values import Scalar, Tensor
 
@@ -60,12 +63,21 @@ _LEAVE_OUT = {
     },
 }
 """Parameters that take a mask of what is left out, with their places."""
+_OF_PADDING = {
+    "attn_mask": "key_padding_mask",
+    "mask": "src_key_padding_mask",
+    "src_mask": "src_key_padding_mask",
+    "tgt_mask": "tgt_key_padding_mask",
+    "memory_mask": "memory_key_padding_mask",
+}
+"""Parameters that take a mask of positions, (T, T), and those beside them for one of padding, (N, T)."""
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 _FILLS = ("Tensor.masked_fill", "Tensor.masked_fill_", "torch.masked_fill")
 _SOFTMAX = frozenset({"softmax", "Softmax"})
 _BETWEEN = frozenset(
     "add mul div truediv dropout Dropout float to view reshape squeeze unsqueeze clamp contiguous".split()
 )
+_KEEPS_SHAPE = frozenset("invert logical_not bitwise_not bool to cuda cpu contiguous clone detach".split())
 _LOW = -1000
 _MAX_STEPS = 6
 
@@ -163,6 +175,8 @@ def _over_last(softmax: Operation) -> bool:
 def _fault(use: _Use, meaning: Meaning) -> str | None:
     """The message of what is wrong, None where nothing is."""
     dtype, inverted = use.mask.spec.dtype, meaning.kept is use.leaves_out
+    if _is_of_padding_for_positions(use, meaning):
+        return "mask.padding.for_positions"
     if dtype is not None and dtype.startswith(("float", "bfloat")) and use.by != "masked_fill":
         return "mask.added"
     if dtype not in ("bool", "uint8"):
@@ -181,8 +195,22 @@ def _fault(use: _Use, meaning: Meaning) -> str | None:
     return "mask.row" if use.hard else None
 
 
+def _is_of_padding_for_positions(use: _Use, meaning: Meaning) -> bool:
+    """Whether a mask with a row for each sample, as the comparison made it, is taken for one with a row for each position."""
+    if use.by not in _OF_PADDING or meaning.kind != "padding" or len(use.mask.shape) != 2:
+        return False
+    origin = use.mask.tensor.origin
+    while origin is not None and origin is not meaning.origin:
+        if origin.bare_name not in _KEEPS_SHAPE or not origin.sources:
+            return False
+        origin = origin.sources[0].origin
+    # Where both sizes are known, the operator itself refuses it, and that is told.
+    rows, columns = use.mask.shape
+    return origin is not None and not (is_number(rows) and is_number(columns)) and dims.equal(rows, columns) is not True
+
+
 def _finding(use: _Use, meaning: Meaning, fault: str) -> Finding:
-    text = message(fault, mask=use.mask.text("the mask"), by=use.by)
+    text = message(fault, mask=use.mask.text("the mask"), by=use.by, right=_OF_PADDING.get(use.by, ""))
     origin = meaning.origin.site
     places = [*call_trail(use.operation.site.scene, limit=1)]
     if origin.span != use.operation.site.span:
@@ -198,7 +226,9 @@ def _candidates(use: _Use, meaning: Meaning, fault: str) -> Iterator[Candidate]:
     if node is None:
         return
     source = site.source
-    if fault == "mask.of_queries":
+    if fault == "mask.padding.for_positions":
+        yield from _as_padding(use, meaning)
+    elif fault == "mask.of_queries":
         yield from suffixed(use.mask, ".transpose(-2, -1)", safe=False)
     elif fault == "mask.added":
         opposite = meaning.kept is use.leaves_out
@@ -211,6 +241,19 @@ def _candidates(use: _Use, meaning: Meaning, fault: str) -> Iterator[Candidate]:
         yield replaced(site, node, f"{source.segment(node.left)} {sign} {source.segment(node.comparators[0])}")
     else:
         yield replaced(site, node, f"~{written(source, node)}")
+
+
+def _as_padding(use: _Use, meaning: Meaning) -> Iterator[Candidate]:
+    """The mask under the name of the parameter that is for padding."""
+    node, site, call = use.mask.node, use.operation.site, use.operation.site.call
+    given = next((one for one in call.keywords if one.value is node), None) if call is not None else None
+    last = call is not None and call.args and call.args[-1] is node
+    if node is None or call is None or not (given or last) or keyword_of(call, _OF_PADDING[use.by]) is not None:
+        return
+    mask = f"~{written(site.source, node)}" if meaning.kept is use.leaves_out else site.source.segment(node)
+    text = f"{_OF_PADDING[use.by]}={mask}"
+    title = message("fix.replace", old=site.source.segment(given or node), new=text)
+    yield Candidate(title, (edits.replace(site.source, given or node, text),))
 
 
 def _moved(meaning: Meaning) -> Iterator[Candidate]:
