@@ -2182,6 +2182,8 @@ ENGLISH: dict[str, str] = {
     "data.weights.classes": "these weights are one a class, by the counts of line {line}: WeightedRandomSampler wants one a sample",
     "data.weights.counted": "the samples of each class are counted here",
     "data.weights.once": "without replacement, {count} of {count} samples are drawn once each: the weights change nothing but the order",
+    "data.weights.whole": "these weights are for all of {whole}, and the loader draws from {part}: take those of its indices",
+    "data.weights.whole.split": "the part is split off here",
     "data.weights.more": "{given} weights for {wanted} samples: WeightedRandomSampler draws indices that the dataset does not have",
     "data.split": "the lengths add up to {given}, and the dataset has {wanted} samples",
     "data.no_workers": "{option} need worker processes, and num_workers is 0",

@@ -2,7 +2,7 @@
 
 What it finds
     WeightedRandomSampler with fewer weights than the dataset of its loader has samples, such as one for each class; or
-    with more. One that draws as many as there are weights without replacement.
+    with more, such as those of a whole dataset for a loader of one part of it. One that draws as many as there are weights without replacement.
 Why it hurts
     The weights belong to the samples in their order. With three of them, only the first three samples are ever drawn, again
     and again, without an error. With too many, the dataset is asked for samples that it does not have. Without replacement,
@@ -31,15 +31,17 @@ from torchsleuth.rules.evidence.loops import name_in
 from torchsleuth.rules.evidence.operands import append, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.sifting import all_are
+from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     bindings_of,
     contains,
     is_function_call,
+    is_name,
     is_reference,
     last_word,
+    names_in,
     nodes_in,
 )
 from torchsleuth.synthesis.shapes import same
@@ -58,6 +60,7 @@ from torchsleuth.values.frames import Scene
 
 CODE = "TS619"
 _SAMPLER = ".WeightedRandomSampler"
+_SPLITS = frozenset({"random_split", "Subset"})
 _KEPT_BY = frozenset("float double to astype numpy clip clamp sqrt reciprocal cpu tolist".split())
 """Methods that leave each number in its place."""
 _MADE_OF = frozenset("tensor as_tensor array asarray from_numpy Tensor FloatTensor DoubleTensor sqrt maximum".split())
@@ -76,6 +79,61 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             told.add(fault.at.span)
     yield from _each_once(analysis)
     yield from _of_classes(analysis, told)
+    yield from _of_whole(analysis, told)
+
+
+def _of_whole(analysis: Analysis, told: set[Span]) -> Iterator[Finding]:
+    """Weights for all samples of a dataset, for a loader that draws from a part of it."""
+    for call in analysis.calls_at_places(_SAMPLER):
+        scope, source = call.site.scene.scope, call.site.source
+        weights = argument_of(call.site.call, 0, "weights") if call.site.call is not None else None
+        read = _read_by(weights, scope) if weights is not None and call.site.span not in told else set()
+        for part, split in _parts_drawn_from(scope, call.site.call) if read else ():
+            whole = split.args[0]
+            chosen = names_in(*split.args[1:]) if last_word(split.func) == "Subset" else set()
+            apart = {part, *chosen - names_in(whole)}
+            if isinstance(whole, ast.Name) and weights is not None and whole.id in read and not apart & read:
+                text = message("data.weights.whole", whole=f"`{whole.id}`", part=f"`{part}`")
+                places = (source.span(split).related(message("data.weights.whole.split")),)
+                fix = edits.replace(source, weights, _at_indices(source.segment(weights), weights, part))
+                title = message("fix.weights.part", part=part)
+                yield Finding(call.site.span, text, places, (Candidate(title, (fix,), safe=False),))
+                break
+
+
+def _at_indices(text: str, weights: ast.expr, part: str) -> str:
+    return f"{text if is_reference(weights) else f'({text})'}[{part}.indices]"
+
+
+def _read_by(node: ast.expr, scope: ast.AST) -> set[str]:
+    """The names that an expression is computed from, also those that variables in it were made from."""
+    found: set[str] = set()
+    pending = [one.id for one in nodes_in(node, ast.Name)]
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            values = [
+                one.value for one in nodes_in(scope, ast.Assign) for target in one.targets if is_name(target, name)
+            ]
+            pending += [one.id for value in values for one in nodes_in(value, ast.Name)]
+    return found
+
+
+def _parts_drawn_from(scope: ast.AST, sampler: ast.Call | None) -> Iterator[tuple[str, ast.Call]]:
+    """The parts of datasets that loaders with this sampler are for, by name, with the calls that split them off."""
+    assigned = list(nodes_in(scope, ast.Assign))
+    names = {target.id for one in assigned if one.value is sampler for target in of_kind(one.targets, ast.Name)}
+    for loader in nodes_in(scope, ast.Call):
+        given, drawn = argument_of(loader, 3, "sampler"), argument_of(loader, 0, "dataset")
+        used = given is sampler or isinstance(given, ast.Name) and given.id in names
+        if last_word(loader.func) != "DataLoader" or given is None or not used or not isinstance(drawn, ast.Name):
+            continue
+        for one in assigned:
+            split = as_kind(one.value, ast.Call)
+            parts = {part.id for target in one.targets for part in nodes_in(target, ast.Name)}
+            if split is not None and drawn.id in parts and split.args and last_word(split.func) in _SPLITS:
+                yield drawn.id, split
 
 
 def _of_classes(analysis: Analysis, told: set[Span]) -> Iterator[Finding]:
