@@ -322,7 +322,7 @@ class Questions(Autograd):
 
         grad = self.grad is not False
         if isinstance(target, layers.FunctionalForm):
-            outcome = self.oracle.call(target.path, (*args, *target.args), kwargs, fresh, grad, cast)
+            outcome = self.oracle.call(target.path, target.arguments(args), kwargs, fresh, grad, cast)
             if isinstance(outcome, Failure) and not target.exact:
                 raise NotASpec("a layer that stands for others")
             return outcome

@@ -161,8 +161,7 @@ class TensorOperations(Questions):
         try:
             target = self.recipe(module)
         except NotASpec:
-            shape = operation.specs[0].shape if len(operation.specs) == 1 else None
-            target = None if shape is None else layers.functional_form(self, module, shape)
+            target = layers.functional_form(self, module, operation.specs)
         if isinstance(target, ModuleSpec) and layers.is_plain_sequence(module, operation.specs):
             made = layers.sequence_result(self, module, operation.specs[0])
             if made is not None:

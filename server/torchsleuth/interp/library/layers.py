@@ -20,12 +20,19 @@ from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is
 class FunctionalForm:
     """A function to call with the layer's input and these further arguments. `exact`: they are what the layer has, so
     that it fails where the function does; otherwise it stands for layers of several sizes. `names`: of the parameters of
-    the layer that the arguments are, empty for one that is none."""
+    the layer that the arguments are, empty for one that is none. `after`: how many of those that the layer is called with come
+    in front of them, None for all."""
 
     path: str
     args: tuple[Any, ...]
     exact: bool = False
     names: tuple[str, ...] = ()
+    after: int | None = None
+
+    def arguments(self, given: tuple[Any, ...]) -> tuple[Any, ...]:
+        """The arguments of the function for a layer that is called with these."""
+        place = len(given) if self.after is None else self.after
+        return (*given[:place], *self.args, *given[place:])
 
 
 class _Constructor:
@@ -139,12 +146,15 @@ def sequence_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec
 _OWN = ("weight", "bias")
 Form = Callable[[_Constructor], FunctionalForm]
 _FORMS: dict[str, Form] = {}
+_MOST_TENSORS = {"EmbeddingBag": 2}
+"""How many tensors a layer takes, where that may be more than one."""
 
 
-def functional_form(interp: Interpreter, module: LibraryModule, shape: tuple[Size, ...]) -> FunctionalForm | None:
-    """The form of a layer for an input of this shape, None for layers without one."""
-    make = _FORMS.get(module.path.removeprefix("torch.nn."))
-    if make is None or module.slots["tied"]:
+def functional_form(interp: Interpreter, module: LibraryModule, given: tuple[TensorSpec, ...]) -> FunctionalForm | None:
+    """The form of a layer that is called with these tensors, None for layers without one."""
+    name = module.path.removeprefix("torch.nn.")
+    make, shape = _FORMS.get(name), given[0].shape if given else None
+    if make is None or shape is None or module.slots["tied"] or len(given) > _MOST_TENSORS.get(name, 1):
         return None
     made = _Constructor(interp, module, shape)
     try:
@@ -255,6 +265,15 @@ def _encoder_layer(made: _Constructor) -> FunctionalForm:
 def _embedding(made: _Constructor) -> FunctionalForm:
     weight = made.weight(made.size(0, "num_embeddings"), made.size(1, "embedding_dim"))
     return FunctionalForm("torch.nn.functional.embedding", (weight,), names=_OWN)
+
+
+@_form("EmbeddingBag")
+def _embedding_bag(made: _Constructor) -> FunctionalForm:
+    if made.value(8, "include_last_offset", False) is not False:
+        raise LookupError("include_last_offset")
+    weight = made.weight(made.size(0, "num_embeddings"), made.size(1, "embedding_dim"))
+    made.sure = made.decided = False
+    return FunctionalForm("torch.nn.functional.embedding_bag", (weight,), names=_OWN, after=1)
 
 
 @_form("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm")

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.batch import batch_of
 from torchsleuth.interp.marks import KEPT_BY
-from torchsleuth.interp.trace import Operation
+from torchsleuth.interp.trace import LibraryCall, Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.activations import written_call
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
@@ -36,6 +36,8 @@ from torchsleuth.values import Tensor, Value
 
 CODE = "TS323"
 _COMPARISONS = frozenset({"eq", "ne"})
+_TAKEN = ("Tensor.tolist", "Tensor.numpy")
+"""Methods that take the numbers out of a tensor."""
 _CHOICES = frozenset({"argmax", "max"})
 
 
@@ -57,6 +59,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             elif samples is not None and _picks_samples(choice, used, samples):
                 seen.add(choice.site.span)
                 yield _finding(compared, choice, used, samples)
+    yield from _collected(analysis, seen)
+
+
+def _collected(analysis: Analysis, seen: set[Span]) -> Iterator[Finding]:
+    """Choices that are collected batch by batch beside the labels, to be compared later."""
+    taken = [
+        (call, call.receiver)
+        for path in _TAKEN
+        for call in analysis.calls.get(path, ())
+        if isinstance(call.receiver, Tensor)
+    ]
+    labels = [call for call, numbers in taken if _are_labels(numbers)]
+    for call, numbers in taken:
+        choice = _choice(analysis, numbers)
+        used = operand(choice, 0, "input", "self") if choice is not None else None
+        beside = next((one for one in labels if one.loops and one.loops == call.loops), None)
+        samples = batch_of(used.tensor) if used is not None else None
+        if choice is None or used is None or samples is None or beside is None or choice.site.span in seen:
+            continue
+        if _picks_samples(choice, used, samples):
+            seen.add(choice.site.span)
+            yield _finding(beside, choice, used, samples)
+
+
+def _are_labels(tensor: Tensor) -> bool:
+    """Whether a tensor holds one integer for each sample of a batch."""
+    return (
+        isinstance(tensor, Tensor) and tensor.spec.rank == 1 and tensor.spec.dtype == "int64" and batch_of(tensor) == 0
+    )
 
 
 def _choice(analysis: Analysis, picked: Tensor) -> Operation | None:
@@ -110,7 +141,7 @@ def _dim(choice: Operation) -> Value:
     return choice.kwargs.get("dim", given)
 
 
-def _finding(compared: Operation, choice: Operation, used: Operand, samples: int) -> Finding:
+def _finding(compared: Operation | LibraryCall, choice: Operation, used: Operand, samples: int) -> Finding:
     classes = 1 if samples == 0 else 0 if len(used.shape) == 2 else -1
     text = message(
         "argmax.samples",
@@ -122,7 +153,7 @@ def _finding(compared: Operation, choice: Operation, used: Operand, samples: int
     return Finding(choice.site.span, text, _places(compared, choice), _along(choice, classes))
 
 
-def _places(compared: Operation, choice: Operation) -> tuple[Related, ...]:
+def _places(compared: Operation | LibraryCall, choice: Operation) -> tuple[Related, ...]:
     """The comparison with the labels, and the call that led to the choice."""
     with_labels = compared.site.span.related(message("argmax.compared"))
     return with_labels, *call_trail(choice.site.scene, limit=1)
