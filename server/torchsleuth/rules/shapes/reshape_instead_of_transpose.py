@@ -30,19 +30,21 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp import batch
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import unpacked
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, origin_trail
 from torchsleuth.rules.evidence.operands import lineage, operand, replaced, written
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     is_attribute,
     is_display,
-    is_method_call,
     is_spread,
+    last_word,
     nodes_in,
     plain_name,
     targets_of,
 )
+from torchsleuth.syntax.trees import Index
 from torchsleuth.synthesis.shapes import Shape, same, same_shape
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_number
@@ -83,6 +85,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             others.add((_function(call), old, new))
     # A view back to the shape that was merged and split before puts everything where it was.
     yield from (finding for call, old, new, finding in found.values() if (_function(call), new, old) not in others)
+    yield from _by_names(analysis, {(line, column) for path, line, column in found if path == analysis.source.path})
+
+
+def _by_names(analysis: Analysis, told: set[tuple[int, int]]) -> Iterator[Finding]:
+    """``h, w, c = frame.shape``, and ``frame.reshape(c, h, w)``, of something that is not known otherwise."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for function in index.of_type(ast.FunctionDef):
+        for cut in unpacked.cut_in_other_order(function):
+            start = source.start_of(cut.view)
+            if (start.line, start.column) in told:
+                continue
+            places = [cut.sizes.index(name) for name in cut.order]
+            place = next(place for place, before in enumerate(places) if place != before)
+            text = message(
+                "reshape.scrambles",
+                tensor=f"`{source.segment(cut.tensor)}`",
+                old=f"({', '.join(cut.sizes)})",
+                new=f"({', '.join(cut.order)})",
+                size=cut.order[place],
+                axis=places[place],
+                place=place,
+            )
+            moved = f"{written(source, cut.tensor)}.transpose({', '.join(map(str, places))})"
+            fixes = [replacement(source, cut.view, moved)] if _becomes_tensor(index, cut.view) else []
+            yield Finding(source.span(cut.view), text, (), fixes)
+
+
+def _becomes_tensor(index: Index, view: ast.Call) -> bool:
+    """Whether a view is one of an array of NumPy's, which is made a tensor."""
+    calls = (call for call in index.of_type(ast.Call) if view in call.args)
+    return any(last_word(call.func) in ("from_numpy", "as_tensor", "tensor") for call in calls)
 
 
 def _function(call: LibraryCall) -> ast.AST | None:
@@ -180,7 +213,7 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
             value = getattr(statement, "value", None)
             if isinstance(statement, ast.AugAssign | ast.For) or value is None:
                 return False
-            whole = is_display(target) and _is_shape(value)
+            whole = is_display(target) and unpacked.is_shape(value)
             part = value
             if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
                 part = value.elts[names.index(node.id)] if len(names) == len(value.elts) else value
@@ -188,12 +221,6 @@ def _from_shape(analysis: Analysis, frame: Scene, node: ast.expr, depth: int = 3
                 return False
             found = True
     return found
-
-
-def _is_shape(node: ast.expr) -> bool:
-    if isinstance(node, ast.Attribute):
-        return node.attr == "shape"
-    return is_method_call(node, "size") and not node.args
 
 
 def _finding(call: LibraryCall, node: ast.Call, old: Shape, new: Shape, axis: tuple[int, int]) -> Finding:
@@ -324,7 +351,7 @@ def _named_order(frame: Scene, nodes: list[ast.expr]) -> tuple[int, ...] | None:
     for statement in nodes_in(scope, ast.Assign):
         if isinstance(statement.targets[0], ast.Tuple):
             given = [part.id if isinstance(part, ast.Name) else "?" for part in statement.targets[0].elts]
-            if _is_shape(statement.value) and sorted(given) == sorted(names) and len(set(given)) == len(given):
+            if unpacked.is_shape(statement.value) and sorted(given) == sorted(names) and len(set(given)) == len(given):
                 return tuple(given.index(name) for name in names)
     return None
 
