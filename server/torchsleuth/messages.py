@@ -1204,6 +1204,7 @@ ENGLISH: dict[str, str] = {
     "scheduler.epochs.marks": (
         "milestones up to {last} count epochs ({epochs}), but this steps after every batch: step it once an epoch"
     ),
+    "scheduler.updates": "this steps after every batch, and the schedule is made for one step in {count} batches: it is over too soon",
     "scheduler.epochs.written": "{name}={length} counts epochs, but this steps after every batch: step it once an epoch",
     "scheduler.early": "{scheduler} comes before the first {optimizer} (line {line}): the first learning rate is skipped",
     "head.unused": "`{text}` is a new layer that {model} never calls: its last layer is still `{last}`, with {count} outputs",

@@ -6,7 +6,8 @@ What it finds
     learning rate away when the loops end, and would not have with one step an epoch; MultiStepLR whose milestones are epochs;
     and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
     are made for all batches of all epochs, and stepped once an epoch: by Lightning, too, which steps once an epoch unless
-    `"interval": "step"` says otherwise.
+    `"interval": "step"` says otherwise. Schedules that are made for the updates of accumulated gradients, and stepped for each
+    batch.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
     with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
@@ -39,6 +40,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.evidence.schedules import (
+    every_kth,
     is_counted,
     is_one_of_several,
     is_set_back,
@@ -50,11 +52,12 @@ from torchsleuth.rules.evidence.schedules import (
     with_batches,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     called,
+    contains,
     is_attribute,
     is_binary,
     is_binding,
@@ -62,6 +65,7 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     is_name,
     is_reference,
+    last_word,
     literal,
     nodes_in,
 )
@@ -87,6 +91,7 @@ _COUNTED = ("range", "zip", "islice", "product")
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_lightning(analysis)
     seen: set[object] = set()
+    yield from _in_each_batch(analysis, seen)
     for event in analysis.events("scheduler_step"):
         scheduler = as_kind(event.subject, LibraryObject)
         if event.site.span in seen or not event.certain or scheduler is None:
@@ -114,6 +119,64 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if length is not None:
             fixes += with_batches(event, points, scheduler, length)
         yield Finding(event.site.span, text, (source.span(call).related(message("scheduler.made")),), tuple(fixes))
+
+
+def _in_each_batch(analysis: Analysis, seen: set[object]) -> Iterator[Finding]:
+    """A schedule for as many steps as the optimizer makes, once for several batches, that is stepped for each of them."""
+    for event in analysis.events("scheduler_step"):
+        scheduler = as_kind(event.subject, LibraryObject)
+        made = scheduler.site if scheduler is not None else None
+        if scheduler is None or made is None or made.call is None or event.site.span in seen or not event.certain:
+            continue
+        optimizer = scheduler.args[0] if scheduler.args else None
+        steps = [one for one in analysis.events_of(optimizer, "step") if _same_loops(one, event)] if optimizer else []
+        rarely = next((kth for one in steps if (kth := every_kth(analysis, one)) is not None), None)
+        if rarely is None or every_kth(analysis, event) is not None or not _counts_updates(analysis, made, rarely[0]):
+            continue
+        seen.add(event.site.span)
+        text = message("scheduler.updates", count=ast.unparse(rarely[0]))
+        places = (made.source.span(made.call).related(message("scheduler.made")),)
+        yield Finding(event.site.span, text, places, tuple(_beside_step(analysis, event, rarely[1])))
+
+
+def _same_loops(step: Event, event: Event) -> bool:
+    return [point.span for point in step.loops] == [point.span for point in event.loops]
+
+
+def _counts_updates(analysis: Analysis, made: Site, every: ast.expr) -> bool:
+    """Whether how long a schedule lasts was divided by the number of batches to an update."""
+    tree, word = analysis.tree(made.span.path), last_word(every)
+    divided = [
+        one
+        for one in analysis.index(made.span.path).of_type(ast.BinOp)
+        if isinstance(one.op, ast.FloorDiv | ast.Div)
+        and word
+        and last_word(one.right) == word
+        and contains(one.left, ast.Call)
+    ]
+    bound = [one for one in nodes_in(tree, ast.Assign) if any(part in divided for part in ast.walk(one.value))]
+    names = {last_word(target) for one in bound for target in one.targets} - {""}
+    functions = {one.name: one for one in nodes_in(tree, ast.FunctionDef)}
+    assert made.call is not None
+    read: list[ast.AST] = [*made.call.args[1:], *(one.value for one in made.call.keywords)]
+    read += [functions[last_word(one)] for one in read if isinstance(one, ast.expr) and last_word(one) in functions]
+    parts = [part for one in read for part in ast.walk(one)]
+    return any(
+        part in divided or isinstance(part, ast.Name | ast.Attribute) and last_word(part) in names for part in parts
+    )
+
+
+def _beside_step(analysis: Analysis, event: Event, step: Site) -> Iterator[Candidate]:
+    """The schedule stepped where the optimizer is."""
+    path, statement, beside = step.span.path, statement_of(analysis, event.site), statement_of(analysis, step)
+    trail = analysis.trail(path, beside) if beside is not None else []
+    branch = first_of(reversed(trail), ast.If)
+    if statement is None or branch is None or path != event.site.span.path or not is_alone(statement, analysis, path):
+        return
+    changes = edits.relocate(event.site.source, [statement], branch.body[-1])
+    if changes:
+        text = event.site.source.segment(statement)
+        yield Candidate(message("fix.move_after", text=text, line=branch.body[-1].lineno), changes)
 
 
 def _of_lightning(analysis: Analysis) -> Iterator[Finding]:
