@@ -334,6 +334,7 @@ class Calls(Choices):
             self.escape((*call.args, *call.kwargs.values()))
             if method not in _LOOKING_ON:
                 self.may_move((*call.args, *call.kwargs.values()))
+                self.may_fill((*call.args, *call.kwargs.values()))
         return value
 
     def _fits(self, callee: Function | Bound, function: Function, call: Arguments) -> None:
@@ -853,6 +854,12 @@ class Calls(Choices):
             elif isinstance(value, tuple | ListValue):
                 held = elements_of(value)
                 self.may_move(tuple(one for one in held or () if is_module(one)))
+
+    def may_fill(self, values: tuple[Value, ...]) -> None:
+        """Code that is not known may put something into lists and dicts that are empty."""
+        for held in streams.held_by(values):
+            if not held.items and held.items is not None:
+                self.heap.set(held.slots, "items", None)
 
     def may_be_initialised(self, *values: Value) -> None:
         """Code that is not known may have run the constructor of a base class."""

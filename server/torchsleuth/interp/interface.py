@@ -428,6 +428,10 @@ class Interpreter(ABC):
         """Code that is not known may take modules to another device."""
 
     @abstractmethod
+    def may_fill(self, values: tuple[Value, ...]) -> None:
+        """Code that is not known may put something into lists and dicts that are empty."""
+
+    @abstractmethod
     def may_be_initialised(self, *values: Value) -> None:
         """Code that is not known may have run the constructor of a base class."""
 

@@ -7,7 +7,7 @@ state once a branch in which it went on has been undone; from then on nothing is
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeGuard
 
 from torchsleuth.interp import demands, exceptions
@@ -19,9 +19,12 @@ from torchsleuth.syntax.forms import is_function_call, is_method_call, plain_nam
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.values import (
     UNKNOWN,
+    Bound,
     DictValue,
     Function,
+    Instance,
     ListValue,
+    Partial,
     Ref,
     Scalar,
     Several,
@@ -54,6 +57,8 @@ class Stream(ListValue):
         self.drawn = 0
         self.vague = 0
         self.lost = False
+        self.frame: Frame | None = None
+        """Of a generator: where it is executed."""
         self.transient = False
         """Whether nothing is left of an element once the next one is asked for."""
         self.result: Value = None
@@ -192,6 +197,27 @@ def each(interp: Interpreter, value: Value, node: ast.AST, frame: Frame) -> Iter
 
 
 # -- what a loop goes through ------------------------------------------------------------------------
+
+
+def held_by(value: Value, depth: int = 3) -> Iterator[ListValue | DictValue]:
+    """The lists and dicts that code can get at which is given a value."""
+    parts: Iterable[Value] = ()
+    match value:
+        case Stream():
+            parts = tuple(value.frame.names.values()) if value.frame is not None else ()
+        case ListValue() | DictValue():
+            yield value
+            parts = value.elements or ()
+        case tuple():
+            parts = value
+        case Partial():
+            parts = (value.function, *value.args, *value.kwargs.values())
+        case Bound():
+            parts = (value.receiver,)
+        case Instance() if not value.is_module:
+            parts = tuple(value.slots.values())
+    for part in tuple(parts) if depth else ():
+        yield from held_by(part, depth - 1)
 
 
 def is_live(value: Value) -> TypeGuard[ListValue]:
@@ -460,6 +486,7 @@ def generator(interp: Interpreter, frame: Frame, examples: tuple[Value, ...], si
     assert frame.function is not None and not isinstance(frame.function.node, ast.Lambda)
     made = Stream(Execution(interp, frame).run(frame.function.node.body), examples, "generator")
     made.made = site
+    made.frame = frame
     return made
 
 

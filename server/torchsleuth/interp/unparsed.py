@@ -67,3 +67,4 @@ def _touch(
     interp.lose(given)
     interp.escape(given)
     interp.may_move(given)
+    interp.may_fill(given)

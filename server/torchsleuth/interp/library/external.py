@@ -133,6 +133,7 @@ def call(interp: Interpreter, call: Arguments) -> Value:
         contained.forget(interp, (*call.args, *call.kwargs.values()))
         if call.path.partition(".")[0] not in _LOOKING_ON:
             interp.may_move((*call.args, *call.kwargs.values()))
+            interp.may_fill((*call.args, *call.kwargs.values()))
     return value
 
 
