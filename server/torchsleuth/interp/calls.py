@@ -856,8 +856,9 @@ class Calls(Choices):
                 self.may_move(tuple(one for one in held or () if is_module(one)))
 
     def may_fill(self, values: tuple[Value, ...]) -> None:
-        """Code that is not known may put something into lists and dicts that are empty."""
+        """Code that is not known may put something into lists and dicts. What is in them is taken to stay."""
         for held in streams.held_by(values):
+            self.trace.handed.add(held.identity)
             if not held.items and held.items is not None:
                 self.heap.set(held.slots, "items", None)
 

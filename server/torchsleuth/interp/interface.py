@@ -429,7 +429,7 @@ class Interpreter(ABC):
 
     @abstractmethod
     def may_fill(self, values: tuple[Value, ...]) -> None:
-        """Code that is not known may put something into lists and dicts that are empty."""
+        """Code that is not known may put something into lists and dicts. What is in them is taken to stay."""
 
     @abstractmethod
     def may_be_initialised(self, *values: Value) -> None:

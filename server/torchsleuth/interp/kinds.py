@@ -163,7 +163,7 @@ def _count(interp: Interpreter, container: Value) -> int | None:
             return len(container.fields) if container.of is None else None
         case ListValue() if container.type_name == "list" and container.once is None:
             return (
-                None if container.items is None or container.identity in interp.trace.escaped else len(container.items)
+                None if container.items is None or container.identity in interp.trace.handed else len(container.items)
             )
     if not isinstance(container, LibraryModule) or container.path not in _SEQUENCES or container.broken:
         return None

@@ -145,7 +145,7 @@ def lacks_entry(interp: Interpreter, container: DictValue, key: Value, node: ast
     # Of another key, what asks may be ready for there being none, as Mapping.get is.
     constant = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant)
     written = type(container) is DictValue and container.type_name == "dict" and constant and not interp.entry
-    if written and is_certain(interp, frame) and container.identity not in interp.trace.escaped:
+    if written and is_certain(interp, frame) and container.identity not in interp.trace.handed:
         held = True
     if container.from_file or held:
         report(interp, Misuse(misuses.KEY, interp.site(node, frame), (container, key)))

@@ -385,6 +385,8 @@ class Trace:
     subsets_set: list[SubsetSet] = field(default_factory=list)
     escaped: set[int] = field(default_factory=set)
     """Identities of modules and optimizers that were handed to code that is not known."""
+    handed: set[int] = field(default_factory=set)
+    """The same of lists and dicts: it may put something into them."""
     carriers: set[ast.AST] = field(default_factory=set)
     """Expressions that are not known, and that code which is not known may have computed from a graph."""
     misuses: list[AnyMisuse] = field(default_factory=list)

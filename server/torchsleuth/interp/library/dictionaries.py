@@ -138,8 +138,10 @@ def item(interp: Interpreter, container: DictValue, key: Value, node: ast.AST, f
     possible = [] if found is MISSING else [found.value]
     possible += [] if others is None else [others[1]]
     if container.factory is None:
-        misuse.lacks_entry(interp, container, key, node, frame)
-        if not possible:
+        filled = container.identity in interp.trace.handed
+        if not filled:
+            misuse.lacks_entry(interp, container, key, node, frame)
+        if not possible and not filled:
             exceptions.throw(interp, exceptions.made("builtins.KeyError", (key,)))
         return interp.heap.join_all(tuple(possible)) if possible else UNKNOWN
     value = interp.heap.join_all((*possible, _made(interp, container, node, frame)))
