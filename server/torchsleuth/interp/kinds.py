@@ -141,7 +141,16 @@ def picks(interp: Interpreter, container: Value, key: Value, node: ast.AST, fram
         _report(interp, "key", ("str" if isinstance(key, str) else "float", container), node, frame)
     named = is_attribute(node.value, "shape") and isinstance(node.value.value, ast.Name)
     count = len(container) if is_tuple(container) and not named else _count(interp, container)
-    if count is not None and type(key) is int and not -count <= key < count and not _ends_iteration(frame):
+    grows = isinstance(container, ListValue) and not misuse.is_certain(
+        interp, frame
+    )  # a branch may be for when it has grown
+    if (
+        count is not None
+        and type(key) is int
+        and not -count <= key < count
+        and not grows
+        and not _ends_iteration(frame)
+    ):
         _report(interp, "beyond", (count, key), node, frame)
 
 

@@ -279,11 +279,14 @@ def steps(tensor: Tensor, most: int = _MAX_STEPS) -> Iterator[tuple[Tensor, Orig
 
 
 def lineage(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[Tensor, Operation]]:
-    """The operations that a tensor was computed by, the last one first, along the first operand of each."""
+    """The operations that a tensor was computed by, the last one first, along the first operand of each, up to a layer of which
+    too little is known for it to be one of those."""
     for current, origin in steps(tensor):
         operation = analysis.operation_of(origin)
         if operation is not None:
             yield current, operation
+        elif origin.operator.startswith("torch.nn."):
+            return
 
 
 def made_by(analysis: Analysis, tensor: Tensor, names: Collection[str], between: Collection[str]) -> Operation | None:
