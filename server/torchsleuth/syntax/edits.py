@@ -165,7 +165,11 @@ def _lines_inside_strings(statement: ast.stmt) -> set[int]:
 
 
 def add_argument(source: SourceText, call: ast.Call, text: str) -> Edit:
-    """An argument more, at the end of a call."""
+    """An argument more, at the end of a call; another value for a keyword that it has."""
+    name, equals, value = text.partition("=")
+    given_already = keyword_of(call, name.strip()) if equals else None
+    if given_already is not None:
+        return replace(source, given_already.value, value.strip())
     close = source.offset(source.end_of(call)) - 1
     given: list[ast.AST] = [*call.args, *call.keywords]
     if not given:

@@ -49,6 +49,7 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
+    by_position,
     is_binary,
     is_display,
     is_function_call,
@@ -253,8 +254,23 @@ def _ignoring(operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> It
     for part in nodes_in(born.call, ast.Name) if born is not None else ():
         if made.scene.globals.get(part.id) == number:
             text = part.id
+    written = argument_of(made.call, None, "ignore_index")
+    default = _default_of(written, made.scene) if written is not None else None
+    if written is not None:
+        yield replaced(made, default or written, text)
+        return
     edit = edits.add_argument(made.source, made.call, f"ignore_index={text}")
     yield Candidate(message("fix.add", text=f"ignore_index={text}"), (edit,))
+
+
+def _default_of(node: ast.expr, scene: Scene) -> ast.expr | None:
+    """The default of the parameter that an expression is."""
+    arguments = scene.function.node.args if scene.function is not None and isinstance(node, ast.Name) else None
+    if arguments is None or not isinstance(node, ast.Name):
+        return None
+    placed = by_position(arguments)
+    pairs = [*zip(placed[::-1], arguments.defaults[::-1]), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    return next((default for one, default in pairs if one.arg == node.id), None)
 
 
 def _drawn_lower(lookup: Lookup) -> Iterator[Candidate]:
