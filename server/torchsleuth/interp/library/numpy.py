@@ -334,7 +334,9 @@ def _reshape(interp: Interpreter, call: Arguments) -> Value:
         return arrays.make(None, array.spec.dtype)
     shape = arrays.shape_of(interp, array)
     if shape is None:
-        return arrays.make(tuple(interp.fresh_size("?") if size == -1 else size for size in wanted), array.spec.dtype)
+        return arrays.make(
+            tuple(interp.fresh_size("?", positive=False) if size == -1 else size for size in wanted), array.spec.dtype
+        )
     return arrays.make(arrays.asked_shape(interp, "Tensor.reshape", arrays.spec_of(shape), wanted), array.spec.dtype)
 
 

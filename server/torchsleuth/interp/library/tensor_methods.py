@@ -358,7 +358,7 @@ def _reshape_unknown(interp: Interpreter, tensor: Tensor, name: str, call: Argum
     if not items or (items is given and len(items) == 1 and not is_int(items[0])):
         return _otherwise_shaped(interp, tensor, name, call, None)
     known = (interp.resolved(size) if is_int(size) else -1 for size in items)
-    shape = tuple(interp.fresh_size("?") if size == -1 else size for size in known)
+    shape = tuple(interp.fresh_size("?", positive=False) if size == -1 else size for size in known)
     return interp.same_graph(tensor, _otherwise_shaped(interp, tensor, name, call, shape))
 
 
