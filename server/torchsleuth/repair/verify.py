@@ -142,8 +142,9 @@ class State:
             (path, moved(("", path, start))[2], moved(("", path, end))[2]) for path, start, end in self.inserted
         }
         for edit in candidate.edits:
-            if edit.start == edit.end:
-                end = moved(("", edit.path, sources[edit.path].offset(edit.start)))[2]
+            # What is put around something is as unknown as that is.
+            if sources[edit.path].slice(edit.start, edit.end) in edit.new_text:
+                end = moved(("", edit.path, sources[edit.path].offset(edit.end)))[2]
                 inserted.add((edit.path, end - len(edit.new_text), end))
 
         def since(place: Place) -> Place:
