@@ -691,6 +691,12 @@ def test_a_signal_that_fades_from_layer_to_layer_is_told_where_it_begins_to() ->
     assert not said(replace(SOUND, activations=layers(0.1))), "it learns"
 
 
+def test_a_parameter_is_told_where_its_class_begins_it() -> None:
+    text = TEXT + "class Linear(nn.Module):\n    def reset(self):\n        nn.init.ones_(self.weight)\n"
+    found = said(FAULTY["TS943"][0], text + "nn.init.ones_(other.weight)\n")
+    assert [(one.code, one.start.line) for one in found] == [("TS943", 20)]
+
+
 def test_a_list_of_batches_that_are_one_memory_is_told_where_it_is_filled() -> None:
     found = said(event("one-memory", 12, name="history", items=30))
     assert [(one.code, one.start.line) for one in found] == [("TS931", 15)] and "all 30 items" in found[0].message

@@ -263,12 +263,21 @@ INITIALISING = ("normal_", "uniform_", "constant_", "fill_", "ones_", "zeros_", 
 
 
 def initialised(evidence: Evidence, parameter: Parameter) -> Place | None:
-    """Where the only call stands that sets the first numbers of weights; where there are several or none, where the parameter is
-    made, or its layer."""
+    """Where its class sets the first numbers of a parameter, or the only call stands that does so for weights; where there are
+    several or none, where the parameter is made, or its layer."""
     module = evidence.training.modules[parameter.module] if parameter.module is not None else None
     if module is None or module.place is None:
         return evidence.loss_place
-    path = module.place.path
+    path, attribute = module.place.path, parameter.name.rpartition(".")[2]
+    own = [
+        place_of(path, call)
+        for owner in nodes_in(evidence.tree(path), ast.ClassDef)
+        for name in INITIALISING
+        for call in (calls(owner, name) if owner.name == module.type else ())
+        if any(is_attribute(part, attribute) for part in nodes_in(call, ast.Attribute))
+    ]
+    if len(own) == 1:
+        return own[0]
     made = [
         place_of(path, call)
         for name in INITIALISING
@@ -277,7 +286,7 @@ def initialised(evidence: Evidence, parameter: Parameter) -> Place | None:
     ]
     if len(made) == 1:
         return made[0]
-    return assigned(evidence, path, module.type, parameter.name.rpartition(".")[2]) or module.place
+    return assigned(evidence, path, module.type, attribute) or module.place
 
 
 def hooked(evidence: Evidence, parameter: Parameter) -> Place | None:

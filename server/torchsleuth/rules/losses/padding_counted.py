@@ -21,6 +21,7 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -75,7 +76,8 @@ _INPUTS = ("input_ids", "attention_mask")
 def _for_transformers(analysis: Analysis) -> Iterator[Finding]:
     """``{"input_ids": ids, "labels": labels}`` with ``labels = torch.zeros(…)``, of which ``labels[i, :n]`` is filled."""
     source, index = analysis.source, analysis.index(analysis.source.path)
-    if "transformers" not in source.text or "labels" not in source.text:
+    used = (use.path for use in analysis.names.uses if use.path.startswith("transformers."))
+    if "labels" not in source.text or not any(re.search(r"For[A-Z]|LMHead", path) for path in used):
         return
     if any(called(call) in _OWN_LOSSES for call in index.of_type(ast.Call)):
         return  # what the model computes with the labels may not be used

@@ -86,7 +86,7 @@ def _for_samples(methods: dict[str, ast.FunctionDef]) -> Iterator[tuple[ast.Func
     yield getter, names[1], None
     for call in nodes_in(getter, ast.Call):
         method = methods.get(called(call)) if is_method_call(call) and is_name(call.func.value, names[0]) else None
-        if method is not None and not call.args and not call.keywords and _takes_one(getter, names[1]):
+        if method is not None and not call.args and not call.keywords and _takes_one_of(getter, call, names[1]):
             yield method, "", call
         places = [place for place, given in enumerate(call.args) if is_name(given, names[1])]
         parameters = [one.arg for one in by_position(method.args)][1:] if method is not None else []
@@ -116,6 +116,16 @@ def _is_whole(index: Index, call: ast.Call, method: ast.FunctionDef, bound: set[
 def _takes_one(method: ast.FunctionDef, chosen: str) -> bool:
     """Whether an element is taken by the index."""
     return any(is_name(part, chosen) for one in nodes_in(method, ast.Subscript) for part in parts_of_key(one)[:1])
+
+
+def _takes_one_of(getter: ast.FunctionDef, call: ast.Call, chosen: str) -> bool:
+    """Whether an element of what a call gives is taken by the index."""
+    given = {name for one in nodes_in(getter, ast.Assign) if one.value is call for name in stored_in(*one.targets)}
+    return any(
+        is_name(part, chosen) and (names_in(one.value) & given or call in ast.walk(one.value))
+        for one in nodes_in(getter, ast.Subscript)
+        for part in parts_of_key(one)[:1]
+    )
 
 
 RULE = Rule(FAULTS[CODE], find)

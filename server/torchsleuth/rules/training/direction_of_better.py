@@ -3,7 +3,7 @@
 What it finds
     `ReduceLROnPlateau(mode="max")` that is stepped with a loss, or one of mode "min", the default, that is stepped with an
     accuracy; checkpoints and early stopping of Lightning that monitor one of them in the wrong direction, and the same of
-    `greater_is_better` for transformers. `if val_loss > best: best = val_loss`, by hand.
+    `greater_is_better` for transformers. `if val_loss > best: best = val_loss` by hand, where weights are kept.
 Why it hurts
     Every improvement counts as none: the learning rate is lowered, the training stopped, the worst weights are kept.
 Example
@@ -86,14 +86,17 @@ def _of_arguments(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(at), message("better.greater", **values), (), (fix,))
 
 
+_KEEPS = re.compile(r"state_dict|save|deepcopy|checkpoint")
 _MORE = {ast.Gt: "max", ast.GtE: "max", ast.Lt: "min", ast.LtE: "min"}
 _OTHER = {">": "<", ">=": "<=", "<": ">", "<=": ">="}
 
 
 def _by_hand(analysis: Analysis) -> Iterator[Finding]:
-    """``if val_loss > best: best = val_loss``"""
+    """``if val_loss > best: best = val_loss``, where the weights are kept beside it: an attack looks for the largest loss."""
     source = analysis.source
     for branch in analysis.index(source.path).of_type(ast.If):
+        if not _KEEPS.search("".join(map(source.segment, branch.body))):
+            continue
         for test in nodes_in(branch.test, ast.Compare):
             chosen = _MORE.get(type(test.ops[0])) if len(test.ops) == 1 else None
             one, other = test.left, test.comparators[0]
