@@ -1798,6 +1798,8 @@ ENGLISH: dict[str, str] = {
     "error.classes_told": "the model is told its number of classes here, and the targets need {needed}",
     "error.option_not_taken": "`{name}` is written here",
     "error.resized": "`{name}` has its size from this {layer}, the last layer that changes it",
+    "error.may_leave_nothing": "this may leave nothing of a batch",
+    "error.no_step": "this module has no {name}()",
     "error.late_group": "this group is added after the schedule was made, which has put no {key} into it",
     "error.no_padding_here": "no pad_token_id is given here",
     "error.one_too_large": "the indices become a tensor here: the largest is one too large, as where they are counted from 1",

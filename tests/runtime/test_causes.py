@@ -11,6 +11,17 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "a filter that leaves nothing of a batch": (
+        "from torch.nn.utils.rnn import pad_sequence\ndef batch(rows):\n    rows = [row for row in rows if len(row) > 3]\n"
+        "    return pad_sequence(rows)\nfor rows in ([torch.ones(4)], [torch.ones(2)]):\n    batch(rows)\n",
+        "if len(row) > 3] or rows[:1]",
+    ),
+    "a mask of a larger batch": (
+        "class Pairs(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n"
+        "        self.register_buffer('others', ~torch.eye(n, dtype=torch.bool))\n    def forward(self, x):\n"
+        "        near = x @ x.T\n        return near[self.others].mean()\npairs = Pairs(4)\nfor n in (4, 3):\n    pairs(torch.ones(n, 2))\n",
+        "self.others[: near.size(0), : near.size(1)]",
+    ),
     "sizes without a type in a scripted function": (
         "def framed(x, size, hop):\n    rest = size - hop\n    return F.pad(x, [0, rest])\nclass Voice(nn.Module):\n"
         "    def __init__(self, size: int = 6, hop: int = 4):\n        super().__init__()\n        self.size, self.hop = size, hop\n"

@@ -10,7 +10,9 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
 from torchsleuth.errors.reached import Filled, bound, note
+from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     by_position,
@@ -125,7 +127,47 @@ def _texts(case: Case, file: CrashFrame, node: ast.expr) -> list[str]:
     return []
 
 
+def _without_step(case: Case) -> list[tuple[CrashFrame, ast.ClassDef, str]]:
+    """The module of Lightning's that lacks the step which the message names."""
+    found = re.search(_NO_STEP, case.crash["message"])
+    kinds = [
+        (file, kind, found[1])
+        for file in (case.files if found is not None else ())
+        for kind in file.all(ast.ClassDef)
+        if found is not None
+        and any(isinstance(part, ast.FunctionDef) and part.name == "training_step" for part in kind.body)
+        and not any(isinstance(part, ast.FunctionDef) and part.name == found[1] for part in kind.body)
+    ]
+    return kinds if len(kinds) == 1 else []
+
+
+def _step_here(case: Case) -> Iterator[Related]:
+    for file, kind, name in _without_step(case):
+        head = kind.bases[0] if kind.bases else kind
+        yield note(file.source, head, "error.no_step", name=name)
+
+
+def _as_validated(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``test_step`` of a module that has a ``validation_step`` does the same."""
+    for file, kind, name in _without_step(case):
+        step = next(
+            (part for part in kind.body if isinstance(part, ast.FunctionDef) and part.name == "validation_step"), None
+        )
+        if step is None or name != "test_step":
+            continue
+        end, indent = edits.line_ending(file.source), edits.indentation(file.source, step.lineno)
+        text = f"def {name}(self, batch, batch_idx):{end}{indent}    return self.validation_step(batch, batch_idx){end}"
+        first = step.decorator_list[0] if step.decorator_list else step
+        if first is step:
+            yield Fix(
+                message("fix.insert", text=f"def {name}(…)"),
+                (edits.insert_line_before(file.source, step, text),),
+                safe=False,
+            )
+
+
+_NO_STEP = r"No `(\w+_step)\(\)` method defined"
 _PLATEAU = r"must include a monitor when a `ReduceLROnPlateau`"
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((_PLATEAU, _with_monitor),)
-PLACES = ((_NAMED, _methods_here),)
+BUILDERS: tuple[tuple[str, Builder], ...] = ((_PLATEAU, _with_monitor), (_NO_STEP, _as_validated))
+PLACES = ((_NAMED, _methods_here), (_NO_STEP, _step_here))

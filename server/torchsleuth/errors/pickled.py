@@ -17,7 +17,9 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import loads, names_in, nodes_in
 
-_LOCAL = re.compile(r"([\w.<>]+)\.<locals>\.(<lambda>|\w+)")
+_LOCAL = re.compile(
+    r"([\w.<>]+)\.<locals>\.(?:<(?:listcomp|dictcomp|setcomp|genexpr)>\.)*(?:<locals>\.)?(<lambda>|\w+)"
+)
 _Scope = ast.FunctionDef | ast.AsyncFunctionDef
 _Defined = ast.Lambda | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 

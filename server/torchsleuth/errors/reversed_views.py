@@ -12,8 +12,10 @@ from torchsleuth.errors.fixes import append_in
 from torchsleuth.errors.provenance import made_from
 from torchsleuth.errors.reached import Filled, note
 from torchsleuth.schema import Fix, Related
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import called, is_unary, nodes_in, parts_of_key
 
+_COPIES = ("ascontiguousarray", "copy", "array", "tensor", "astype")
 _REVERSES = ("flip", "fliplr", "flipud", "rot90")
 
 
@@ -34,6 +36,9 @@ def _reversed(case: Case) -> list[Filled]:
 
 
 def _reverses(file: CrashFrame, node: ast.expr) -> bool:
+    around = edits.path_to(file.tree, node)[:-1]
+    if any(called(part) in _COPIES for part in around) or not isinstance(node, ast.Call | ast.Subscript):
+        return False
     if called(node) in _REVERSES and isinstance(node, ast.Call):
         return re.match(r"(?:np|numpy)\.", file.text(node.func)) is not None
     steps = [part.step for part in parts_of_key(node) if isinstance(part, ast.Slice)]

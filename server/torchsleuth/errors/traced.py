@@ -151,7 +151,9 @@ def _keys_here(case: Case) -> Iterator[Related]:
         (file, part)
         for file in case.files
         for part in file.all(ast.Dict)
-        if keys and held.get("length") == len(keys) and {key.value for key in part.keys if is_text(key)} == keys
+        if keys
+        and held.get("length", len(keys)) == len(keys)
+        and {key.value for key in part.keys if is_text(key)} == keys
     ]
     if len(made) == 1:
         yield note(made[0][0].source, made[0][1], "error.keys_here")
@@ -251,6 +253,45 @@ def _guards_here(case: Case) -> Iterator[Related]:
                 yield note(case.frame.source, test.test, "error.only_where", name=name)
 
 
+def _filters(case: Case) -> list[tuple[CrashFrame, ast.ListComp]]:
+    """The filter that left nothing of the samples of a batch."""
+    given = case.frame.argument(0, "sequences", "tensors")
+    made = made_from(case, case.frame, given) if given is not None else []
+    return [(file, node) for file, node in made if isinstance(node, ast.ListComp) and node.generators[0].ifs][:1]
+
+
+def _filters_here(case: Case) -> Iterator[Related]:
+    for file, node in _filters(case):
+        yield note(file.source, node, "error.may_leave_nothing")
+
+
+def _one_at_least(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``rows = [row for row in rows if …]`` → ``… or rows[:1]``, so that something is left."""
+    for file, node in _filters(case):
+        whole = node.generators[0].iter
+        if isinstance(whole, ast.Name) and plain_name(node.elt) == plain_name(node.generators[0].target):
+            yield replace(file, node, f"{file.text(node)} or {whole.id}[:1]", safe=False)
+
+
+def _larger_masks(case: Case) -> Iterator[tuple[ast.expr, list[int], ast.expr]]:
+    """A mask that was made for a larger batch, with the tensor that it is for."""
+    node = case.frame.node
+    mask = case.frame.tensor(node.slice) if isinstance(node, ast.Subscript) else None
+    whole = case.frame.tensor(node.value) if isinstance(node, ast.Subscript) else None
+    if isinstance(node, ast.Subscript) and mask is not None and whole is not None:
+        one, other = mask["shape"], whole["shape"]
+        if len(one) <= len(other) and one != other[: len(one)] and all(a >= b for a, b in zip(one, other)):
+            yield node.slice, [place for place, (a, b) in enumerate(zip(one, other)) if a > b], node.value
+
+
+def _cut_mask(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``similar[self.mask]`` → ``similar[self.mask[: similar.size(0), : similar.size(1)]]``"""
+    for mask, dims, whole in _larger_masks(case):
+        text = case.frame.text(whole)
+        parts = [f": {text}.size({place})" if place in dims else ":" for place in range(max(dims) + 1)]
+        yield replace(case.frame, mask, f"{case.frame.text(mask)}[{', '.join(parts)}]", safe=False)
+
+
 def _frozen_at(case: Case) -> Iterator[tuple[CrashFrame, ast.AST]]:
     for file in case.files:
         for node in nodes_in(file.tree, ast.Assign, ast.Call):
@@ -316,7 +357,12 @@ _UNEQUAL = r"stack expects each tensor to be equal size"
 _NOTHING = r"expect(?:s|ed) a non-empty"
 _NO_GRADIENT = r"does not require grad"
 
+_NO_SEQUENCES = r"received an empty list of sequences|expect(?:s|ed) a non-empty"
+_MASK = r"shape of the mask \[[\d, ]+\] at index \d+ does not match"
+
 BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_NO_SEQUENCES, _one_at_least),
+    (_MASK, _cut_mask),
     (_NO_GRADIENT, _taken_out),
     (_UNEQUAL, _begun_early),
     (_CLASSES, _all_counted),
@@ -331,6 +377,7 @@ PLACES = (
     (_MULTIPLE, _numbers_here),
     (_UNEQUAL, _cuts_here),
     (_NOTHING, _guards_here),
+    (_NO_SEQUENCES, _filters_here),
     (_CLASSES, _counted_here),
     (_NO_GRADIENT, _frozen_here),
 )
