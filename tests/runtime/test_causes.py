@@ -539,6 +539,11 @@ def test_what_the_message_tells_of_is_shown_where_it_is_written(tmp_path: Path, 
         "out, _ = rnn(pack_padded_sequence(x, torch.tensor([4, 2]), batch_first=True))\n"
         "out, _ = pad_packed_sequence(out, batch_first=True)\nout + torch.ones(2, 4, 6)\n",
         "x, w = torch.ones(2, 3, dtype=torch.float64), torch.zeros(3, 2)\nx.matmul(w)\n",
+        "seen = []\ndef halved(layer, given, out):\n    out = out / 2\n    seen.append(out)\n    return out\n"
+        "net = nn.Linear(2, 3)\nnet.register_forward_hook(halved)\nnet(torch.ones(4, 2)) + torch.ones(4, 5)\n",
+        "def turned(low, high):\n    return high, low\nlow, high = turned(torch.ones(2), torch.ones(3))\nlow + high\n",
+        "x = torch.ones(2, 9)\ntorch.fft.irfft(torch.fft.rfft(x), n=8) - x\n",
+        "from torch.utils.data import DataLoader\nnet = nn.Linear(3, 2)\nfor x, y in DataLoader([(torch.ones(4), 1)], 1):\n    net(x)\n",
         "def matrix(n):\n    counts = torch.tensor([1, 2])\n    both = torch.tensor([[0, 3], [3, 0]])\n"
         "    return torch.sparse_coo_tensor(both, torch.ones(2), (n, n), check_invariants=True)\nmatrix(3)\n",
         "rows = [row for row in [{'a': 1}, {}] if row]\nsample = {key: value for key, value in rows[0].items()}\nsample['mask']\n",
