@@ -73,6 +73,8 @@ UNKNOWN_LOSS = "Loss"
 """The operator of a loss that nobody passes: what it computes is not known."""
 _SCHEDULER = re.compile("sched|warm_?up", re.IGNORECASE)
 _DEVICE = re.compile("dev|gpu|cuda", re.IGNORECASE)
+_WRAPPING = frozenset({"None", "Optional", "Union"})
+"""Words of annotations that stand around others."""
 _ANNOTATED = {"Module": Role.MODULE, "Optimizer": Role.OPTIMIZER, "GradScaler": Role.SCALER, "Accelerator": Role.ENGINE}
 _ANY = frozenset({"", "Any", "object"})
 _PURE = frozenset("detach clone cpu cuda to float half double".split())
@@ -113,7 +115,7 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[
     attributes that every module has."""
     of: dict[Key, Role] = {}
     modules = {key for key in uses.called if uses.names_of_methods(key) & _OF_MODULES}
-    modules |= uses.judged & set(uses.called)
+    modules |= {key for key in uses.judged & set(uses.called) if not all(map(_is_of_attributes, uses.called[key]))}
     losses = {key for key in uses.called if key not in uses.judged and _is_loss(uses, key, modules)}
     modules = {
         key
@@ -168,7 +170,8 @@ def roles_by_use(uses: Uses, annotations: dict[Key, str], of_modules: frozenset[
 
 def _annotate(of: dict[Key, Role], annotations: dict[Key, str]) -> None:
     """Give the keys the roles that are written beside them; another annotation takes a role away."""
-    for key, text in annotations.items():
+    for key, written in annotations.items():
+        text = _one_of_union(written)
         named = text.rpartition(".")[2]
         if named in _ANNOTATED:
             of[key] = _ANNOTATED[named] if of.get(key) is not Role.LOSS or named != "Module" else Role.LOSS
@@ -178,10 +181,24 @@ def _annotate(of: dict[Key, Role], annotations: dict[Key, str]) -> None:
             of.pop(key, None)
 
 
+def _one_of_union(text: str) -> str:
+    """The type that says most of those in an annotation: of ``None | float | Schedule``, what is no class of anybody's."""
+    types = [one for one in re.findall(r"[\w.]+", text) if one.rpartition(".")[2] not in _WRAPPING]
+    return next((one for one in types if not one.rpartition(".")[2][:1].isupper()), text)
+
+
 def _is_judged(uses: Uses, key: Key) -> bool:
-    """Whether what a key makes of one thing is compared with another one, and a backward pass starts from that."""
+    """Whether what a key makes of one thing, which is no attribute such as the progress so far, is compared with another one, and a
+    backward pass starts from that."""
     judged = key in uses.compared and key in uses.differentiated
-    return judged and all(len(given) == 1 for given in uses.called[key])
+    calls = uses.called[key]
+    return judged and all(len(given) == 1 for given in calls) and not all(map(_is_of_attributes, calls))
+
+
+def _is_of_attributes(given: tuple[Labels, ...]) -> bool:
+    """Whether a key is called with nothing but attributes of the object."""
+    labels = [label for one in given for label in one]
+    return bool(labels) and all(isinstance(label, Is) and label.key.startswith("self.") for label in labels)
 
 
 def _leads_on(leads: dict[Key, set[Key]], key: Key) -> set[Key]:
