@@ -106,7 +106,9 @@ def _index(interp: Interpreter, key: Value, shape: tuple[object, ...]) -> Value 
         part = interp.resolved(part)
         match part:
             case SliceValue():
-                if not all(bound is None or isinstance(bound, int) for bound in (part.start, part.stop, part.step)):
+                if not all(
+                    bound is None or isinstance(bound, int | float) for bound in (part.start, part.stop, part.step)
+                ):
                     return None
             case Dim():
                 parts[place] = AnyIndex(0)

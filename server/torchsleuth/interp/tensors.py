@@ -52,6 +52,7 @@ from torchsleuth.values import (
     SliceValue,
     Tags,
     Tensor,
+    Unknown,
     Value,
     is_int,
     is_unknown,
@@ -698,7 +699,7 @@ class TensorOperations(Questions):
             AnyIndex(0) if isinstance(self.resolved(part), Dim) else self._with_plain_bounds(part) for part in parts
         )
         bounds = [bound for part in of_kind(parts, SliceValue) for bound in (part.start, part.stop)]
-        if not all(bound is None or is_int(bound) for bound in bounds):
+        if any_are(bounds, Unknown, Scalar, Tensor, Array):
             return self._opaque(container.history)
         one = self.operate(
             "operator.getitem", (container, parts if isinstance(key, tuple) else parts[0]), {}, node, frame
