@@ -18,6 +18,7 @@ from torchsleuth.syntax.edits import enclosing_statement
 from torchsleuth.syntax.forms import (
     argument_of,
     by_position,
+    defaults_of,
     every_parameter,
     given_to,
     is_assignment,
@@ -315,10 +316,7 @@ def _is_parameter(function: _Function, name: str) -> bool:
 
 def _default(function: _Function, name: str) -> ast.expr | None:
     """The default of a parameter."""
-    placed = by_position(function.args)
-    given = dict(zip([item.arg for item in reversed(placed)], reversed(function.args.defaults)))
-    named = {item.arg: value for item, value in zip(function.args.kwonlyargs, function.args.kw_defaults)}
-    return given.get(name) or named.get(name)
+    return defaults_of(function.args).get(name)
 
 
 def _calls_class(call: ast.Call, name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator
 
 from torchsleuth.interp.callers import names_class
 from torchsleuth.syntax.calls import settled
-from torchsleuth.syntax.forms import by_position, is_literal, is_name, nodes_in
+from torchsleuth.syntax.forms import defaults_of, is_literal, is_name, nodes_in
 
 
 def usual(tree: ast.Module, maker_of: str, names: Container[str]) -> dict[str, ast.expr]:
@@ -16,7 +16,7 @@ def usual(tree: ast.Module, maker_of: str, names: Container[str]) -> dict[str, a
     found: dict[str, ast.expr] = {}
     for node in sorted(tree.body, key=lambda one: not names_class(one, maker_of)):
         for function in nodes_in(node, ast.FunctionDef):
-            for name, value in (*_defaults(function), *_set(function)):
+            for name, value in (*defaults_of(function.args).items(), *_set(function)):
                 told = settled(value, function, names)
                 if told is not None and _is_telling(told):
                     found.setdefault(name, told)
@@ -26,13 +26,6 @@ def usual(tree: ast.Module, maker_of: str, names: Container[str]) -> dict[str, a
 def _is_telling(value: ast.expr) -> bool:
     """Whether a value may be that of another function, too: sizes are each function's own, and None says nothing."""
     return not isinstance(value, ast.Constant) or isinstance(value.value, bool | str)
-
-
-def _defaults(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:
-    spec = function.args
-    placed = by_position(spec)
-    yield from zip([one.arg for one in placed[len(placed) - len(spec.defaults) :]], spec.defaults)
-    yield from ((one.arg, value) for one, value in zip(spec.kwonlyargs, spec.kw_defaults) if value is not None)
 
 
 def _set(function: ast.FunctionDef) -> Iterator[tuple[str, ast.expr]]:

@@ -223,6 +223,14 @@ def every_parameter(arguments: ast.arguments) -> list[ast.arg]:
     return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
 
 
+def defaults_of(arguments: ast.arguments) -> dict[str, ast.expr]:
+    """The defaults of the parameters that have one, by name."""
+    placed = by_position(arguments)
+    found = dict(zip([one.arg for one in placed[len(placed) - len(arguments.defaults) :]], arguments.defaults))
+    named = zip(arguments.kwonlyargs, arguments.kw_defaults)
+    return found | {one.arg: value for one, value in named if value is not None}
+
+
 def parts_of_tuple(node: ast.expr) -> list[ast.expr]:
     """The items of a tuple that is written out; all else is one itself."""
     return node.elts if isinstance(node, ast.Tuple) else [node]

@@ -34,7 +34,15 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_arg
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import by_position, called, every_parameter, is_display, is_primary, keyword_of
+from torchsleuth.syntax.forms import (
+    by_position,
+    called,
+    defaults_of,
+    every_parameter,
+    is_display,
+    is_primary,
+    keyword_of,
+)
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import Native, plain_name
 from torchsleuth.values import Bound, ClassValue, Function, Instance, LibraryModule
@@ -233,10 +241,7 @@ def _overriding(
 
 def _with_default(source: SourceText, function: Function, name: str) -> str:
     """A parameter as it is written, with its default."""
-    spec = function.node.args
-    listed = by_position(spec)
-    defaults = dict(zip(reversed([one.arg for one in listed]), reversed(spec.defaults)))
-    defaults.update({one.arg: value for one, value in zip(spec.kwonlyargs, spec.kw_defaults) if value is not None})
+    defaults = defaults_of(function.node.args)
     return f"{name}={source.segment(defaults[name])}" if name in defaults else name
 
 

@@ -49,7 +49,7 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
-    by_position,
+    defaults_of,
     is_binary,
     is_display,
     is_function_call,
@@ -265,12 +265,9 @@ def _ignoring(operation: Operation, lookup: Lookup, bounds: Bounds | Ends) -> It
 
 def _default_of(node: ast.expr, scene: Scene) -> ast.expr | None:
     """The default of the parameter that an expression is."""
-    arguments = scene.function.node.args if scene.function is not None and isinstance(node, ast.Name) else None
-    if arguments is None or not isinstance(node, ast.Name):
+    if scene.function is None or not isinstance(node, ast.Name):
         return None
-    placed = by_position(arguments)
-    pairs = [*zip(placed[::-1], arguments.defaults[::-1]), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return next((default for one, default in pairs if one.arg == node.id), None)
+    return defaults_of(scene.function.node.args).get(node.id)
 
 
 def _drawn_lower(lookup: Lookup) -> Iterator[Candidate]:
