@@ -32,6 +32,7 @@ from torchsleuth.syntax.forms import (
     is_name,
     is_spread,
     keyword_of,
+    last_word,
     names_in,
     nodes_in,
     plain_name,
@@ -75,8 +76,25 @@ def _values_of(case: Case, given: ast.expr) -> list[Filled]:
             for target, value in assigned_pairs(node)
             if is_attribute(target, given.attr) and is_name(target.value, "self")
         ]
+        if not places:
+            return _of_property(case, given.attr)
         return places if len(places) == 1 and not isinstance(places[0][1], ast.Name) else []
     return []
+
+
+def _of_property(case: Case, name: str) -> list[Filled]:
+    """What a property computes, and what the names in that are bound to."""
+    methods = [
+        (file, method) for file, method in defined(case, name) if any(last_word(part) for part in method.decorator_list)
+    ]
+    found: list[Filled] = []
+    for file, method in methods if len(methods) == 1 else ():
+        for value in returned_by(method):
+            names = {part.id: part for part in nodes_in(value, ast.Name)}
+            made = [bound(file, part) for part in names.values()]
+            found += [(file, part) for part in made if isinstance(part, ast.BinOp | ast.Call)]
+            found.append((file, value))
+    return found
 
 
 def _optimizers_with_state(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
@@ -97,12 +115,55 @@ def of_loaded_state(case: Case) -> bool:
     return bool(_optimizers_with_state(case))
 
 
+def _of_other_sizes(case: Case) -> bool:
+    """Whether what the optimizer keeps for its parameters has other sizes than these, in whatever order."""
+    held = case.call_input("exp_avgs", "momentum_buffer_list", "momentum_buffers", "square_avgs", "state_sums") or {}
+    params = case.call_input("params") or {}
+    shapes = [
+        sorted(part["shape"] for part in whole.get("items") or () if part["kind"] == "tensor")
+        for whole in (held, params)
+    ]
+    return bool(shapes[0]) and len(shapes[0]) == len(shapes[1]) and shapes[0] != shapes[1]
+
+
+def _state_text(case: Case) -> str:
+    return "error.state_sizes" if _of_other_sizes(case) else "error.state_order"
+
+
+def _loads_of_state(case: Case) -> list[tuple[CrashFrame, ast.Expr]]:
+    """Where a script loads the state of an optimizer."""
+    return [
+        (file, node)
+        for file in case.files
+        for node in file.all(ast.Expr)
+        if is_method_call(node.value, "load_state_dict") and re.search(r"opt", file.text(node.value))
+    ]
+
+
+def _without_state(case: Case) -> Iterator[Fix]:
+    """``opt.load_state_dict(…)`` is taken away: the moments of other parameters are of no use to these."""
+    loads = _loads_of_state(case)
+    for file, node in loads if len(loads) == 1 else ():
+        trail = edits.path_to(file.tree, node)
+        alone = any(getattr(trail[-2], name, None) == [node] for name in ("body", "orelse"))
+        title = message("fix.remove_line", text=file.source.on_one_line(node)[:60], line=node.lineno)
+        if alone or node.lineno != node.end_lineno:
+            yield Fix(title, (edits.replace(file.source, node, "pass"),), safe=False)
+        else:
+            yield Fix(title, (edits.remove_line(file.source, node.lineno),), safe=False)
+
+
 def _optimizers_here(case: Case) -> list[Related]:
+    if _of_other_sizes(case):
+        return [note(file.source, node, "error.state_sizes.here") for file, node in _loads_of_state(case)][:3]
     return [note(file.source, node, "error.state_order.here") for file, node in _optimizers_with_state(case)][:3]
 
 
 def _in_order_of_model(case: Case) -> Iterator[Fix]:
     """``Adam([*net.head.parameters(), *net.body.parameters()])`` → ``Adam(net.parameters())``, as the one whose state is loaded."""
+    if _of_other_sizes(case):
+        yield from _without_state(case)
+        return
     made = _optimizers_with_state(case)
     whole = [call for _, call in made if call.args and is_method_call(call.args[0], "parameters")]
     for file, call in made if whole else ():
@@ -492,7 +553,7 @@ ENTRIES = (
     ErrorEntry(
         "TS199",
         r"The size of tensor a \(\d+\) must match the size of tensor b",
-        "error.state_order",
+        _state_text,
         _in_order_of_model,
         applies=of_loaded_state,
         related=_optimizers_here,

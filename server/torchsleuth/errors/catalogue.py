@@ -6,6 +6,7 @@ import re
 
 from torchsleuth.errors import (
     absent,
+    asked,
     autograd,
     built,
     callbacks,
@@ -23,6 +24,7 @@ from torchsleuth.errors import (
     losses,
     memoryless,
     modules,
+    packed,
     plain,
     processes,
     sent_back,
@@ -37,6 +39,8 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *processes.ENTRIES,
     *memoryless.ENTRIES,
     *absent.ENTRIES,
+    *asked.ENTRIES,
+    *packed.ENTRIES,
     *carried.ENTRIES,
     *exported.ENTRIES,
     *sent_back.ENTRIES,

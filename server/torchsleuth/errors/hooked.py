@@ -54,7 +54,7 @@ def _hooks(case: Case) -> Iterator[tuple[CrashFrame, ast.Lambda | ast.FunctionDe
         for call in file.all(ast.Call):
             given = call.args[0] if called(call) in _REGISTERED and call.args else None
             if isinstance(given, ast.Lambda):
-                yield file, given
+                yield from _of_lambda(case, file, given)
             elif given is not None and not isinstance(given, ast.Call):
                 yield from _functions(case, last_word(given))
             elif called(given) == "partial" and isinstance(given, ast.Call) and given.args:
@@ -63,9 +63,18 @@ def _hooks(case: Case) -> Iterator[tuple[CrashFrame, ast.Lambda | ast.FunctionDe
                 for place, maker in _functions(case, called(given)):
                     for made in nodes_in(maker, ast.Return):
                         if isinstance(made.value, ast.Lambda):
-                            yield place, made.value
+                            yield from _of_lambda(case, place, made.value)
                         inner = [part for part in nodes_in(maker, ast.FunctionDef) if part is not maker]
                         yield from ((place, part) for part in inner if part.name == plain_name(made.value))
+
+
+def _of_lambda(
+    case: Case, file: CrashFrame, hook: ast.Lambda
+) -> Iterator[tuple[CrashFrame, ast.Lambda | ast.FunctionDef]]:
+    """A lambda, and the function of the user's that it gives the result of: ``lambda m, i, out: self.record(name, out)``."""
+    yield file, hook
+    if isinstance(hook.body, ast.Call):
+        yield from _functions(case, called(hook.body))
 
 
 def _functions(case: Case, name: str) -> list[tuple[CrashFrame, ast.FunctionDef]]:

@@ -8,14 +8,15 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.errors.calls import files_of
-from torchsleuth.errors.case import Case
+from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.reached import note
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import argument_of, is_method_call, keyword_of, literal, nodes_in
 
 CLOSE = 0.7
 """How alike a key and the one that is meant are."""
@@ -105,14 +106,51 @@ def _logged_name(case: Case) -> Iterator[Fix]:
             yield Fix(message("fix.key", old=case.match[1], new=key), changes)
 
 
+def _validated(case: Case) -> list[tuple[CrashFrame, ast.Call, int]]:
+    """The trainer that validates every few epochs only, where the metric which a schedule watches is logged by the validation."""
+    logged = any(
+        is_method_call(call, "log") and literal(argument_of(call, 0, "name")) == case.match[1]
+        for frame in files_of(case)
+        for method in frame.all(ast.FunctionDef)
+        if re.match(r"(?:on_)?validation_", method.name)
+        for call in nodes_in(method, ast.Call)
+    )
+    found = []
+    for frame in files_of(case) if logged and "ReduceLROnPlateau" in case.crash["message"] else ():
+        for call in frame.all(ast.Call):
+            every = keyword_of(call, "check_val_every_n_epoch")
+            number = literal(every.value) if every is not None else None
+            if isinstance(number, int) and number > 1:
+                found.append((frame, call, number))
+    return found[:1]
+
+
+def _every(case: Case) -> str:
+    return next((str(number) for _, _, number in _validated(case)), "")
+
+
+def _as_often(case: Case) -> Iterator[Fix]:
+    """``{"scheduler": plateau, "monitor": "val"}`` → with ``"frequency": 2``, as often as the validation runs."""
+    for _, _, number in _validated(case):
+        for frame in files_of(case):
+            for node in frame.all(ast.Dict):
+                keys = [literal(key) for key in node.keys]
+                watched = [value for key, value in zip(keys, node.values) if key == "monitor"]
+                if watched and literal(watched[0]) == case.match[1] and "frequency" not in keys:
+                    edit = edits.insert_after_node(frame.source, node.values[-1], f', "frequency": {number}')
+                    yield Fix(message("fix.frequency", every=number), (edit,))
+
+
 def _monitored_here(case: Case) -> list[Related]:
+    validated = [(frame, keyword_of(call, "check_val_every_n_epoch")) for frame, call, _ in _validated(case)]
+    often = [note(frame.source, every, "error.validated_here") for frame, every in validated if every is not None]
     spans = [
         frame.source.span(node)
         for frame in files_of(case)
         for node in frame.all(ast.Constant)
         if node.value == case.match[1]
     ]
-    return [Related(span.path, span.start, span.end, message("error.monitored")) for span in spans[:2]]
+    return [*often, *(Related(span.path, span.start, span.end, message("error.monitored")) for span in spans[:2])]
 
 
 def without_missing(case: Case) -> Iterator[Fix]:
@@ -141,6 +179,8 @@ def _closest(wrong: str, keys: list[str]) -> list[str]:
     return [lower[key] for key in dict.fromkeys([*alike, *parts])]
 
 
+_METRIC = r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)"
+
 ENTRIES = (
     ErrorEntry(
         "TS531",
@@ -153,12 +193,24 @@ ENTRIES = (
         plain=True,
     ),
     ErrorEntry(
+        "TS580",
+        _METRIC,
+        "error.validated_later",
+        _as_often,
+        applies=lambda case: bool(_validated(case)),
+        related=_monitored_here,
+        values=lambda case: {"every": _every(case)},
+        plain=True,
+    ),
+    ErrorEntry(
         "TS918",
-        r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)",
+        _METRIC,
         "error.metric",
         _logged_name,
         related=_monitored_here,
-        values=lambda case: {"metrics": ", ".join(f"`{name}`" for name in _metrics(case)[:MAX_KEYS])},
+        values=lambda case: {
+            "metrics": ", ".join(f"`{name}`" for name in _metrics(case)[:MAX_KEYS]),
+        },
         plain=True,
     ),
     ErrorEntry(

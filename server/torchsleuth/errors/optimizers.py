@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder, files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.provenance import made_from
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Position, Related
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -133,6 +134,44 @@ def _left_out_at_first(case: Case, added: ast.expr | None) -> Iterator[Fix]:
             yield replace(frame, given, f"[p for p in {text} if all(p is not q for q in {taken})]", safe=False)
 
 
+def _taken_twice(case: Case) -> list[tuple[CrashFrame, ast.ListComp, ast.expr]]:
+    """The lists of the first groups that go through a whole model, of which a part is added later: with that part, as it is written."""
+    call = case.frame.call
+    added = _parameters(call.args[0]) if called(call) == "add_param_group" and call is not None and call.args else None
+    if added is None:
+        return []
+    root = re.split(r"[.\[(]", case.frame.text(added))[0]
+    found: dict[int, tuple[CrashFrame, ast.ListComp, ast.expr]] = {}
+    for frame, made in optimizers_of(case):
+        for file, node in made_from(case, frame, made.args[0]) if made.args else ():
+            if isinstance(node, ast.ListComp) and re.match(
+                rf"{re.escape(root)}\.(?:named_)?(?:modules|parameters)\(", file.text(node.generators[0].iter)
+            ):
+                found[id(node)] = (file, node, added)
+    return list(found.values())[:2]
+
+
+def _taken_twice_here(case: Case) -> Iterator[Related]:
+    for file, node, added in _taken_twice(case):
+        span = file.source.span(node)
+        text = message("error.taken_twice", added=case.frame.source.on_one_line(added)[:60])
+        yield Related(span.path, span.start, span.end, text)
+
+
+def _only_others(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``[p for m in net.modules() for p in m.parameters()]`` → ``… if all(p is not q for q in net.body.parameters())]``"""
+    for file, node, added in _taken_twice(case):
+        if isinstance(node.elt, ast.Name):
+            text = f" if all({node.elt.id} is not part for part in {case.frame.text(added)})"
+            edit = edits.insert_after_node(file.source, _last_of(node), text)
+            yield Fix(message("fix.leave_out", added=case.frame.source.on_one_line(added)[:60]), (edit,), safe=False)
+
+
+def _last_of(node: ast.ListComp) -> ast.expr:
+    last = node.generators[-1]
+    return last.ifs[-1] if last.ifs else last.iter
+
+
 def _first_groups_here(case: Case) -> Iterator[Related]:
     """The optimizer that a group is added to later, which has got these parameters before."""
     for frame, call in optimizers_of(case) if called(case.frame.call) == "add_param_group" else ():
@@ -207,13 +246,47 @@ def _value_of(frame: CrashFrame, node: ast.AST | None) -> ast.Call | None:
     return as_kind(value, ast.Call)
 
 
+def _stepped(case: Case) -> list[tuple[CrashFrame, ast.stmt]]:
+    """The statements in front of backward() that call a function of the user's in which an optimizer steps."""
+    frame = case.frame
+    block = next((part for part in _blocks(frame.enclosing) if frame.statement in part), [])
+    earlier = block[: block.index(frame.statement)] if frame.statement in block else []
+    functions = {
+        function.name
+        for file in case.files
+        for function in file.all(ast.FunctionDef)
+        if any(is_method_call(node, "step") and "opt" in file.text(node.func) for node in nodes_in(function, ast.Call))
+    }
+    return [
+        (frame, statement)
+        for statement in earlier
+        if any(called(node) in functions for node in nodes_in(statement, ast.Call))
+    ]
+
+
+def _blocks(scope: ast.AST) -> Iterator[list[ast.stmt]]:
+    for node in ast.walk(scope):
+        for name in ("body", "orelse"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                yield block
+
+
+def _stepped_here(case: Case) -> Iterator[Related]:
+    for frame, statement in _stepped(case)[:1] if is_method_call(case.frame.node, "backward") else ():
+        span = frame.source.span(statement)
+        yield Related(span.path, span.start, span.end, message("error.stepped_before"))
+
+
+_IN_PLACE = r"has been modified by an inplace operation"
 _TWICE = r"some parameters appear in more than one parameter group"
 
 BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_TWICE, _only_others),
     (_TWICE, _left_out),
     (r"param 'initial_lr' is not specified", _started_at),
     (r"unscale_\(\) has already been called", _without_statement),
     (r"loaded state dict (?:contains|has)|size mismatch for|key\(s\) in state_dict", _built_alike),
     (r"loaded state dict (?:contains|has)", _without_statement),
 )
-PLACES = ((_TWICE, _first_groups_here),)
+PLACES = ((_TWICE, _taken_twice_here), (_TWICE, _first_groups_here), (_IN_PLACE, _stepped_here))

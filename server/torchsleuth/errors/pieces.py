@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.errors.case import Case, CrashFrame
@@ -65,16 +66,25 @@ def whole_pieces(case: Case) -> Iterator[Fix]:
     for frame in case.frames:
         for loop in frame.all(ast.For):
             if stands_on(loop, frame.line):
-                yield from _without_rest(frame, loop)
+                yield from _without_rest(case, frame, loop)
 
 
-def _without_rest(frame: CrashFrame, loop: ast.For) -> Iterator[Fix]:
+def _is_in_message(case: Case, width: ast.expr) -> bool:
+    """Whether the error may be about pieces of a width: one of the sizes that it names is that, or a multiple, where it is written."""
+    known = literal(width)
+    sizes = [int(number) for number in re.findall(r"\d+", case.crash["message"])]
+    return type(known) is not int or any(size and size % max(1, known) == 0 for size in sizes)
+
+
+def _without_rest(case: Case, frame: CrashFrame, loop: ast.For) -> Iterator[Fix]:
     call = loop.iter
     if not (is_function_call(call, "range")):
         return
     if len(call.args) != 3 or not isinstance(loop.target, ast.Name):
         return
     end, step = call.args[1], call.args[2]
+    if not _is_in_message(case, step):
+        return
     width = frame.text(step)
     cut = f"{loop.target.id} : {loop.target.id} + {width}".replace(" ", "")
     slices = list(nodes_in(loop, ast.Slice))
@@ -93,7 +103,7 @@ def inside_of_whole(case: Case) -> Iterator[Fix]:
             if not isinstance(node, ast.Subscript) or cut is None:
                 continue
             start, end = as_kind(cut.lower, ast.Name), cut.upper
-            if start is not None and is_binary(end, ast.Add):
+            if start is not None and is_binary(end, ast.Add) and _is_in_message(case, end.right):
                 statement = edits.enclosing_statement(case.frame.tree, node) if source is case.frame.source else None
                 if is_name(end.left, start.id) and statement is not None:
                     width = source.segment(end.right)

@@ -118,6 +118,8 @@ class _Files:
         """The values that classes give their attributes."""
         self.under_key: dict[str, list[Filled]] = defaultdict(list)
         """The values of dictionaries that are written out, by their keys."""
+        self._declared: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        """The classes that declare a field without a value, as dataclasses do, and its place among their fields."""
         for file in self._files:
             for node in index(file.tree).nodes:
                 self._note(file, node)
@@ -134,6 +136,10 @@ class _Files:
                 self._classes.append((file, node))
                 for name, value in _fields(node):
                     self._attributes[name].append((file, node, value))
+                declared = [part for part in node.body if isinstance(part, ast.AnnAssign)]
+                for number, part in enumerate(declared):
+                    if part.value is None and isinstance(part.target, ast.Name):
+                        self._declared[part.target.id].append((node.name, number))
             case ast.Assign() | ast.AugAssign() | ast.AnnAssign() if node.value is not None:
                 for target in of_kind(targets_of(node), ast.Subscript):
                     self._put[file.path, file.text(target.value)].append((node.lineno, node.value))
@@ -147,6 +153,10 @@ class _Files:
                     self._calls[called(node)].append((file, node))
                 for name in {last_word(part) for part in given_to(node)} - {""}:
                     self._handed[name].append((file, node))
+                if called(node) in ("register_buffer", "register_parameter") and len(node.args) > 1:
+                    kind = _class_around(file, node) if is_text(node.args[0]) else None
+                    if kind is not None and is_text(node.args[0]):
+                        self._attributes[node.args[0].value].append((file, kind, node.args[1]))
                 if is_method_call(node, "append", "extend", "add", "put") and node.args:
                     self._put[file.path, file.text(node.func.value)].append((node.lineno, node.args[0]))
 
@@ -267,7 +277,9 @@ class _Files:
         results: list[Filled] = []
         if sum(names) == 1 and isinstance(value, ast.Call):
             results = list(self._results_of(called(value))) or self._forward_of(file, value)
-        parts = [(place, parts_of_tuple(result)) for place, result in results]
+        elif sum(names) == 1 and isinstance(value, ast.Name):
+            results = straight(self._case, file, value)[-1:]
+        parts = [(place, _items(result)) for place, result in results]
         if not parts or any(len(items) != len(names) for _, items in parts):
             yield file, value
             return
@@ -329,12 +341,27 @@ class _Files:
         owners = {kind for _, kind in kinds}
         values = [(place, value) for place, kind, value in self._attributes[node.attr] if kind in owners]
         values += [item for place, kind in kinds for item in self._put_into(place, kind, f"self.{node.attr}")]
+        if not values and not is_name(node.value, "self"):
+            fields = self._given_to_field(node.attr)
+            if 0 < len(fields) <= 2 * MAX_DEFINED:
+                yield from fields
+                return
         if len(values) <= 2 * MAX_DEFINED:
             yield from values
         if not _LIBRARY.fullmatch(file.text(node)):
             yield from ((place, value) for place, value in self._option(node.attr))
             if not is_name(node.value, "self"):
                 yield file, node.value
+
+    def _given_to_field(self, name: str) -> list[Filled]:
+        """What the calls of the one class that declares a field give it."""
+        kinds = self._declared[name]
+        given = [
+            (file, argument_of(call, place, name))
+            for kind, place in (kinds if len(kinds) <= MAX_DEFINED else ())
+            for file, call in self._calls[kind]
+        ]
+        return [(file, value) for file, value in given if value is not None]
 
     def _option(self, name: str) -> Iterator[Filled]:
         """The default of an option of the command line."""
@@ -390,6 +417,14 @@ class _Files:
 @lru_cache(maxsize=1)
 def _files(case: Case) -> _Files:
     return _Files(case)
+
+
+def _items(node: ast.expr) -> list[ast.expr]:
+    """The items of a tuple, or of what a comprehension makes of each item of one: ``a, b`` of ``[load(part) for part in (a, b)]``."""
+    if isinstance(node, ast.ListComp | ast.GeneratorExp) and len(node.generators) == 1:
+        whole = node.generators[0]
+        return list(whole.iter.elts) if is_display(whole.iter) and not whole.ifs else [node]
+    return list(node.elts) if is_display(node) else [node]
 
 
 def _parameters(function: _Function) -> list[ast.arg]:

@@ -429,6 +429,7 @@ ENTRIES = (
         "error.index",
         example="a = torch.zeros(4, 3)\na[5]",
     ),
+    entry("TS310", r"^index (-?\d+) is out of bounds for axis (\d+) with size (\d+)", "error.index"),
     entry(
         BY_FAMILY,
         r"too many indices for tensor of dimension (\d+)",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from torchsleuth.errors.became import as_number, tensors_here
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case
 from torchsleuth.errors.fixes import append_in, replace
@@ -31,6 +32,8 @@ def _put_in_here(case: Case) -> Iterator[Related]:
         yield note(file.source, value, "error.put_in", key=found[0] if found is not None else "")
         if (made := bound(file, value)) is not value:
             yield note(file.source, made, "error.put_in", key=found[0] if found is not None else "")
+        if found is not None and found[2]:
+            yield from tensors_here(case, (file, value))
 
 
 def _as_numbers(case: Case, match: re.Match[str]) -> Iterator[Fix]:
@@ -39,6 +42,8 @@ def _as_numbers(case: Case, match: re.Match[str]) -> Iterator[Fix]:
     if found is None or not found[2]:
         return
     for file, value in found[1]:
+        if match[1] == "Tensor":
+            yield from as_number(case, (file, value))
         if match[1] in _OF_NUMBERS:
             yield append_in(file.source, value, ".tolist()")
         elif match[1] in _AS_TEXT or match[1] == "set":

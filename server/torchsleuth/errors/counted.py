@@ -1,0 +1,219 @@
+"""Numbers that are counted wrongly where labels, weights and indices are made: from one, without the classes that do not occur, one
+too far, by the elements of something else."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from torchsleuth.errors.calls import Builder
+from torchsleuth.errors.case import Case, CrashFrame
+from torchsleuth.errors.fixes import add_argument, replace
+from torchsleuth.errors.losses import one_based, prediction_and_target
+from torchsleuth.errors.provenance import made_from, straight
+from torchsleuth.errors.reached import Filled, around, note
+from torchsleuth.messages import message
+from torchsleuth.schema import Fix, Related
+from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_binary,
+    is_function_call,
+    is_literal,
+    is_method_call,
+    keyword_of,
+    nodes_in,
+    plain_name,
+)
+
+MAX_SHOWN = 2
+_ARRAYS = (
+    "arange",
+    "linspace",
+    "array",
+    "asarray",
+    "tensor",
+    "as_tensor",
+    "from_numpy",
+    "astype",
+    "stack",
+    "concatenate",
+    "cat",
+)
+"""Calls that make arrays."""
+
+# labels
+
+
+def _numbered_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call, ast.expr]]:
+    """The calls that number what labels are made from, beginning at 1, with that 1: ``enumerate(names, start=1)``."""
+    target = prediction_and_target(case)[1] if one_based(case) else None
+    found: list[tuple[CrashFrame, ast.Call, ast.expr]] = []
+    for file, node in made_from(case, case.frame, target) if target is not None else ():
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            first = argument_of(node, 1, "start") if node.func.id == "enumerate" else None
+            if node.func.id == "count":
+                first = argument_of(node, 0, "start")
+            if is_literal(first, 1):
+                found.append((file, node, first))
+    return found
+
+
+def _from_one_here(case: Case) -> Iterator[Related]:
+    for file, node, _ in _numbered_from_one(case)[:MAX_SHOWN]:
+        yield note(file.source, node, "error.from_one")
+
+
+def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``enumerate(names, start=1)`` → ``enumerate(names, start=0)``"""
+    made = _numbered_from_one(case)
+    for file, _, first in made if len(made) == 1 else ():
+        yield replace(file, first, "0", safe=False)
+
+
+# weights
+
+
+def _counts(case: Case) -> list[tuple[CrashFrame, ast.Call, int]]:
+    """The calls that count the labels that occur, where weights are made of them for the larger number of classes."""
+    sizes = [int(size) for size in re.findall(r"\((\d+)\)", case.crash["message"])[:2]]
+    if len(sizes) != 2:
+        return []
+    few, all_of_them = sorted(sizes)
+    found: dict[int, tuple[CrashFrame, ast.Call, int]] = {}
+    for operand, tensor in case.frame.tensor_operands():
+        for file, node in made_from(case, case.frame, operand) if tensor["shape"] == [few] else ():
+            if called(node) == "bincount" and isinstance(node, ast.Call) and keyword_of(node, "minlength") is None:
+                found[id(node)] = (file, node, all_of_them)
+    return list(found.values())
+
+
+def _counts_here(case: Case) -> Iterator[Related]:
+    for file, node, _ in _counts(case)[:MAX_SHOWN]:
+        yield note(file.source, node, "error.counts_occurring")
+
+
+def _all_counted(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.bincount(labels)`` → ``torch.bincount(labels, minlength=6)``, or the constant of the file that is 6."""
+    for file, node, wanted in _counts(case)[:MAX_SHOWN]:
+        constants = [
+            name
+            for part in file.tree.body
+            if isinstance(part, ast.Assign) and is_literal(part.value, wanted)
+            if (name := plain_name(part.targets[0])) is not None and re.search("class", name, re.IGNORECASE)
+        ]
+        yield add_argument(file.source, node, f"minlength={constants[0] if len(constants) == 1 else wanted}")
+
+
+# indices
+
+
+def _one_further(case: Case, found: re.Match[str]) -> list[Filled]:
+    """Where a whole array of indices is moved one further, of which the last one is one too far: ``steps + 1``."""
+    index = case.frame.node.slice if isinstance(case.frame.node, ast.Subscript) else None
+    if index is None or found[1] != found[2]:
+        return []
+    return [
+        (file, node)
+        for file, node in made_from(case, case.frame, index)
+        if is_binary(node, ast.Add) and is_literal(node.right, 1) and _is_array(case, file, node.left)
+    ]
+
+
+def _is_array(case: Case, file: CrashFrame, node: ast.expr) -> bool:
+    """Whether an expression is a whole array: what one of the calls that make one gives, in a variable."""
+    made = [called(part) for _, part in [(file, node), *straight(case, file, node)]]
+    return any(name in _ARRAYS for name in made)
+
+
+def _one_further_here(case: Case) -> Iterator[Related]:
+    found = re.search(_INDEX, case.crash["message"])
+    for file, node in _one_further(case, found)[:1] if found is not None else ():
+        yield note(file.source, node, "error.one_further")
+
+
+def _not_further(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``steps + 1`` → ``steps``"""
+    for file, node in _one_further(case, found)[:1]:
+        assert isinstance(node, ast.BinOp)
+        yield replace(file, node, file.text(node.left), safe=False)
+
+
+_Moved = tuple[CrashFrame, ast.BinOp, ast.AugAssign, ast.For]
+
+
+def _moved(case: Case) -> list[_Moved]:
+    """Where indices are moved by what a loop has counted of the elements of something: ``edges + offset``, ``offset += len(nodes)``."""
+    index = case.frame.node.slice if isinstance(case.frame.node, ast.Subscript) else None
+    index = case.frame.argument(1, "index") if is_method_call(case.frame.node, "gather", "index_select") else index
+    found: dict[int, _Moved] = {}
+    for file, node in made_from(case, case.frame, index) if index is not None else ():
+        name = plain_name(node.right) if is_binary(node, ast.Add) else None
+        loops = [part for part in edits.path_to(file.tree, node) if isinstance(part, ast.For)]
+        for part in nodes_in(loops[-1], ast.AugAssign) if name is not None and loops else ():
+            if plain_name(part.target) == name and _length_of(part.value) is not None and is_binary(node, ast.Add):
+                found[id(node)] = (file, node, part, loops[-1])
+    return list(found.values())
+
+
+def _length_of(node: ast.expr) -> ast.expr | None:
+    """``x`` of ``len(x)``, ``x.size(0)``, ``x.shape[0]``."""
+    if is_function_call(node, "len") and len(node.args) == 1:
+        return node.args[0]
+    if is_method_call(node, "size") and node.args and is_literal(node.args[0], 0):
+        return node.func.value
+    shape = node.value if isinstance(node, ast.Subscript) and is_literal(node.slice, 0) else None
+    return shape.value if isinstance(shape, ast.Attribute) and shape.attr == "shape" else None
+
+
+def _moved_here(case: Case) -> Iterator[Related]:
+    for file, node, counted, _ in _moved(case)[:MAX_SHOWN]:
+        yield note(file.source, node, "error.moved_by", count=file.source.on_one_line(counted.value)[:40])
+
+
+def _moved_by_others(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``reverse + offset`` → ``reverse + offset_e``, which counts the elements of another list that the loop fills."""
+    for file, node, counted, loop in _moved(case)[:1]:
+        whole = _length_of(counted.value)
+        name = plain_name(node.right)
+        scope = around(file.tree, loop)
+        starts = [
+            part
+            for part in nodes_in(scope, ast.Assign)
+            if is_literal(part.value, 0) and part.lineno < loop.lineno and plain_name(part.targets[0]) == name
+        ]
+        filled = [part.args[0] for part in nodes_in(loop, ast.Call) if is_method_call(part, "append") and part.args]
+        for other in of_kind(filled, ast.Attribute) if len(starts) == 1 else ():
+            if not isinstance(whole, ast.Attribute) or file.text(other.value) != file.text(whole.value):
+                continue
+            if other.attr == whole.attr:
+                continue
+            new = f"{name}_{other.attr.lower()}"
+            text = file.text(counted).replace(file.text(whole), file.text(other)).replace(str(name), new, 1)
+            changes = (
+                edits.insert_line_before(file.source, starts[0], f"{new} = 0"),
+                edits.replace(file.source, node.right, new),
+                edits.insert_line_before(file.source, counted, text),
+            )
+            yield Fix(message("fix.moved_by", index=file.text(node.left), count=file.text(other)), changes, safe=False)
+
+
+_LABEL = r"Target \d+ is out of bounds"
+_BROADCAST = r"size of tensor a \(\d+\) must match the size of tensor b \(\d+\)"
+_INDEX = r"index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)"
+
+BUILDERS: tuple[tuple[str, Builder], ...] = (
+    (_LABEL, _from_zero),
+    (_BROADCAST, _all_counted),
+    (_INDEX, _not_further),
+    (_INDEX, _moved_by_others),
+)
+PLACES = (
+    (_LABEL, _from_one_here),
+    (_BROADCAST, _counts_here),
+    (_INDEX, _one_further_here),
+    (_INDEX, _moved_here),
+)
