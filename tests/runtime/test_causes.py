@@ -52,6 +52,53 @@ CASES = {
         "F.cross_entropy(build()(torch.ones(3, 4)), torch.tensor([0, 1, 2]))\n",
         "num_labels=len(KINDS))",
     ),
+    "labels that are numbered from one": (
+        "names = ['oak', 'elm', 'oak']\nnumbers = {name: n for n, name in enumerate(sorted(set(names)), 1)}\n"
+        "y = torch.tensor([numbers[name] for name in names])\nF.cross_entropy(torch.ones(3, 2), y)\n",
+        "enumerate(sorted(set(names)), 0)",
+    ),
+    "weights of the classes that occur": (
+        "def weights(y):\n    return 1 / torch.bincount(y).float()\nclass Loss(nn.Module):\n    def __init__(self, weight):\n"
+        "        super().__init__()\n        self.register_buffer('weight', weight)\n    def forward(self, out, y):\n"
+        "        return (out.log_softmax(1) * self.weight).mean()\ny = torch.tensor([0, 1, 2])\nLoss(weights(y))(torch.ones(3, 5), y)\n",
+        "torch.bincount(y, minlength=5)",
+    ),
+    "lengths of what is cut later": (
+        "from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence\nrnn = nn.GRU(1, 2, batch_first=True)\n"
+        "def join(rows):\n    sizes = [len(row) for row in rows]\n"
+        "    return pad_sequence([row[:3] for row in rows], batch_first=True), sizes\n"
+        "x, sizes = join([torch.ones(5, 1), torch.ones(2, 1)])\npacked = pack_padded_sequence(x, sizes, batch_first=True)\nrnn(packed)\n",
+        "[len(row[:3]) for row in rows]",
+    ),
+    "a sampler of lists": (
+        "from torch.utils.data import DataLoader, Dataset\nclass Rows(Dataset):\n    def __init__(self):\n        self.rows = [1.0, 2.0, 3.0]\n"
+        "    def __len__(self):\n        return 3\n    def __getitem__(self, i):\n        return self.rows[i]\n"
+        "class Pairs:\n    def __iter__(self):\n        yield [0, 1]\n    def __len__(self):\n        return 1\n"
+        "list(DataLoader(Rows(), sampler=Pairs(), batch_size=1))\n",
+        "DataLoader(Rows(), batch_sampler=Pairs())",
+    ),
+    "a state of parameters of other sizes": (
+        "def stepped(net, state=None):\n    opt = torch.optim.Adam(net.parameters())\n    if state is not None:\n"
+        "        opt.load_state_dict(state)\n    net(torch.ones(1, 2)).sum().backward()\n    opt.step()\n    return opt.state_dict()\n"
+        "stepped(nn.Linear(2, 4), stepped(nn.Linear(2, 3)))\n",
+        "        pass\n",
+    ),
+    "a sum of tensors in JSON": (
+        "import json\nclass Meter:\n    def __init__(self):\n        self.hits = 0\n    def add(self, right):\n"
+        "        self.hits += right.sum()\n    def told(self):\n        return {'share': self.hits / 4}\nmeter = Meter()\n"
+        "meter.add(torch.ones(4))\njson.dumps(meter.told())\n",
+        "right.sum().item()",
+    ),
+    "biases that are in the group of a part": (
+        "net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))\nplain = [p for name, p in net.named_parameters() if 'bias' in name]\n"
+        "opt = torch.optim.SGD([{'params': plain}], lr=0.1)\nopt.add_param_group({'params': net[0].parameters()})\n",
+        "if 'bias' in name if all(p is not part for part in net[0].parameters())]",
+    ),
+    "labels that are ignored, and looked up": (
+        "y = torch.tensor([[2, -100]])\nkept = y != -100\nscores = torch.ones(1, 2, 3)\n"
+        "scores.gather(2, y.unsqueeze(2)).squeeze(2) * kept\n",
+        "y.unsqueeze(2).clamp(min=0)",
+    ),
     "samples taken in another order": (
         "from torch.utils.data import DataLoader, Dataset\nclass Tones(Dataset):\n    def __len__(self):\n        return 6\n"
         "    def __getitem__(self, i):\n        wave, kind = torch.ones(4), i % 2\n        return wave, kind\nnet = nn.Linear(4, 2)\n"
@@ -550,6 +597,9 @@ def test_what_the_message_tells_of_is_shown_where_it_is_written(tmp_path: Path, 
         "w = torch.ones(3, requires_grad=True)\nx = torch.zeros(3)\nk = 2.0\nx[1] = k\ny = (w * x).exp()\ny += 1\ny.sum().backward()\n",
         "from torch.nn.utils.rnn import pack_padded_sequence\ntexts = [text for text in ['a b', ' '] if text]\n"
         "sizes = torch.tensor([len(text.split()) for text in texts])\npack_padded_sequence(torch.ones(2, 2, 1), sizes.neg().add(2), True)\n",
+        "y = torch.tensor([[2, -100]])\ntorch.ones(1, 2, 3).gather(2, y.unsqueeze(2))\n",
+        "seen = torch.bincount(torch.tensor([0, 2]), minlength=2)\ntorch.ones(2, 5) * seen\n",
+        "n = 2\nplaces = [n + 1, n]\ntorch.ones(3)[torch.tensor(places)]\n",
     ],
 )
 def test_where_the_cause_is_not_known_no_fix_claims_it(tmp_path: Path, text: str) -> None:

@@ -116,7 +116,7 @@ def _validated(case: Case) -> list[tuple[CrashFrame, ast.Call, int]]:
         for call in nodes_in(method, ast.Call)
     )
     found = []
-    for frame in files_of(case) if logged and "ReduceLROnPlateau" in case.crash["message"] else ():
+    for frame in files_of(case) if logged else ():
         for call in frame.all(ast.Call):
             every = keyword_of(call, "check_val_every_n_epoch")
             number = literal(every.value) if every is not None else None
@@ -179,8 +179,6 @@ def _closest(wrong: str, keys: list[str]) -> list[str]:
     return [lower[key] for key in dict.fromkeys([*alike, *parts])]
 
 
-_METRIC = r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)"
-
 ENTRIES = (
     ErrorEntry(
         "TS531",
@@ -194,7 +192,7 @@ ENTRIES = (
     ),
     ErrorEntry(
         "TS580",
-        _METRIC,
+        r"ReduceLROnPlateau conditioned on metric ([\w/.-]+)",
         "error.validated_later",
         _as_often,
         applies=lambda case: bool(_validated(case)),
@@ -204,7 +202,7 @@ ENTRIES = (
     ),
     ErrorEntry(
         "TS918",
-        _METRIC,
+        r"(?:conditioned on metric|\(monitor=)\W*([\w/.-]+).*?(?:metrics are|the following|returned metrics): ?(\[[^\]]*\]|.*)",
         "error.metric",
         _logged_name,
         related=_monitored_here,

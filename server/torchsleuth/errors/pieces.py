@@ -71,6 +71,8 @@ def whole_pieces(case: Case) -> Iterator[Fix]:
 
 def _is_in_message(case: Case, width: ast.expr) -> bool:
     """Whether the error may be about pieces of a width: one of the sizes that it names is that, or a multiple, where it is written."""
+    if "must match the size of tensor" not in case.crash["message"]:
+        return True
     known = literal(width)
     sizes = [int(number) for number in re.findall(r"\d+", case.crash["message"])]
     return type(known) is not int or any(size and size % max(1, known) == 0 for size in sizes)
