@@ -1717,7 +1717,7 @@ ENGLISH: dict[str, str] = {
     "error.built_with": "`{given}`, which it was built with, is made here",
     "error.state_order": "the state that was loaded is that of parameters in another order: give the optimizer the same ones in the same order",
     "error.state_order.here": "an optimizer is made here: the order of its parameters is that of its state",
-    "error.state_sizes": "the state that was loaded is that of parameters of other sizes: the optimizer of a model that was changed begins without one",
+    "error.state_sizes": "the state that was loaded is that of parameters of other sizes: begin without one where the model was changed",
     "error.state_sizes.here": "the state is loaded here",
     "error.counts_occurring": "this counts as far as the largest label goes that occurs: give minlength=",
     "error.one_further": "these indices are moved one further: the last one is beyond the end",
