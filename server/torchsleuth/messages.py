@@ -727,6 +727,7 @@ ENGLISH: dict[str, str] = {
     "kind.none.changed": "`{text}` is None: {method}() changes what there is, and gives nothing",
     "kind.number": "`{text}` is the text '{value}', and {name} takes a number",
     "kind.state.str": "load_state_dict takes a state, and `{text}` is a text: torch.load reads one from a file",
+    "kind.state.other": "load_state_dict takes a state, and `{text}` is {what}",
     "kind.state.module": "load_state_dict takes a state, and `{text}` is a module: its state_dict() is one",
     "kind.enter": "`{text}` is {what}, and `with` enters a context: the call stands alone, on a line of its own",
     "kind.order": "a tensor is neither less nor greater than {what}",

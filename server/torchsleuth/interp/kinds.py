@@ -68,6 +68,10 @@ _NUMBERS = frozenset(
 """Parameters of the library's that take numbers alone."""
 
 
+_NO_STATES = frozenset({"str", "module", "int", "float", "bool", "tuple", "list"})
+"""The kinds of values that `load_state_dict()` refuses: it takes a dict."""
+
+
 def kind_of(interp: Interpreter, value: Value) -> str | None:
     """The kind of a value for Python, None where it is not known."""
     match value:
@@ -332,10 +336,10 @@ def trained(interp: Interpreter, value: Value, call: Arguments) -> None:
 
 
 def state(interp: Interpreter, value: Value, call: Arguments) -> None:
-    """``model.load_state_dict("best.pt")``, and of a model."""
+    """``load_state_dict()`` of a model or an optimizer that is given a file's name, a model, or an entry that is no state."""
     node = getattr(call.node, "args", [])
-    kind = "str" if isinstance(value, str) else "module" if is_module(value) else None
-    if kind is not None and node:
+    kind = "module" if is_module(value) else "tuple" if is_tuple(value) else kind_of(interp, value)
+    if kind in _NO_STATES and node:
         _report(interp, "state", (kind, value), node[0], call.frame)
 
 

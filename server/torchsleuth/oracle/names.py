@@ -339,7 +339,11 @@ def elsewhere(path: str, name: str) -> tuple[str, ...]:
         return ()
     found = [place for place in _PLACES if place.rpartition(".")[0] not in ("", path) and place.endswith(f".{name}")]
     for place in _PLACES:
-        if place != path and callable(getattr(sys.modules.get(place), name, None)):
+        value = getattr(sys.modules.get(place), name, None)
+        if place != path and callable(value):
+            home = getattr(value, "__module__", None) or place
+            if not home.startswith(("torch", "_")):
+                return (f"{home}.{name}",)  # What torch itself imports from there.
             found.append(f"{place}.{name}")
     return tuple(found)
 

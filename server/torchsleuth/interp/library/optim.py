@@ -149,6 +149,7 @@ class Optimizer(Model):
     def load_state_dict(self, call: Arguments) -> Value:
         """It raises for a state with other groups, or with groups of other sizes."""
         self.interp.heap.set(self.value.slots, "scheduled", UNKNOWN)
+        kinds.state(self.interp, call.given(0, "state_dict"), call)
         own, given = _groups(self.value), _groups_of_state(call.given(0, "state_dict"))
         if own is not None and given is not None and call.exact and not self.interp.guarded:
             text = ""

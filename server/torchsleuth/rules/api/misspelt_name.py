@@ -129,14 +129,26 @@ def _moved(
                 yield Candidate(message("fix.replace", old=f"{owner}.{name}", new=place), (edit,), safe=safe)
             continue
         statement = as_kind(_around(analysis, misuse), ast.ImportFrom)
-        module = place.rpartition(".")[0]
-        if statement is not None and len(statement.names) == 1 and statement.module:
+        module, _, name = place.rpartition(".")
+        if statement is not None and len(statement.names) > 1 and statement.lineno == statement.end_lineno:
+            new = f"from {module} import {name}"
+            change = _taken_out(source, statement, name, new)
+            yield Candidate(message("fix.insert", text=new), change, safe=safe and number == 0)
+        elif statement is not None and len(statement.names) == 1 and statement.module:
             start = source.start_of(statement)
             begin = source.offset(start) + source.segment(statement).index(statement.module)
             edit = Edit(path, source.position(begin), source.position(begin + len(statement.module)), module)
             yield Candidate(
                 message("fix.replace", old=statement.module, new=module), (edit,), safe=safe and number == 0
             )
+
+
+def _taken_out(source: SourceText, statement: ast.ImportFrom, name: str, instead: str) -> tuple[Edit, ...]:
+    """The statement without one of its names, and another before it that imports that one."""
+    named = next(one for one in statement.names if one.name == name)
+    rest = ast.ImportFrom(statement.module, [one for one in statement.names if one is not named], statement.level)
+    above = edits.insert_line_before(source, statement, instead + (f" as {named.asname}" if named.asname else ""))
+    return (above, edits.replace(source, statement, ast.unparse(rest)))
 
 
 def _of_object(analysis: Analysis, misuse: Misuse[misuses.Lacking]) -> Iterator[Finding]:

@@ -26,6 +26,7 @@ from typing import Any
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
+from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
@@ -49,7 +50,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.values import Instance, ListValue, Tensor
+from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor
 
 CODE = "TS825"
 _METHODS = frozenset(
@@ -369,13 +370,26 @@ def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
 
 
 def _of_state(place: _Place) -> Iterator[Finding]:
-    analysis, source, node, kind = place.analysis, place.source, place.node, place.what[0]
+    """What `load_state_dict()` is given that is no state. An entry of a tuple may be the one that is meant."""
+    source, node, (kind, value) = place.source, place.node, place.what
     text = source.segment(node)
-    load, imports = spelled(analysis, source.path, "torch.load")
-    new = f"{text}.state_dict()" if kind == "module" else f"{load}({text}, weights_only=True)"
-    change = (*(imports if kind == "str" else ()), edits.replace(source, node, new))
-    fix = Candidate(message("fix.replace", old=text, new=new), change)
-    yield place.found(message(f"kind.state.{kind}", text=text), fix)
+    match kind:
+        case "module":
+            yield place.found(message("kind.state.module", text=text), place.replaced(node, f"{text}.state_dict()"))
+        case "str":
+            load, imports = spelled(place.analysis, source.path, "torch.load")
+            new = f"{load}({text}, weights_only=True)"
+            fix = Candidate(message("fix.replace", old=text, new=new), (*imports, edits.replace(source, node, new)))
+            yield place.found(message("kind.state.str", text=text), fix)
+        case _:
+            parts = enumerate(value) if kind == "tuple" else ()
+            entries = [place.replaced(node, f"{text}[{number}]") for number, part in parts if _is_state(part)]
+            said = message("kind.state.other", text=place.text(), what=_what(kind, value))
+            yield place.found(said, *(entries if len(entries) == 1 else ()))
+
+
+def _is_state(value: object) -> bool:
+    return isinstance(value, DictValue) or isinstance(value, LibraryObject) and value.path == hierarchy.STATE
 
 
 def _of_none(place: _Place) -> Iterator[Finding]:

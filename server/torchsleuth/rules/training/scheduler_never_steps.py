@@ -39,9 +39,11 @@ _COUNT_BATCHES = frozenset({"OneCycleLR", "CyclicLR"})
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     made = [call for path, calls in analysis.calls.items() if path.startswith(_PACKAGE) for call in calls]
-    stepped = [event.subject for event in analysis.events("scheduler_step")] if made else []
-    if not made or any(map(is_unknown, stepped)) or unseen(analysis, "step"):
+    if not made or unseen(analysis, "step"):
         return
+    stepped = [event.subject for event in analysis.events("scheduler_step")]
+    if any(map(is_unknown, stepped)) or any(is_unknown(event.subject) for event in analysis.events("step")):
+        return  # The step of something that is not known may be the schedule's.
     parts = {id(value) for call in made for given in (*call.args, *call.kwargs.values()) for value in _held(given)}
     for call in {call.site.span: call for call in made}.values():
         schedule = call.result
