@@ -36,6 +36,7 @@ from torchsleuth.syntax.forms import (
     called,
     is_dotted,
     is_method_call,
+    is_name,
     is_text,
     literal,
     nodes_in,
@@ -70,9 +71,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for owner in modules:
         if len(owner.bases) > 1 or any(is_method_call(part, "log_dict") for part in nodes_in(owner, ast.Call)):
             return  # what else is logged is not known
-        logged += [
-            _logged(owner, part) for part in nodes_in(owner, ast.Call) if is_method_call(part, "log") and part.args
-        ]
+        logged += [_logged(owner, part) for part in nodes_in(owner, ast.Call) if _is_own_log(part) and part.args]
     others = [part for part in index.of_type(ast.Call) if is_method_call(part, "log", "log_dict")]
     if not logged or len(others) > len(logged):
         return
@@ -91,6 +90,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             what=watcher,
         )
         yield Finding(source.span(monitor), text, (source.span(place.call).related(message("monitor.logged")),), fixes)
+
+
+def _is_own_log(call: ast.Call) -> bool:
+    """``self.log("val_loss", loss)``, and no logarithm."""
+    return is_method_call(call, "log") and isinstance(call.func, ast.Attribute) and is_name(call.func.value, "self")
 
 
 def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:

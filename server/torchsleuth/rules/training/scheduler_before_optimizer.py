@@ -43,6 +43,8 @@ from torchsleuth.syntax import edits
 from torchsleuth.values import LibraryObject
 
 CODE = "TS508"
+_COUNTING = "torch.optim.lr_scheduler."
+"""The package whose schedules go on by one with each step. Those of timm are set to the epoch that they are told."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -62,11 +64,13 @@ def _together(analysis: Analysis, first: Event, step: Event) -> bool:
 
 
 def _first_of_each(events: list[Event]) -> list[Event]:
-    """The first step of every scheduler."""
+    """The first step of every scheduler that counts its steps. One that is told the epoch skips none."""
     found: dict[int | None, Event] = {}
     for event in events:
-        if event.kind == "scheduler_step":
-            found.setdefault(event.identity, event)
+        if event.kind == "scheduler_step" and getattr(event.subject, "path", "").startswith(_COUNTING):
+            call = as_kind(event.site.node, ast.Call)
+            if call is None or not (call.args or call.keywords):
+                found.setdefault(event.identity, event)
     return list(found.values())
 
 
