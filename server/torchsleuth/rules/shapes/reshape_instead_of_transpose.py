@@ -56,6 +56,8 @@ T = TypeVar("T")
 _MERGES = ("view", "reshape", "flatten")
 _COLOURS = (3, 4)
 """How many channels an image has, of which they can be told from its height and width."""
+_CUTS = frozenset({"view", "reshape"})
+_PARTS = frozenset({"getitem", "narrow", "slice"})
 _VIEWS = ("Tensor.view", "Tensor.reshape", "torch.reshape")
 
 
@@ -74,6 +76,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         old = origin.inputs[0].shape if origin.inputs else None
         new = call.result.spec.shape
         if old is None or new is None or key in found:
+            continue
+        if _is_of_a_cut(analysis, call):
             continue
         axis = _misplaced(analysis, call, node, old, new)
         merged = _merged(analysis, call) if axis is None and len(new) > 1 and old else None
@@ -116,6 +120,21 @@ def _becomes_tensor(index: Index, view: ast.Call) -> bool:
     """Whether a view is one of an array of NumPy's, which is made a tensor."""
     calls = (call for call in index.of_type(ast.Call) if view in call.args)
     return any(last_word(call.func) in ("from_numpy", "as_tensor", "tensor") for call in calls)
+
+
+def _is_of_a_cut(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether the tensor is itself a part of one that a view has cut otherwise, as the shift of relative positions does: its
+    elements are meant to go elsewhere."""
+    tensor = as_kind(call.receiver if isinstance(call.receiver, Tensor) else call.given(0, "input"), Tensor)
+    if tensor is None:
+        return False
+    for made, operation in lineage(analysis, tensor):
+        if operation.name not in _PARTS:
+            given, after = operand(operation, 0, "input"), made.spec.shape
+            before = given.shape if given is not None and operation.name in _CUTS else None
+            whole = before is not None and after is not None and len(before) == len(after)
+            return whole and not same_shape(before or (), after or ())
+    return False
 
 
 def _function(call: LibraryCall) -> ast.AST | None:

@@ -102,10 +102,11 @@ def _evaluates(analysis: Analysis, event: Event, copy: Value, original: Value) -
     """Whether a copy is called without gradients in a loop around the training of the network, and in none of its steps."""
     if event.subject is not copy or event.grad is not False or len(event.loops) < 2:
         return False
-    outer, inner = event.loops[0].execution, event.loops[-1].execution
+    outer, inner = event.loops[0].execution, {loop.execution for loop in event.loops[1:]}
     steps = [one for one in analysis.events("step") if one.loops and one.loops[0].execution == outer]
     trains = [one for one in steps if trained_by(one.subject, original)]
-    return bool(trains) and all(len(one.loops) > 1 and one.loops[-1].execution != inner for one in trains)
+    apart = (len(one.loops) > 1 and not any(loop.execution in inner for loop in one.loops) for one in trains)
+    return bool(trains) and all(apart)
 
 
 def _of_evaluation(analysis: Analysis, made: LibraryCall, evaluation: Event) -> Finding:
