@@ -17,7 +17,6 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     argument_of,
     by_position,
-    is_attribute,
     is_binary,
     is_definition,
     is_method_call,
@@ -76,7 +75,7 @@ def moving_averages(analysis: Analysis) -> Iterator[Average]:
     seen: set[Span] = set()
     for pair, loop, source in _side_by_side(analysis):
         for statement in loop.body:
-            parts = _parts(statement)
+            parts = _parts(statement, loop)
             span = source.span(statement)
             if parts is None or span in seen:
                 continue
@@ -94,7 +93,7 @@ def followings(analysis: Analysis) -> Iterator[Following]:
     seen: set[Span] = set()
     for pair, loop, source in _side_by_side(analysis):
         for statement in loop.body:
-            moved = _moved(statement)
+            moved = _moved(statement, loop)
             if moved is None or source.span(statement) in seen:
                 continue
             own, new, rest = moved
@@ -119,7 +118,7 @@ def _by_name(analysis: Analysis) -> Iterator[Following]:
         if loop is None or len(pair) != 2 or not near or is_trained(analysis, call.receiver):
             continue
         for statement in loop.body:
-            own, new, rest = _moved(statement) or (None, None, None)
+            own, new, rest = _moved(statement, loop) or (None, None, None)
             if own is None or new is None or rest is None or not is_name(pair[1], _bare(own)):
                 continue
             if isinstance(pair[0], ast.Name) and pair[0].id in names_in(new):
@@ -146,12 +145,12 @@ def _follows(
     return (owner, other) if is_trained(analysis, other.receiver) else None
 
 
-def _moved(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+def _moved(statement: ast.stmt, loop: ast.For) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     """The tensor that is kept, the new one, and the share of this."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     if is_method_call(call, "lerp_") and len(call.args) == 2:
         return call.func.value, call.args[0], call.args[1]
-    parts = _parts(statement)
+    parts = _parts(statement, loop)
     return (parts[0], parts[1], parts[3]) if parts is not None else None
 
 
@@ -173,16 +172,19 @@ def _bare(tensor: ast.expr) -> str | None:
     return plain_name(tensor)
 
 
-def _parts(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
+def _parts(
+    statement: ast.stmt, loop: ast.For
+) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
     """The tensor that is kept and the new one, their factors, and the call that adds one to the other, if there is one."""
     call = statement.value if isinstance(statement, ast.Expr) else None
+    variables = names_in(loop.target)
     if is_method_call(call, "add_") and is_method_call(call.func.value, "mul_"):
-        return _added(call, call.func.value)
+        return _added(call, call.func.value, variables)
     place, value = _written(statement)
     value = value.body if isinstance(value, ast.IfExp) else value
     if place is None or not is_binary(value, ast.Add):
         return None
-    products = [_product(side) for side in (value.left, value.right)]
+    products = [_product(side, variables) for side in (value.left, value.right)]
     for one, other in (products, products[::-1]):
         if one is None or other is None:
             return None
@@ -192,12 +194,14 @@ def _parts(statement: ast.stmt) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr,
     return None
 
 
-def _added(call: ast.Call, kept: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
+def _added(
+    call: ast.Call, kept: ast.Call, variables: set[str]
+) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
     """``own.mul_(weight).add_(new, alpha=rest)`` and ``own.mul_(weight).add_(rest * new)``"""
     if len(call.args) != 1 or len(kept.args) != 1 or not isinstance(kept.func, ast.Attribute):
         return None
     own, factor = kept.func.value, argument_of(call, None, "alpha")
-    product = _product(call.args[0])
+    product = _product(call.args[0], variables)
     rest, new = product if product is not None and factor is None else (factor or ast.Constant(1), call.args[0])
     return (own, new, kept.args[0], rest, call) if _bare(own) != _bare(new) else None
 
@@ -212,13 +216,13 @@ def _written(statement: ast.stmt) -> tuple[ast.expr | None, ast.expr | None]:
     return None, None
 
 
-def _product(node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    """The weight and the tensor of ``weight * tensor``, in either order: a tensor is a variable, or something of one."""
+def _product(node: ast.expr, variables: set[str]) -> tuple[ast.expr, ast.expr] | None:
+    """The weight and the tensor of ``weight * tensor``, in either order: a tensor is a variable of the loop, or something of one."""
     if not is_binary(node, ast.Mult):
         return None
-    left, right = node.left, node.right
-    is_tensor = is_attribute(left, "data")
-    return (right, left) if is_tensor or isinstance(right, ast.Constant | ast.BinOp) else (left, right)
+    left, right = (_bare(side) in variables for side in (node.left, node.right))
+    first = left > right or (left == right and isinstance(node.right, ast.Constant | ast.BinOp))
+    return (node.right, node.left) if first else (node.left, node.right)
 
 
 def _default_of(owner: Instance, name: str) -> Value:
