@@ -126,6 +126,13 @@ def _looks_at(callee: Value) -> bool:
     return is_native_kind(callee, "builtin") and callee.name in _LOOKS
 
 
+def _takes_sizes(callee: Value) -> bool:
+    """Whether the positional arguments of a function are the sizes of its result: ``torch.zeros``, ``x.view``."""
+    if isinstance(callee, Bound):
+        return isinstance(callee.receiver, Tensor) and callee.function in _SIZED_METHODS
+    return is_native(callee, *_SIZED_FUNCTIONS)
+
+
 def _of_modules(call: Arguments) -> Arguments:
     """With the modules in the place of what wraps them."""
     if Wrapped not in map(type, (*call.args, *call.kwargs.values())):
@@ -137,6 +144,10 @@ def _of_modules(call: Arguments) -> Arguments:
 _LOOKS = frozenset("isinstance hasattr getattr type".split())
 _QUESTIONS = frozenset({"builtins.len", "builtins.isinstance", "builtins.bool"})
 """Functions that tell something of their argument, and change nothing."""
+
+_SIZED_FUNCTIONS = frozenset(f"torch.{name}" for name in ("zeros", "ones", "empty", "rand", "randn"))
+_SIZED_METHODS = frozenset("view reshape expand repeat permute new_zeros new_ones new_empty".split())
+"""Functions and methods that take sizes, or dimensions, as so many arguments."""
 
 
 class Calls(Choices):
@@ -158,7 +169,7 @@ class Calls(Choices):
         callee = self.eval(node.func, frame)
         args: list[Value] = []
         kwargs = PossibleArguments()
-        exact = placed = True
+        exact = placed = named = True
         for argument in node.args:
             if isinstance(argument, ast.Starred):
                 spread = self.eval(argument.value, frame)
@@ -187,13 +198,15 @@ class Calls(Choices):
                 possible = frozenset(key for key, item in given.items() if isinstance(item, Maybe))
                 kwargs.update({key: UNKNOWN if key in possible else item for key, item in given.items()})
                 kwargs.possible |= possible
-                exact = exact and OTHERS not in value.entries
+                named = named and OTHERS not in value.entries
             else:
-                exact = False
-        value = self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact))
+                named = False
+        if not placed and named and _takes_sizes(callee):
+            args, exact = [UNKNOWN], True  # ``x.view(2, *sizes)``: sizes that are not known, however many.
+        value = self.call(callee, Arguments(tuple(args), kwargs, node, frame, exact and named))
         receiver = (callee.receiver,) if isinstance(callee, Bound) else tuple(owners(callee))
         self.carries(value, (*receiver, *args, *kwargs.values()), node)
-        if is_native(callee, *_QUESTIONS) and exact and not kwargs:
+        if is_native(callee, *_QUESTIONS) and exact and named and not kwargs:
             return self._asked(callee.path, tuple(args), value, node, frame)
         if isinstance(callee, Unknown | Native):
             # What is not followed may change what it gets, or is a method of.
