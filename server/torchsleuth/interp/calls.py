@@ -40,7 +40,7 @@ from torchsleuth.syntax.forms import (
     stored_in,
 )
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.spec import Native
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
@@ -674,11 +674,12 @@ class Calls(Choices):
         if isinstance(kwargs, OpenArguments) and not kwargs.defaults:
             for name in (*positional, *keyword_only):
                 names.setdefault(name, UNKNOWN)
+        left_out = _of_entry if isinstance(kwargs, OpenArguments) else _as_it_is
         for name, default in zip(reversed(positional), reversed(function.defaults)):
-            names.setdefault(name, UNKNOWN if isinstance(kwargs, OpenArguments) and _is_empty(default) else default)
+            names.setdefault(name, left_out(default))
         for name in keyword_only:
             if name not in names:
-                names[name] = function.keyword_defaults.get(name, UNKNOWN)
+                names[name] = left_out(function.keyword_defaults.get(name, UNKNOWN))
         if any(name not in names for name in positional):
             return None
         return names
@@ -931,6 +932,23 @@ def _is_told_apart(value: Value) -> bool:
 def _bound_to(instance: Instance, method: Function) -> tuple[Value, ...]:
     """The arguments that a method is given in front of those written."""
     return () if method.kind == "staticmethod" else (instance.cls if method.kind == "classmethod" else instance,)
+
+
+def _as_it_is(default: Value) -> Value:
+    """A default, for a call that leaves the argument out."""
+    return default
+
+
+def _of_entry(default: Value) -> Value:
+    """A default, for a function that nothing calls: tensors and empty containers stand for what callers give instead."""
+    if _is_empty(default):
+        return UNKNOWN
+    match default:
+        case Tensor():
+            return Tensor(UNKNOWN_TENSOR)
+        case tuple():
+            return tuple(_of_entry(part) for part in default)
+    return default
 
 
 def _is_empty(default: Value) -> bool:

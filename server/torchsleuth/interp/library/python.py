@@ -1105,8 +1105,8 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
     if function is None or function.owner is None:
         return UNKNOWN
     if node.args:
-        owner = as_kind(interp.eval(node.args[0], frame), ClassValue)
-        if owner is not None:
+        owner, receiver = as_kind(interp.eval(node.args[0], frame), ClassValue), as_kind(scope.receiver, Instance)
+        if owner is not None and (receiver is None or any(owner is cls for cls in receiver.cls.mro())):
             # With the class alone it is bound to nothing, and its __init__ does nothing.
             return Super(scope.receiver, owner) if len(node.args) > 1 or node.keywords else UNKNOWN
         interp.may_be_initialised(scope.receiver)
