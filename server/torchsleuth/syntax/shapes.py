@@ -402,6 +402,7 @@ _BATCH_NAMES = frozenset("b n bs bsz batch batch_size batchsize nb num_samples s
 _BEFORE_SHAPE = re.compile(
     r"(?i)(\bshape\b|\bshaped\b|\bsizes?\b|\bdims?\b|\bdimensions?\b|\btensors?\b)[\s:=`\'*]*(?:of\s+)?(?:(?:shape|size)s?)?[\s:=,`\'*]*$"
 )
+_TYPES = frozenset("tensor array ndarray float int bool str list tuple dict optional none any callable".split())
 _OTHER_LISTS = frozenset(
     "x y z x1 x2 y1 y2 x0 y0 w h height width min max low high lo hi left right top bottom start end mean std".split()
 )
@@ -529,6 +530,8 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         words = [size.size for size in dims if isinstance(size.size, str)]
         if not words or (len(dims) < 2 and not comma and not _BEFORE_SHAPE.search(before)):
             continue
+        if len(dims) == 1 and words and words[0].lower() in _TYPES:
+            continue  # "tensor (Tensor): the image"
         found.append((match, dims, spread, _BEFORE_SHAPE.search(before) is not None))
     if len(found) != 1:
         return None

@@ -30,15 +30,20 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import called, is_definition, is_method_call, loads, nodes_in, plain_name, stored_in
 
 CODE = "TS585"
+_WEIGHTS = frozenset({"parameters", "named_parameters", "state_dict", "Parameter", "requires_grad_"})
+"""What a function calls that has weights to adapt. Gradients of inputs are compared, too."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
     if "autograd.grad" not in source.text and "grad(" not in source.text:
         return
-    adapting = {one.name for one in index.of_type(ast.FunctionDef) if _gives_what_gradients_made(one)}
+    adapters = {one.name: one for one in index.of_type(ast.FunctionDef) if _gives_what_gradients_made(one)}
+    adapting = set(adapters)
     for function in analysis.scopes:
-        if not any(called(call) == "backward" for call in nodes_in(function, ast.Call)):
+        calls = {called(call) for call in nodes_in(function, ast.Call)}
+        inner = {called(call) for name in calls & adapting for call in nodes_in(adapters[name], ast.Call)}
+        if "backward" not in calls or not (calls | inner) & _WEIGHTS:
             continue
         dead = _dead(function)
         made = _led_to(function, adapting)
