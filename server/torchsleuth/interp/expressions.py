@@ -678,6 +678,9 @@ class Expressions(Calls):
             verdict = compare_sizes(name, left, right)
             undecided = isinstance(verdict, Scalar) and equality
             return not equal if undecided and self.differ(left, right) else verdict
+        if equality and isinstance(left, ClassValue | Native) and isinstance(right, ClassValue | Native):
+            same = self._equal_classes(left, right)
+            return Scalar("bool") if same is None else same == equal
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
             if self.entry_point is not None and self._is_default(node, left, right):
@@ -721,6 +724,16 @@ class Expressions(Calls):
             return True if left is right else None if undecided else False
         return False
 
+    def _equal_classes(self, left: ClassValue | Native, right: ClassValue | Native) -> bool | None:
+        """Whether two classes are the same, where none of them may say itself what it is equal to, as a dtype of NumPy's does."""
+        natives = of_kind((left, right), Native)
+        if any(one.metaclass for one in of_kind((left, right), ClassValue)):
+            return None
+        plain = all(one.path.startswith("builtins.") or one.kind == "module-class" for one in natives)
+        if len(natives) == 2 and not plain:
+            return True if left == right else None
+        return self.identical(left, right)
+
     def identical(self, left: Value, right: Value) -> bool | None:
         if is_unknown(left) or is_unknown(right):
             return None
@@ -742,7 +755,7 @@ class Expressions(Calls):
             return False
         if left is not right and (is_object(left, python.SENTINEL) or is_object(right, python.SENTINEL)):
             return False
-        if isinstance(left, Function) and isinstance(right, Function) and left.node is not right.node:
+        if isinstance(left, Function | ClassValue) and type(left) is type(right) and left.node is not right.node:
             return False
         if records.is_member(left) and records.is_member(right):
             return left is right

@@ -827,7 +827,7 @@ class _Instance(Operations):
         return None if held is None else of(interp, held).contains(item, node, frame)
 
     def type(self) -> Value:
-        return self.value.cls
+        return UNKNOWN if self.value.cls.stands_for_any else self.value.cls
 
     def length(self, frame: Frame) -> Size | None:
         interp, value = self.interp, self.value

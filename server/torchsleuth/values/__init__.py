@@ -692,6 +692,11 @@ class ClassValue(Ref):
             for base in self.bases
         )
 
+    @property
+    def stands_for_any(self) -> bool:
+        """Whether nothing writes the class: it is supposed for a parameter by what is done with that."""
+        return not self.node.body
+
     def derives_from(self, *paths: str) -> bool:
         """Whether one of these classes of libraries is among its bases."""
         return any(base.path in paths for base in of_kind(self.mro(), Native))

@@ -602,3 +602,21 @@ b = A.__doc__
 c = A.f.__name__
 d = type(A()).__name__
 e = A().__class__ is A
+
+# == classes are compared with each other
+class Square: pass
+class Circle: pass
+class Disc(Circle): pass
+shapes = [Square(), Circle(), Disc()]
+same = [type(one) == type(Circle()) for one in shapes]
+kinds = (Square == Circle, Square is Square, Square is Circle, type(3) == int, type("a") == int, type([]) == list)
+# == a list that is searched by class, and shortened
+class Timer: pass
+class Printer: pass
+def replaced(new, listed):
+    for one in listed:
+        if type(one) == type(new):
+            listed.remove(one)
+    listed += [new]
+    return listed
+names = [type(one).__name__ for one in replaced(Printer(), [Timer(), Printer()])]

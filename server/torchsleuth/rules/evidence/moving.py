@@ -172,9 +172,7 @@ def _bare(tensor: ast.expr) -> str | None:
     return plain_name(tensor)
 
 
-def _parts(
-    statement: ast.stmt, loop: ast.For
-) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
+def _parts(statement: ast.stmt, loop: ast.For) -> tuple[ast.expr, ast.expr, ast.expr, ast.expr, ast.Call | None] | None:
     """The tensor that is kept and the new one, their factors, and the call that adds one to the other, if there is one."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     variables = names_in(loop.target)
