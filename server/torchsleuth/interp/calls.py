@@ -702,7 +702,7 @@ class Calls(Choices):
         if exact:
             self.instantiated.add(cls)
         if records.is_enum(cls):
-            return records.member(self, cls, args)
+            return records.member(self, cls, args, frame)
         if records.is_named_tuple(cls):
             return records.make_named_tuple(self, cls, args, kwargs) if exact else UNKNOWN
         if classes.is_abstract(self, cls):

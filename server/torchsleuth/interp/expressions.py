@@ -440,6 +440,8 @@ class Expressions(Calls):
             case Instance():
                 name = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(node.op)]
                 made = special.call(self, value, name, (), frame)
+                if made is special.ABSENT and name == "__invert__":
+                    made = records.inverted(value)
                 return UNKNOWN if made is special.ABSENT else made
         return value if isinstance(value, Scalar) else UNKNOWN
 

@@ -119,7 +119,7 @@ class Interpreter(ABC):
     """Who may catch an exception now."""
     thrown: Value
     """The exception that is on its way."""
-    being_made: list[ClassValue]
+    being_made: list[tuple[ClassValue, dict[str, Value]]]
     """Classes of which an object is being made."""
     stopped: bool = False
     """Whether an operator failed: no execution goes on there."""

@@ -165,7 +165,7 @@ class Execution(Importing):
         self.entry = 0
         self.guarded = self.uncertain = self.undecided_raises = 0
         self.catching = Catching()
-        self.being_made: list[ClassValue] = []
+        self.being_made: list[tuple[ClassValue, dict[str, Value]]] = []
         self.thrown: Value = UNKNOWN
         self.named_by_hand: set[str] = set()
         self.hooked = False
@@ -1109,7 +1109,7 @@ class Execution(Importing):
             caller=frame,
             depth=frame.depth,
             start=self.heap.mark(),
-            of_class=True,
+            of_class=cls,
         )
         before = len(self.functions)
         self.block(node.body, body)
@@ -1131,6 +1131,8 @@ class Execution(Importing):
 
     def assign_name(self, name: str, value: Value, frame: Frame) -> None:
         value = self.named(value, name)
+        if frame.of_class is not None:
+            value = records.numbered(self, frame.of_class, name, value, frame)
         if name in frame.global_names:
             self.heap.set(frame.globals, name, value)
             return

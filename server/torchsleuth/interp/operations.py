@@ -799,6 +799,8 @@ class _Instance(Operations):
         if held is not None and special.method(interp, value, "__iter__") is special.ABSENT:
             return interp.iterate(held, node, frame)
         numbered = classes.by_numbers(interp, value, frame)
+        if numbered is None and special.method(interp, value, "__iter__") is special.ABSENT:
+            numbered = records.parts(value)
         if numbered is not None:
             return Iteration(numbered, exact=True)
         return data.iterate_instance(interp, value, node, frame)
@@ -836,6 +838,8 @@ class _Instance(Operations):
             result = interp.resolved(interp.call_function(method, (value,), {}, None, frame))
             return result if is_int(result) else None
         held = special.contents(value)
+        if held is None and (several := records.parts(value)) is not None:
+            return len(several)
         return interp.length(value.native if held is None else held, frame)
 
     def attribute(self, name: str, node: ast.AST, frame: Frame) -> Value:

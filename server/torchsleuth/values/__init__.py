@@ -645,6 +645,8 @@ class ClassValue(Ref):
         self.transforms = False
         """Whether the classes derived from it are dataclasses (PEP 681)."""
         self.members: dict[str, Instance] | None = None
+        self.combined: dict[int, Instance] = {}
+        """Members of a flag that are put together and have no name of their own, by their bits."""
         self.annotations: list[tuple[str, ast.expr]] = []
         self.metaclass: ClassValue | None = None
         self.options: dict[str, Value] = {}

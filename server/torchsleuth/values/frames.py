@@ -11,7 +11,7 @@ from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import Function, Instance, Site, Slots, Value
+from torchsleuth.values import ClassValue, Function, Instance, Site, Slots, Value
 from torchsleuth.values.changes import Delta
 from torchsleuth.values.names import Names
 
@@ -46,8 +46,8 @@ class Frame:
     """The exceptions that handlers deal with now, the innermost last."""
     around: Frame | None = None
     """The frame that a comprehension is written in, whose frame this is."""
-    of_class: bool = False
-    """Whether it is the body of a class."""
+    of_class: ClassValue | None = None
+    """The class whose body it is."""
     certain: int = 0
     """Conditions that were not decided when it began."""
 
@@ -62,7 +62,7 @@ class Frame:
     @property
     def scopes(self) -> tuple[Slots, ...]:
         """The local names that functions and classes see which are made here: not those of a class."""
-        return self.closure if self.names is self.globals or self.of_class else (self.names, *self.closure)
+        return self.closure if self.names is self.globals or self.of_class is not None else (self.names, *self.closure)
 
     @property
     def path(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from torchsleuth.interp import exceptions
@@ -307,6 +307,9 @@ def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ..
         parts.append(...)
     result: list[Size] = []
     advanced: list[tuple[int, Shape]] = []
+    together = _stand_together(parts)
+    if any_are(parts, Array):
+        parts = [make((), "int64") if is_int(part) else part for part in parts]
     position = 0
     for part in parts:
         if part is ...:
@@ -333,11 +336,16 @@ def _indexed(interp: Interpreter, shape: tuple[Size, ...], keys: tuple[Value, ..
     if not advanced:
         return tuple(result)
     joined_shape = broadcast(interp, *(own for _, own in advanced)) if len(advanced) > 1 else advanced[0][1]
-    places = {place for place, _ in advanced}
-    if joined_shape is None or len(places) > 1:
+    if joined_shape is None:
         return None
-    place = advanced[0][0]
+    place = advanced[0][0] if together else 0
     return (*result[:place], *joined_shape, *result[place:])
+
+
+def _stand_together(parts: Sequence[Value]) -> bool:
+    """Whether nothing stands between the indices that are numbers or arrays; else their dimensions come first."""
+    places = [place for place, part in enumerate(parts) if isinstance(part, Array) or is_int(part)]
+    return not places or places[-1] - places[0] < len(places)
 
 
 def _count(interp: Interpreter, mask: Array) -> Size:

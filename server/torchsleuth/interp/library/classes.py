@@ -49,9 +49,10 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
     metaclass = keywords.pop("metaclass", MISSING)
     inherited = next((base.metaclass for base in of_kind(cls.mro()[1:], ClassValue) if base.metaclass), None)
     metaclass = inherited if metaclass is MISSING else metaclass
+    names, given = DictValue(dict(cls.slots)), keywords
     if isinstance(metaclass, ClassValue):
         cls.metaclass = metaclass
-        _through_metaclass(interp, cls, metaclass, frame)
+        keywords = _made_anew(interp, cls, metaclass, names, given, frame)
     if records.is_enum(cls):
         records.start_members(interp, cls, frame)
     if any(base.transforms for base in of_kind(cls.mro()[1:], ClassValue)):
@@ -69,22 +70,32 @@ def completed(interp: Interpreter, cls: ClassValue, keywords: dict[str, Value], 
     )
     if hook is not None:
         interp.call_function(hook, (cls,), keywords, None, frame)
+    if isinstance(metaclass, ClassValue):
+        starter = as_kind(interp.class_attribute(metaclass, "__init__"), Function)
+        if starter is not None:
+            interp.call_function(starter, (cls, cls.name, cls.bases, names), given, None, frame)
     return cls
 
 
-def _through_metaclass(interp: Interpreter, cls: ClassValue, metaclass: ClassValue, frame: Frame) -> None:
-    """The names of a class after ``__new__`` and ``__init__`` of its metaclass; all are unknown where that is not known."""
+def _made_anew(
+    interp: Interpreter,
+    cls: ClassValue,
+    metaclass: ClassValue,
+    names: DictValue,
+    keywords: dict[str, Value],
+    frame: Frame,
+) -> dict[str, Value]:
+    """Call ``__new__`` of a metaclass, which may give the class other names. The keywords that it passes on."""
     maker = as_kind(interp.class_attribute(metaclass, "__new__"), Function)
-    names = DictValue(dict(cls.slots))
-    if maker is not None:
-        interp.being_made.append(cls)
-        try:
-            interp.call_function(maker, (metaclass, cls.name, cls.bases, names), {}, None, frame)
-        finally:
-            interp.being_made.pop()
-    starter = as_kind(interp.class_attribute(metaclass, "__init__"), Function)
-    if starter is not None:
-        interp.call_function(starter, (cls, cls.name, cls.bases, names), {}, None, frame)
+    if maker is None:
+        return keywords
+    passed: dict[str, Value] = {}
+    interp.being_made.append((cls, passed))
+    try:
+        interp.call_function(maker, (metaclass, cls.name, cls.bases, names), dict(keywords), None, frame)
+    finally:
+        interp.being_made.pop()
+    return passed
 
 
 def made_by_type(interp: Interpreter, call: Arguments) -> Value:
@@ -622,13 +633,14 @@ def _with(call: Arguments, receiver: Value) -> Arguments:
 def _made_by_metaclass(interp: Interpreter, call: Arguments) -> Value:
     """``super().__new__(mcs, name, bases, namespace)``: the class is there already, with the names that it is given here."""
     names = as_kind(call.args[3] if len(call.args) > 3 else UNKNOWN, DictValue)
-    pending = interp.being_made[-1] if interp.being_made else None
+    pending, passed = interp.being_made[-1] if interp.being_made else (None, {})
     if pending is None:
         return made_by_type(interp, _without_first(call)) if len(call.args) == 4 else UNKNOWN
     if names is not None and names.items is not None:
         for name, value in names.items.items():
             if pending.slots.get(name, MISSING) is not value:
                 interp.heap.set(pending.slots, name, value)
+    passed.update(call.kwargs)
     return pending
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from torchsleuth.interp import exceptions, special, streams
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import classes
+from torchsleuth.interp.library import classes, python
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.sifting import as_kind
 from torchsleuth.values import (
@@ -19,6 +19,7 @@ from torchsleuth.values import (
     LibraryObject,
     Managed,
     Value,
+    is_object,
     is_unknown,
 )
 from torchsleuth.values.join import options
@@ -57,6 +58,13 @@ class Stack(Model):
         entered, leave = enter(self.interp, call.args[0], call)
         self._put(leave)
         return entered
+
+    @method
+    def pop_all(self, call: Arguments) -> Value:
+        made = LibraryObject(STACK, (), {}, self.interp.site(call.node, call.frame))
+        made.slots["left"] = _on_stack(self.value)
+        self.interp.heap.set(self.value.slots, "left", ())
+        return made
 
     @method
     def close(self, call: Arguments) -> Value:
@@ -111,7 +119,18 @@ def enter(interp: Interpreter, manager: Value, call: Arguments) -> tuple[Value, 
                 entered = streams.following(interp, made)
                 return entered, Builtin("__exit__", lambda inner: _left(interp, manager, made, inner))
     interp.escape((manager,))
-    return as_kind(manager, LibraryObject) or UNKNOWN, Builtin("__exit__", lambda inner: None)
+    if is_object(manager, STACK):
+        return manager, Builtin(
+            "__exit__",
+            lambda inner: unwind(interp, manager, inner, inner.args[1] if len(inner.args) > 1 else None),
+        )
+
+    def leave_library(inner: Arguments) -> Value:
+        kinds, raised = python.suppressed(manager), inner.args[1] if len(inner.args) > 1 else None
+        python.left(interp, manager, inner.node, inner.frame)
+        return kinds is not None and raised is not None and exceptions.catches(kinds, raised) is not False
+
+    return python.entered(interp, manager), Builtin("__exit__", leave_library)
 
 
 def _left(interp: Interpreter, manager: Managed, generator: streams.Stream, call: Arguments) -> Value:

@@ -118,6 +118,8 @@ def _called(interp: Interpreter, name: str, call: Arguments) -> Value:
     if name in _FLIPS:
         axes = call.given(1, "axis") if name == "flip" else _FLIPS[name]
         return arrays.flipped(interp, first, interp.resolved(axes))
+    if name == "sort" and interp.resolved(call.given(1, "axis", -1)) is None:
+        return _ravel(interp, call)
     if name in _UNARY_SAME:
         return arrays.make(shape, array_dtypes.dtype_of(asked) if asked is not None else dtype)
     if name in _UNARY_BOOL:
@@ -498,6 +500,8 @@ def _outer(interp: Interpreter, call: Arguments) -> Value:
 
 def _indices(interp: Interpreter, call: Arguments) -> Value:
     array = _first(interp, call)
+    if array is not None and interp.resolved(call.given(1, "axis", -1)) is None:
+        array = as_kind(_ravel(interp, call), Array)
     return UNKNOWN if array is None else arrays.make(arrays.shape_of(interp, array), "int64")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from torchsleuth.interp.arguments import Arguments
@@ -44,4 +45,20 @@ def _attribute(interp: Interpreter, owner: Value, name: Value, call: Arguments) 
     return owner
 
 
-__all__ = ["GETTERS", "getter"]
+_BINARY: dict[str, type[ast.operator]] = {
+    "add": ast.Add, "sub": ast.Sub, "mul": ast.Mult, "truediv": ast.Div, "floordiv": ast.FloorDiv, "mod": ast.Mod,
+    "pow": ast.Pow, "matmul": ast.MatMult, "and": ast.BitAnd, "or": ast.BitOr, "xor": ast.BitXor, "lshift": ast.LShift,
+    "rshift": ast.RShift,
+}  # fmt: skip
+IN_PLACE = {f"operator.i{name}": kind for name, kind in _BINARY.items()}
+
+
+@models(*IN_PLACE, "operator.iconcat")
+def in_place(interp: Interpreter, call: Arguments) -> Value:
+    """``operator.iadd(a, b)``: the value of ``a += b``, which changes a list, a dict or a set."""
+    if len(call.args) != 2 or not call.exact:
+        return UNKNOWN
+    return interp.binary(IN_PLACE.get(call.path, ast.Add), *call.args, call.node, call.frame, True)
+
+
+__all__ = ["GETTERS", "IN_PLACE", "getter", "in_place"]

@@ -1255,7 +1255,7 @@ def expects_error(node: ast.expr) -> bool:
 def entered(interp: Interpreter, manager: Value) -> Value:
     """The value that ``as`` binds."""
     if is_object(manager, "contextlib.nullcontext", "contextlib.closing"):
-        return manager.given(0, "enter_result")
+        return manager.given(0, "enter_result", manager.given(0, "thing"))
     if is_object(manager, files.FOLDER):
         return manager.slots["name"]
     return as_kind(manager, LibraryObject) or UNKNOWN

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import ast
+import functools
+import operator
+import sys
+from collections.abc import Callable
 from typing import TypeGuard
 
 from torchsleuth.interp import exceptions, special
@@ -50,10 +54,24 @@ def fields(cls: ClassValue) -> dict[str, ClassValue]:
     found: dict[str, ClassValue] = {}
     for base in of_kind(reversed(cls.mro()), ClassValue):
         for name, annotation in base.annotations:
-            written = ast.unparse(annotation).rpartition(".")[2] if annotation else ""
-            if not ast.unparse(annotation).startswith(("ClassVar", "typing.ClassVar")) and written != _KEYWORDS_ONLY:
+            if _kind(annotation) not in (_OF_CLASS, _KEYWORDS_ONLY):
                 found[name] = base
     return found
+
+
+def _described(cls: ClassValue) -> DictValue:
+    """``__dataclass_fields__``: variables of the class and mere arguments are among the fields there."""
+    bases = [base for base in of_kind(reversed(cls.mro()), ClassValue) if base.is_dataclass]
+    names = [name for base in bases for name, annotation in base.annotations if _kind(annotation) != _KEYWORDS_ONLY]
+    return DictValue(dict.fromkeys(names, UNKNOWN))
+
+
+def _kind(annotation: ast.expr | None) -> str:
+    """The last name of an annotation, without what stands in its brackets."""
+    if annotation is None:
+        return ""
+    written = as_kind(annotation.value, str) if isinstance(annotation, ast.Constant) else ast.unparse(annotation)
+    return (written or "").partition("[")[0].rpartition(".")[2].strip()
 
 
 def kept_fields(cls: ClassValue) -> list[str]:
@@ -61,12 +79,12 @@ def kept_fields(cls: ClassValue) -> list[str]:
     return [name for name in fields(cls) if not _is_passed_on(cls, name)]
 
 
-_KEYWORDS_ONLY = "KW_ONLY"
+_KEYWORDS_ONLY, _OF_CLASS, _PASSED_ON = "KW_ONLY", "ClassVar", "InitVar"
 
 
 def _behind_keywords_only(cls: ClassValue) -> set[str]:
     """The fields in the body of a class that stand behind ``_: KW_ONLY``."""
-    written = [ast.unparse(annotation).rpartition(".")[2] for _, annotation in cls.annotations]
+    written = [_kind(annotation) for _, annotation in cls.annotations]
     if _KEYWORDS_ONLY not in written:
         return set()
     return {name for name, _ in cls.annotations[written.index(_KEYWORDS_ONLY) + 1 :]}
@@ -104,15 +122,10 @@ def has_made_constructor(cls: ClassValue) -> bool:
     return False
 
 
-def _annotation(cls: ClassValue, name: str) -> str:
-    owner = fields(cls).get(name)
-    found = {} if owner is None else {one: ast.unparse(annotation) for one, annotation in owner.annotations}
-    return found.get(name, "")
-
-
 def _is_passed_on(cls: ClassValue, name: str) -> bool:
     """Whether a field is only an argument of ``__post_init__``."""
-    return "InitVar" in _annotation(cls, name).partition("[")[0]
+    owner = fields(cls).get(name)
+    return owner is not None and _kind(dict(owner.annotations)[name]) == _PASSED_ON
 
 
 def _placed(cls: ClassValue) -> list[str]:
@@ -328,9 +341,10 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
     if is_enum(cls) and name in members(cls):
         return members(cls)[name]
     if is_enum(cls) and name == "_value2member_map_":
-        return DictValue({one.slots["value"]: one for one in canonical(cls) if not is_unknown(one.slots["value"])})
+        every = members(cls).values()
+        return DictValue({one.slots["value"]: one for one in every if not is_unknown(one.slots["value"])})
     if found is MISSING and cls.is_dataclass and name == "__dataclass_fields__":
-        return DictValue(dict.fromkeys(fields(cls), UNKNOWN))
+        return _described(cls)
     if found is MISSING and is_named_tuple(cls):
         if name == "_fields":
             return tuple(fields(cls))
@@ -362,17 +376,39 @@ def members(cls: ClassValue) -> dict[str, Instance]:
         is_flag = cls.derives_from(*_FLAGS)
         last: Value = 0
         for name, value in cls.slots.items():
-            if not isinstance(name, str) or name.startswith("_") or isinstance(value, Function | Bound | ClassValue):
+            if not _is_value(name, value):
                 continue
             if is_object(value, "enum.auto"):
                 value = _following(cls, name, last, is_flag)
             same = [one for one in cls.members.values() if _is_same(one.slots["value"], value)]
-            last = value
+            last = value if not is_flag else max(value, last) if all_are((value, last), int) else UNKNOWN
             cls.members[name] = same[0] if same else _made(cls, name, value)
     return cls.members
 
 
 _FLAGS = ("enum.Flag", "enum.IntFlag")
+
+
+def _is_value(name: Value, value: Value) -> bool:
+    """Whether a name in the body of an enum is that of a member."""
+    plain = isinstance(name, str) and not name.startswith("_")
+    return plain and not isinstance(value, Function | Bound | ClassValue)
+
+
+def numbered(interp: Interpreter, cls: ClassValue, name: str, value: Value, frame: Frame) -> Value:
+    """A value that is assigned in the body of a class: of an enum, ``auto()`` is the value that follows."""
+    if not is_object(value, "enum.auto") or not is_enum(cls):
+        return value
+    before = [one for key, one in cls.slots.items() if _is_value(key, one)]
+    maker = as_kind(interp.class_attribute(cls, "_generate_next_value_"), Function)
+    if maker is not None:
+        return interp.call_function(maker, (name, 1, len(before), ListValue(tuple(before))), {}, None, frame)
+    is_flag = cls.derives_from(*_FLAGS)
+    last: Value = before[-1] if before else 0
+    if is_flag and all_are(before, int):
+        last = max(before, default=0)
+    found = _following(cls, name, last, is_flag)
+    return value if is_unknown(found) else found
 
 
 def _following(cls: ClassValue, name: str, last: Value, is_flag: bool) -> Value:
@@ -397,8 +433,15 @@ def _made(cls: ClassValue, name: str | None, value: Value) -> Instance:
 
 
 def canonical(cls: ClassValue) -> list[Instance]:
-    """The members of an enum without aliases."""
-    return [one for name, one in members(cls).items() if one.name == name]
+    """The members of an enum without aliases. Of flags, a member of several bits or of none is an alias, since Python 3.11."""
+    own = [one for name, one in members(cls).items() if one.name == name]
+    if sys.version_info < (3, 11) or not cls.derives_from(*_FLAGS):
+        return own
+    return [one for one in own if not isinstance(bits := one.slots["value"], int) or _is_single(bits)]
+
+
+def _is_single(bits: int) -> bool:
+    return bits > 0 and bits & (bits - 1) == 0
 
 
 def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
@@ -406,37 +449,98 @@ def start_members(interp: Interpreter, cls: ClassValue, frame: Frame) -> None:
     init = as_kind(interp.class_attribute(cls, "__init__"), Function)
     if init is None:
         return
-    for one in canonical(cls):
+    for name, one in members(cls).items():
+        if one.name != name:
+            continue
         value = one.slots["value"]
         interp.call_function(init, (one, *tuple_of(value)), {}, None, frame)
 
 
 def combined(name: str, left: Value, right: Value) -> Value:
-    """``Flag.A | Flag.B`` and its like; ABSENT for other values."""
-    if not is_member(left) or not is_member(right) or left.cls is not right.cls:
+    """``Flag.A | Flag.B`` and its like, of an IntFlag also with a number; ABSENT for other values."""
+    flag = left if is_member(left) else right
+    if not is_member(flag) or not flag.cls.derives_from(*_FLAGS) or name not in _BITWISE:
         return special.ABSENT
-    if not left.cls.derives_from(*_FLAGS):
+    sides = [_bits(flag.cls, side) for side in (left, right)]
+    if None in sides:
         return special.ABSENT
-    one, two = left.slots["value"], as_kind(right.slots["value"], int)
-    if name not in ("or_", "and_", "xor") or not isinstance(one, int) or two is None:
-        return special.ABSENT
-    value = {"or_": one | two, "and_": one & two, "xor": one ^ two}[name]
-    named = next((one for one in members(left.cls).values() if one.slots["value"] == value), None)
-    return named or _made(left.cls, None, value)
+    return _of_bits(flag.cls, _BITWISE[name](*of_kind(sides, int)))
 
 
-def member(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...]) -> Value:
+def inverted(value: Value) -> Value:
+    """``~Flag.A``: the other bits that the flag has; ABSENT for other values."""
+    bits = _bits(value.cls, value) if is_member(value) and value.cls.derives_from(*_FLAGS) else None
+    if bits is None or not is_member(value):
+        return special.ABSENT
+    every = [one.slots["value"] for one in members(value.cls).values()]
+    whole = functools.reduce(operator.or_, of_kind(every, int), 0)
+    # Numbers that no member names, and bits beyond, depend on the version of Python.
+    if sys.version_info < (3, 11) or not all_are(every, int) or bits & ~whole or whole & (whole + 1):
+        return UNKNOWN
+    return _of_bits(value.cls, whole & ~bits)
+
+
+_BITWISE: dict[str, Callable[[int, int], int]] = {"or_": operator.or_, "and_": operator.and_, "xor": operator.xor}
+
+
+def _bits(cls: ClassValue, value: Value) -> int | None:
+    """The number of a member of a flag, or one that counts as such a member."""
+    if is_member(value):
+        return as_kind(value.slots["value"], int) if value.cls is cls else None
+    return as_kind(value, int) if cls.derives_from("enum.IntFlag") else None
+
+
+def _of_bits(cls: ClassValue, value: int) -> Value:
+    """The member of a flag that has these bits; it may have no name of its own."""
+    known = members(cls).values()
+    named = next((one for one in known if one.slots["value"] == value), None)
+    if named is not None:
+        return named
+    if value not in cls.combined:
+        cls.combined[value] = _without_name(cls, value)
+    return cls.combined[value]
+
+
+def _without_name(cls: ClassValue, value: int) -> Instance:
+    single = [one for one in canonical(cls) if isinstance(bits := one.slots["value"], int) and bits & value == bits]
+    covered = functools.reduce(operator.or_, (one.slots["value"] for one in single), 0) == value
+    if not covered or not value or sys.version_info < (3, 11):
+        made = _made(cls, None, value)
+        made.slots.update(dict.fromkeys(("name", "_name_"), None if not value else UNKNOWN))
+        return made
+    return _made(cls, "|".join(one.name or "" for one in single), value)
+
+
+def parts(member: Instance) -> tuple[Value, ...] | None:
+    """The members of which a flag is put together; None for other objects, and where that is not known."""
+    bits = as_kind(member.slots.get("value"), int)
+    if not is_member(member) or not member.cls.derives_from(*_FLAGS) or bits is None or sys.version_info < (3, 11):
+        return None
+    return tuple(one for one in canonical(member.cls) if one.slots["value"] & bits)
+
+
+def member(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], frame: Frame) -> Value:
     """``Color("red")``: the member with that value."""
     if len(args) == 1 and isinstance(args[0], str | int | float | bool | tuple):
         for one in members(cls).values():
             if _is_same(one.slots["value"], args[0]):
                 return one
+        if cls.derives_from(*_FLAGS) and (bits := as_kind(args[0], int)) is not None:
+            return _flag(cls, bits)
         values = [one.slots["value"] for one in members(cls).values()]
-        if UNKNOWN not in values and interp.class_attribute(cls, "_missing_") is MISSING:
-            exceptions.throw(
-                interp, exceptions.made("builtins.ValueError", (f"{args[0]!r} is not a valid {cls.name}",))
-            )
+        if UNKNOWN in values:
+            return UNKNOWN
+        found = special.of_class(interp, cls, "_missing_", args, frame)
+        if found is not None and found is not special.ABSENT:
+            return found if is_member(found) else UNKNOWN
+        exceptions.throw(interp, exceptions.made("builtins.ValueError", (f"{args[0]!r} is not a valid {cls.name}",)))
     return args[0] if len(args) == 1 and is_member(args[0]) else UNKNOWN
+
+
+def _flag(cls: ClassValue, bits: int) -> Value:
+    """``Flag(3)``; bits that no member has are refused, or kept, as the version of Python and the class have it."""
+    every = functools.reduce(operator.or_, of_kind((one.slots["value"] for one in members(cls).values()), int), 0)
+    return _of_bits(cls, bits) if bits >= 0 and not bits & ~every else UNKNOWN
 
 
 def plain(value: Value) -> Value:
@@ -464,6 +568,8 @@ __all__ = [
     "canonical",
     "class_attribute",
     "combined",
+    "inverted",
+    "parts",
     "compared",
     "described_fields",
     "fields",
