@@ -46,7 +46,7 @@ from torchsleuth.rules.evidence.inference import kept_from_inference
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Related
+from torchsleuth.schema import Related, Severity
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in, plain_name, stored_in, targets_of
@@ -70,9 +70,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if severed and gradient_is_used(analysis, fault):
             continue
         tensor = name_of(fault)
+        severity: Severity | None = "warning" if severed else None  # backward() runs.
         if cut is None:
             places = tuple(_written_cuts(fault))
-            yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor), places)
+            yield Finding(fault.at.span, message("grad.no_graph.plain", tensor=tensor), places, severity=severity)
             continue
         wanted = next(_optimised(analysis), None) if not severed and cut.kind == "frozen" else None
         if wanted is not None:
@@ -83,12 +84,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         text = message(key, tensor=tensor, cut=cut_text(analysis, cut))
         repairs = chain(as_loss(analysis, fault), uncut(analysis, cut), as_tensors(analysis, fault))
         if severed and cut.kind in _CUTTING:
-            # backward() runs: what is to be changed is the expression that took the graph away.
+            # What is to be changed is the expression that took the graph away.
             places = (fault.at.span.related(message("grad.severed.backward")),)
             text = message("grad.severed.here", cut=cut_text(analysis, cut), line=fault.at.span.start.line)
-            yield Finding(cut.site.span, text, places, repairs)
+            yield Finding(cut.site.span, text, places, repairs, severity=severity)
         else:
-            yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs)
+            yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs, severity=severity)
     yield from kept_from_inference(analysis)
 
 

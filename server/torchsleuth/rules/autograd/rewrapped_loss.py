@@ -29,6 +29,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults, gradient_is_used, name_of, text_of, uncut
 from torchsleuth.rules.evidence.rewrites import as_tensors
 from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.schema import Severity
 from torchsleuth.sifting import of_kind
 from torchsleuth.values import Tensor
 
@@ -43,7 +44,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message(key, call=f"`{text_of(cut.site)}`", tensor=name_of(fault))
             places = (fault.at.span.related(message("grad.backward")),)
             repairs = chain(uncut(analysis, cut), as_tensors(analysis, fault))
-            yield Finding(cut.site.span, text, places, repairs)
+            severity: Severity | None = None if fault.kind == "no_graph" else "warning"  # backward() runs.
+            yield Finding(cut.site.span, text, places, repairs, severity=severity)
     yield from _alone(analysis)
 
 
@@ -60,7 +62,8 @@ def _alone(analysis: Analysis) -> Iterator[Finding]:
         made = fault.tensor.origin.site
         if fault.at.span.path == made.span.path and made.scene.function is fault.at.scene.function:
             text = message("grad.rewrapped", call=f"`{text_of(made)}`", tensor=name_of(fault))
-            yield Finding(made.span, text, (fault.at.span.related(message("grad.backward")),))
+            places = (fault.at.span.related(message("grad.backward")),)
+            yield Finding(made.span, text, places, severity="warning")
 
 
 RULE = Rule(FAULTS[CODE], find)
