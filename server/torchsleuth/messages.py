@@ -620,6 +620,8 @@ ENGLISH: dict[str, str] = {
     "inference.mode": "under no_grad() it could be saved",
     "penalty.parts": "the norm of {gradient} {shape} along dimension 1 is one of each place: the penalty wants one of each sample",
     "monitor.missing": "nothing logs {monitor}: {logged} is logged, and {what} raises an error when it looks for it",
+    "monitor.seldom": "{monitor} is logged by the validation, every {every} epochs, and the schedule asks for it after each: it raises an error",
+    "monitor.validates": "the validation runs this seldom",
     "monitor.logged": "logged here",
     "loss.weights.whole": "{reduction} over all of {shape} is one number, and {weights} weighs nothing in it: give {reduction} a dim",
     "loss.weights.product": "the weights, or the mask, are multiplied by it here",
@@ -809,6 +811,8 @@ ENGLISH: dict[str, str] = {
     "index.one_hot": "{index} {values}, but {user} makes {size} classes, 0 to {last}",
     "index.dimension": "{index} {values}, but what it picks from has {size} entries, 0 to {last}",
     "index.range": "goes from {low} to {high}",
+    "index.ignored": "{index} holds {number} where labels are to be left out, and gather() looks each of them up: the mask comes too late",
+    "index.ignored.mask": "the mask that leaves them out",
     "index.held": "holds {high}",
     "index.unused": (
         "{index} is never read: every sample is the same, though there are as many as {counted} has; pick by {index}"
@@ -2215,6 +2219,9 @@ ENGLISH: dict[str, str] = {
     "data.weights.whole.split": "the part is split off here",
     "data.weights.more": "{given} weights for {wanted} samples: WeightedRandomSampler draws indices that the dataset does not have",
     "data.split": "the lengths add up to {given}, and the dataset has {wanted} samples",
+    "data.sampler.lists": "{sampler} gives lists of indices, each of which the dataset is asked for as one: that is a `batch_sampler`",
+    "data.sampler.list": "a list of indices is given here",
+    "data.sampler.looked_up": "the index is looked up in a list here",
     "data.no_workers": "{option} need worker processes, and num_workers is 0",
     "data.no_batches": "drop_last=True drops an incomplete batch, and batch_size=None makes no batches",
     "data.workers": "num_workers={count} is no number of processes: it has to be 0 or more",

@@ -134,6 +134,10 @@ def _required(analysis: Analysis, fault: AutogradFault, wanted: ast.expr) -> Ite
     path = fault.at.span.path
     source, tree = analysis.source_of(path), analysis.tree(path)
     statement = statement_of(analysis, fault.at)
+    call = fault.at.call
+    if fault.kind == "not_used" and call is not None and not is_display(_input(call, 0)) and not is_place(wanted):
+        title = message("fix.add_argument", argument="materialize_grads=True")
+        yield Candidate(title, (edits.add_argument(source, call, "materialize_grads=True"),), safe=False)
     if statement is None or not is_place(wanted):
         return
     name = source.segment(wanted)

@@ -3,7 +3,8 @@
 What it finds
     Indices that are known to go beyond what they pick from: tokens of `torch.randint(0, 5000, …)` for an embedding of
     1000 rows, class numbers up to 10 for a prediction of 10 classes (0 to 9), numbers of padding or of what has no label that
-    the loss is not told to ignore, `one_hot` with too few classes, a fixed position outside of a dimension.
+    the loss is not told to ignore, `one_hot` with too few classes, a fixed position outside of a dimension. Labels that the script fills
+    with a negative number and masks by it, and gathers by all the same.
 Why it hurts
     PyTorch stops with "index out of range in self" or "Target 10 is out of bounds"; on the accelerator, with a
     device-side assertion that takes the process down.
@@ -32,6 +33,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.classes import DEFAULT_IGNORED, held, ignored_by, is_entropy
 from torchsleuth.rules.evidence.constructors import argument_node, change_argument, constructor_related
 from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.evidence.ignored import told_apart
 from torchsleuth.rules.evidence.operands import (
     Operand,
     birth,
@@ -54,6 +56,7 @@ from torchsleuth.syntax.forms import (
     is_display,
     is_function_call,
     is_method_call,
+    is_name,
     names_in,
     nodes_in,
     parts_of_tuple,
@@ -99,8 +102,34 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue  # An end, a blank: what is chosen last need not be looked up again.
         seen.add(key)
         yield _finding(analysis, operation, lookup, bounds)
+    yield from _ignored(analysis, seen)
     for failure in failures(analysis, CODE):
         yield _fixed(analysis, failure.operation, failure.failure.message, trail(analysis, failure))
+
+
+def _ignored(analysis: Analysis, seen: set[tuple[str, int, int]]) -> Iterator[Finding]:
+    """Labels that are told apart by a mask, as they are to be left out, and are looked up with the others."""
+    for operation in analysis.trace.operations:
+        site = operation.site
+        start = site.span.start
+        key = (site.span.path, start.line, start.column)
+        if operation.name != "gather" or site.call is None or key in seen:
+            continue
+        index = argument_of(site.call, 1 if _is_on_tensor(site.call) else 2, "index")
+        found = told_apart(index, site.scene.scope, analysis.tree(site.span.path)) if index is not None else None
+        if found is not None and index is not None:
+            seen.add(key)
+            compared, number = found
+            text = message("index.ignored", index=f"`{site.source.segment(index)}`", number=number)
+            places = (site.source.span(compared).related(message("index.ignored.mask")),)
+            fix = edits.insert_after_node(site.source, index, ".clamp(min=0)")
+            title = message("fix.append", expression=site.source.segment(index), suffix=".clamp(min=0)")
+            yield Finding(site.span, text, places, (Candidate(title, (fix,), safe=False),))
+
+
+def _is_on_tensor(call: ast.Call) -> bool:
+    """``scores.gather(2, index)`` for ``torch.gather(scores, 2, index)``."""
+    return is_method_call(call) and not is_name(call.func.value, "torch")
 
 
 def _beyond(lookup: Lookup, bounds: Bounds | Ends) -> bool:

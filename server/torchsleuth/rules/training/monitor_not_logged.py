@@ -2,7 +2,8 @@
 
 What it finds
     `EarlyStopping(monitor="val_loss")`, `ModelCheckpoint(monitor=…)` and the `"monitor"` of a schedule beside a LightningModule that
-    logs under other names, all of which are written there.
+    logs under other names, all of which are written there. A ReduceLROnPlateau that steps after each epoch, and watches what only the
+    validation logs, where the Trainer validates every few epochs.
 Why it hurts
     Lightning raises an error at the end of the first epoch: the metric is not available.
 Example
@@ -12,7 +13,7 @@ Use instead
     self.log("val/loss", loss)
     stopper = EarlyStopping(monitor="val/loss")
 Fix safety
-    Safe: the nearest of the names that are logged.
+    Safe: the nearest of the names that are logged; the schedule steps as often as the validation runs.
 References
     lightning.pytorch.callbacks.EarlyStopping
 """
@@ -28,8 +29,9 @@ from dataclasses import dataclass
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import of_kind
+from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     by_position,
@@ -38,8 +40,10 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     is_name,
     is_text,
+    keyword_of,
     literal,
     nodes_in,
+    plain_name,
 )
 from torchsleuth.syntax.trees import Index
 
@@ -48,6 +52,7 @@ _BASE = "LightningModule"
 _WATCHERS = {"EarlyStopping": 0, "ModelCheckpoint": 2}
 _MANY = 24
 _NEAR = 0.6
+_VALIDATES = re.compile(r"validation_(?:step|epoch_end)|on_validation_\w+")
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     others = [part for part in index.of_type(ast.Call) if is_method_call(part, "log", "log_dict")]
     if not logged or len(others) > len(logged):
         return
+    yield from _seldom_logged(analysis, modules)
     for watcher, monitor in _monitors(index):
         name = str(literal(monitor))
         if any(re.fullmatch(rf"(?:{one.pattern})(?:_epoch|_step|/dataloader_idx_\d+)?", name) for one in logged):
@@ -95,6 +101,59 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _is_own_log(call: ast.Call) -> bool:
     """``self.log("val_loss", loss)``, and no logarithm."""
     return is_method_call(call, "log") and isinstance(call.func, ast.Attribute) and is_name(call.func.value, "self")
+
+
+def _seldom_logged(analysis: Analysis, modules: list[ast.ClassDef]) -> Iterator[Finding]:
+    """Schedules that step after each epoch, by what the validation logs, which does not run after each."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    trainers = [part for part in index.of_type(ast.Call) if called(part) == "Trainer"]
+    told = [keyword_of(part, "check_val_every_n_epoch") for part in trainers]
+    every = {literal(part.value) if part is not None else None for part in told}
+    number = next(iter(every)) if len(every) == 1 else None
+    if not isinstance(number, int) or number < 2 or told[0] is None:
+        return
+    for owner in modules:
+        for listed in nodes_in(owner, ast.Dict):
+            given = {literal(key): value for key, value in zip(listed.keys, listed.values)}
+            watched = given.get("monitor")
+            if watched is None or None in given or {"frequency", "strict"} & set(given) or "scheduler" not in given:
+                continue
+            by_epoch = literal(given["interval"]) == "epoch" if "interval" in given else True
+            if by_epoch and _is_plateau(owner, given["scheduler"]) and _is_of_validation(owner, literal(watched)):
+                text = message("monitor.seldom", monitor=f"`{literal(watched)}`", every=number)
+                edit = edits.insert_after_node(source, listed.values[-1], f', "frequency": {number}')
+                fix = Candidate(message("fix.frequency", every=number), (edit,))
+                yield Finding(
+                    source.span(watched), text, (source.span(told[0]).related(message("monitor.validates")),), (fix,)
+                )
+
+
+def _is_plateau(owner: ast.ClassDef, scheduler: ast.expr) -> bool:
+    """Whether a schedule is ReduceLROnPlateau wherever the class gives it its name."""
+    made = [scheduler]
+    if isinstance(scheduler, ast.Name):
+        near = [method for method in of_kind(owner.body, ast.FunctionDef) if scheduler in set(ast.walk(method))]
+        above = [
+            part
+            for part in nodes_in(near[0] if near else owner, ast.Assign)
+            if part.lineno < scheduler.lineno and any(plain_name(target) == scheduler.id for target in part.targets)
+        ]
+        made = [max(above, key=lambda part: part.lineno).value] if above else []
+    return bool(made) and all(called(part) == "ReduceLROnPlateau" for part in made)
+
+
+def _is_of_validation(owner: ast.ClassDef, name: object) -> bool:
+    """Whether a metric is logged by the validation alone: by that name as it is written, and under no name that is not."""
+    logs = [part for part in nodes_in(owner, ast.Call) if is_method_call(part, "log") and part.args]
+    others = [part for part in logs if not is_text(part.args[0])]
+    mine = [part for part in logs if literal(part.args[0]) == name]
+    validating = [
+        part
+        for method in of_kind(owner.body, ast.FunctionDef)
+        if _VALIDATES.fullmatch(method.name)
+        for part in nodes_in(method, ast.Call)
+    ]
+    return bool(mine) and not others and all(part in validating for part in mine)
 
 
 def _monitors(index: Index) -> Iterator[tuple[str, ast.expr]]:
