@@ -1233,6 +1233,7 @@ class Execution(Importing):
                 self.tensor_set_item(container, key, value, node, frame)
             case Array():
                 self.heap.set(container.slots, "bounds", None)
+                self.heap.set(container.slots, "spread", None)
                 self.heap.set(container.slots, "count", None)
                 self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
 

@@ -1047,6 +1047,7 @@ class _Array(_Modelled):
         return arrays.iterate(self.interp, self.value)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        arrays.check_index(self.interp, self.value, self.interp.resolved(key), node, frame)
         return arrays.of_operands(arrays.get_item(self.interp, self.value, key, frame), self.value)
 
     def length(self, frame: Frame) -> Size | None:

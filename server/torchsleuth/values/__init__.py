@@ -268,10 +268,13 @@ class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
     their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
-    a scalar is, `count`: how many elements of a mask are true, once something has asked."""
+    a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
+    integers, of the whole array alone."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
-        super().__init__(spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None, number=None, count=None)
+        super().__init__(
+            spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None, number=None, count=None, spread=None
+        )
 
     @property
     def spec(self) -> TensorSpec:

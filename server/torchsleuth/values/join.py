@@ -384,6 +384,7 @@ class Joins(ABC):
             bounds if bounds is not None and bounds == right.slots["bounds"] else None,
         )
         joined.slots["ends"] = left.slots["ends"] if left.slots["ends"] == right.slots["ends"] else None
+        joined.slots["spread"] = left.slots["spread"] if left.slots["spread"] == right.slots["spread"] else None
         joined.slots["number"] = left.slots["number"] if left.slots["number"] == right.slots["number"] else None
         joined.slots["cut"] = left.slots["cut"] or right.slots["cut"]
         backwards = left.slots["mirrored"], right.slots["mirrored"]

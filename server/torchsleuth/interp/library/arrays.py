@@ -142,7 +142,12 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
     iteration = interp.iterate(value, ast.Pass(), frame)
     if any_are(iteration.items, Tensor):
         return None
-    return joined(interp, iteration, lambda item: as_array(interp, item, frame, depth - 1))
+    made = joined(interp, iteration, lambda item: as_array(interp, item, frame, depth - 1))
+    if made is not None and iteration.exact and iteration.items:
+        numbers = [item for item in iteration.items if type(item) is int]
+        if len(numbers) == len(iteration.items):
+            made.slots["spread"] = Bounds(min(numbers), max(numbers))
+    return made
 
 
 def _of_image(interp: Interpreter, image: Image) -> Array:
@@ -275,8 +280,22 @@ def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index
     return _part(element)
 
 
+def check_index(interp: Interpreter, array: Array, key: Value, node: ast.AST, frame: Frame) -> None:
+    """Report an array of indices that goes beyond what is indexed."""
+    shape, spread = shape_of(interp, array), _spread(key)
+    if spread is None or not shape or type(shape[0]) is not int:
+        return
+    wrong = spread.high if spread.high >= shape[0] else spread.low if spread.low < -shape[0] else None
+    if wrong is not None:
+        operation = interp.operation("operator.getitem", (array, key), {}, node, frame, None)
+        text = f"index {wrong} is out of bounds for dimension 0 with size {shape[0]}"
+        interp.report(operation, Failure("IndexError", text, confirmed=True))
+
+
 def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Value:
     shape = shape_of(interp, array)
+    if array.slots["spread"] is not None and any_are(tuple_of(key), SliceValue):
+        interp.heap.set(array.slots, "spread", None)  # The part is a view, through which it may be written to.
     found = _indexed(interp, shape, tuple_of(key), frame) if shape is not None else None
     if shape is None or found is None:
         return _of_dtype(array.spec.dtype)
@@ -494,6 +513,7 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     made = make(shape, dtype)
     if dtype is not None and array_dtypes.kind_of(dtype) == "int":
         made.slots["bounds"] = integers.computed(name, (left, right), _held)
+        made.slots["spread"] = integers.computed(name, (left, right), _spread)
         draws.computed(interp, name, left, right, made)
     if dtype is not None and made.slots["bounds"] is None and array_dtypes.kind_of(dtype) in ("int", "uint"):
         ends = integers.computed(name, (left, right), contained.of)
@@ -523,7 +543,7 @@ def written(interp: Interpreter, array: Array, result: Value) -> Value:
     if array.spec.shape is None:
         return make(None, array.spec.dtype if made.spec.dtype == array.spec.dtype else None)
     interp.heap.set(array.slots, "cut", made.slots["cut"])
-    for name in ("bounds", "ends"):
+    for name in ("bounds", "ends", "spread"):
         interp.heap.set(array.slots, name, made.slots[name] if made.spec.dtype == array.spec.dtype else None)
     return array
 
@@ -532,6 +552,11 @@ def _held(value: Value) -> Bounds | None:
     """Between which integers the elements of an array lie."""
     bounds: Bounds | None = value.slots["bounds"] if isinstance(value, Array) else None
     return bounds
+
+
+def _spread(value: Value) -> Bounds | None:
+    spread: Bounds | None = value.slots["spread"] if isinstance(value, Array) else None
+    return spread
 
 
 def _strong(one: Array, two: Array) -> str | None:

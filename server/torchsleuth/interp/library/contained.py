@@ -15,6 +15,8 @@ _KEEPS = frozenset(
     "concat vstack hstack dstack append pad int32 int64 uint8 int16 T".split()
 )
 """Functions and methods whose result holds all that their operands hold."""
+_COPIES = frozenset(("array", "copy"))
+"""Those that leave all elements as they are, in an array of their own."""
 _WRITES = frozenset("copyto place put putmask fill_diagonal".split())
 _LIMITS = {"uint8": (0, 255), "int8": (-128, 127), "int16": (-(2**15), 2**15 - 1), "uint16": (0, 2**16 - 1)}
 
@@ -38,6 +40,7 @@ def tags(array: Array) -> Tags:
     """Facts about the integers in an array, as the tags of a tensor made of it."""
     bounds = as_kind(array.slots["bounds"], Bounds)
     ends = of(array)
+    bounds = bounds if bounds is not None else array.slots["spread"]
     known = bounds if bounds is not None else ends
     return frozenset({known} - {None})
 
@@ -60,6 +63,9 @@ def kept(interp: Interpreter, name: str, operands: tuple[Value, ...], result: Va
     if isinstance(result, Array) and name in _KEEPS and result.slots["ends"] is None and operands:
         first = operands[0]
         result.slots["ends"] = of(first) if name != "append" else together(map(of, operands))
+    if isinstance(result, Array) and name in _COPIES and operands and isinstance(operands[0], Array):
+        same = result.spec.dtype == operands[0].spec.dtype
+        result.slots["spread"] = operands[0].slots["spread"] if same else None
     return result
 
 
@@ -67,6 +73,7 @@ def forget(interp: Interpreter, values: Iterable[Value]) -> None:
     """Code that is not known may write to these."""
     for value in of_kind(values, Array):
         interp.heap.set(value.slots, "ends", None)
+        interp.heap.set(value.slots, "spread", None)
 
 
 def in_part(ends: Ends | None, key: Value) -> Ends | None:

@@ -154,7 +154,10 @@ def _array(interp: Interpreter, call: Arguments) -> Value:
     if array is None:
         dtype = _asked(call, 1, None)
         return UNKNOWN if dtype is None else arrays.make(None, dtype)
-    return arrays.make(arrays.shape_of(interp, array), _asked(call, 1, array.spec.dtype))
+    made = arrays.make(arrays.shape_of(interp, array), _asked(call, 1, array.spec.dtype))
+    if array is not interp.resolved(value):  # else it may be the same memory
+        made.slots["spread"] = array.slots["spread"] if made.spec.dtype == array.spec.dtype else None
+    return made
 
 
 def _filled(interp: Interpreter, call: Arguments) -> Value:
@@ -202,7 +205,13 @@ def _arange(interp: Interpreter, call: Arguments) -> Value:
             size = max(0, math.ceil((stop - start) / step))
     elif ends is not None and len(ends) == 2:
         size = dims.subtract(ends[1], ends[0])
-    return arrays.make((size,), name)
+    made = arrays.make((size,), name)
+    whole = [number for number in numbers or () if isinstance(number, int)]
+    if name == "int64" and type(size) is int and size > 0 and len(whole) == len(values):
+        start, _, step = (0, *whole, 1) if len(whole) == 1 else (*whole, 1)[:3]
+        last = start + (size - 1) * step
+        made.slots["spread"] = Bounds(min(start, last), max(start, last))
+    return made
 
 
 def _linspace(interp: Interpreter, call: Arguments) -> Value:
@@ -989,6 +998,7 @@ class ArrayMethods(Model):
     @method("fill", "sort", "setflags", "tofile", "partition", "resize", "put")
     def in_place(self, call: Arguments) -> Value:
         self.interp.heap.set(self.value.slots, "ends", None)
+        self.interp.heap.set(self.value.slots, "spread", None)
         return None
 
     @method("round", "clip", "conj", "conjugate", "copy")
