@@ -13,6 +13,9 @@ from torchsleuth.syntax.text import SourceText
 _OF_PROJECTS = (".git", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "environment.yml")
 """Files in the outermost folder of a project, from which its scripts are run."""
 
+_INSTALLED = ("site-packages", "dist-packages")
+"""Folders that packages are installed into."""
+
 MOST_FOLDERS = 500
 """Folders of a project that are looked through for the users of something."""
 MOST_CHARACTERS = 20_000_000
@@ -45,7 +48,10 @@ class Workspace:
             return self._module(os.path.join(folder, *parts)) if parts or level else None
         if not parts:
             return None
+        own = _installed_package(folder)
         for root in self._search_path(folder):
+            if os.path.basename(root) in _INSTALLED and os.path.join(root, parts[0]) != own:
+                continue
             source = self._module(os.path.join(root, *parts))
             if source is not None:
                 return source
@@ -108,6 +114,8 @@ class Workspace:
         path = os.path.abspath(path)
         around = [root for root in self.roots if Path(path).is_relative_to(os.path.abspath(root))]
         folder = min((*around, *self._project(os.path.dirname(path))), key=len, default=os.path.dirname(path))
+        installed = _installed_package(os.path.dirname(path))
+        folder = max(folder, installed, key=len) if installed is not None else folder
         if folder not in self._texts:
             self._texts[folder] = dict(_texts_below(folder))
         texts = self._texts[folder] | self.overlay
@@ -128,6 +136,16 @@ class Workspace:
             text = _text_of(path) if text is None else text
             self._sources[path] = None if text is None else SourceText(path, text)
         return self._sources[path]
+
+
+def _installed_package(folder: str) -> str | None:
+    """The folder of the installed package that a folder belongs to. What is installed beside it is not the user's."""
+    while os.path.dirname(folder) != folder:
+        above = os.path.dirname(folder)
+        if os.path.basename(above) in _INSTALLED:
+            return folder
+        folder = above
+    return None
 
 
 def _texts_below(folder: str) -> Iterator[tuple[str, str]]:
