@@ -17,6 +17,7 @@ from torchsleuth.syntax.forms import (
     is_text,
     parts_of_tuple,
 )
+from torchsleuth.syntax.latex import FILL, plain
 from torchsleuth.syntax.text import SourceText
 
 Key = tuple[int, int]
@@ -349,7 +350,8 @@ def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, b
     pieces = re.split(f"({splitter})", text)
     for index in range(0, len(pieces), 2):
         piece = pieces[index]
-        word = piece.strip()
+        written = piece.strip()
+        word = written.replace(FILL, "").strip()
         at = start + offset + len(piece) - len(piece.lstrip())
         offset += len(piece) + (len(pieces[index + 1]) if index + 1 < len(pieces) else 0)
         if not word and index == len(pieces) - 1 and index:
@@ -367,7 +369,7 @@ def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, b
         elif not word or not _ARITHMETIC.fullmatch(word) or len(word.split()) > 5 or "." in word:
             return None
         formula = "" if match is not None else _formula(word)
-        dims.append(Dimension(None if size in ("_", "None") else size, at, at + len(word), formula=formula))
+        dims.append(Dimension(None if size in ("_", "None") else size, at, at + len(written), formula=formula))
     return tuple(dims), spread, False
 
 
@@ -398,6 +400,8 @@ _RESULT = re.compile(r"(?i)^\s*(?::returns?|returns?|outputs?|return value)\s*:\
 _PARAMETER = re.compile(
     r"^\s*(?::param(?:eter)?\s+(?:[\w.\[\]]+\s+)?|:arg\s+|[-*]\s+)?[`*]*(?P<name>[A-Za-z_]\w*)[`*]*\s*(?P<type>\([^()]*\))?\s*:(?=\s*\S)"
 )
+_DEFINITIONS = re.compile(r"\bwhere\b|\.\. math::")
+"""Where the description of a shape goes on with what its sizes are."""
 _BATCH_NAMES = frozenset("b n bs bsz batch batch_size batchsize nb num_samples samples".split())
 _BEFORE_SHAPE = re.compile(
     r"(?i)(\bshape\b|\bshaped\b|\bsizes?\b|\bdims?\b|\bdimensions?\b|\btensors?\b)[\s:=`\'*]*(?:of\s+)?(?:(?:shape|size)s?)?[\s:=,`\'*]*$"
@@ -416,8 +420,8 @@ def _docstring(
     if not (first is not None and is_text(first.value)):
         return [], None
     begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
-    text = _QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end])
-    if "\\" in text or _IN_DOCSTRING.search(text) is None:
+    text = plain(_QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end]))
+    if _IN_DOCSTRING.search(text) is None:
         return [], None
     own = {argument.arg: argument for argument in every_parameter(function.args) if argument.arg not in ("self", "cls")}
     entries = list(_entries(text, frozenset(own)))
@@ -454,7 +458,7 @@ def _shape_section(source: SourceText, cls: ast.ClassDef) -> Iterator[tuple[Key,
     if forward is None or first is None or not is_text(first.value):
         return
     begin, end = source.offset(source.start_of(first)), source.offset(source.end_of(first))
-    text = _QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end])
+    text = plain(_QUOTES.sub(lambda quotes: " " * len(quotes[0]), source.text[begin:end]))
     head = re.search(r"(?im)^[ \t]*shapes?[ \t]*:[ \t]*$", text)
     if head is None:
         return
@@ -470,11 +474,7 @@ def _shape_section(source: SourceText, cls: ast.ClassDef) -> Iterator[tuple[Key,
         until = entries[number + 1].start() if number + 1 < len(entries) else stop
         declared = _described(text, entry.end(), until, begin, True)
         name = entry["name"].lower()
-        if (
-            declared is None
-            or "\\" in text[entry.end() : until]
-            or [one["name"] for one in entries].count(entry["name"]) > 1
-        ):
+        if declared is None or [one["name"] for one in entries].count(entry["name"]) > 1:
             continue
         if name == "output":
             yield key(forward), replace(declared, strict=True), True
@@ -533,7 +533,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         if len(dims) == 1 and words and words[0].lower() in _TYPES:
             continue  # "tensor (Tensor): the image"
         found.append((match, dims, spread, _BEFORE_SHAPE.search(before) is not None))
-    if len(found) != 1:
+    if len(found) != 1 or "\\" in _DEFINITIONS.split(part)[0]:
         return None
     match, dims, spread, says = found[0]
     before, after = _clause(part, match) if says else (part[: match.start()], part[match.end() :])
@@ -558,7 +558,7 @@ def _clause(part: str, listed: re.Match[str]) -> tuple[str, str]:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z]+", text.lower()))
+    return set(re.findall(r"\b[a-z]+\b", text.replace(FILL, "").lower()))
 
 
 # -- annotations -----------------------------------------------------------------------------------------
