@@ -30,6 +30,7 @@ class Workspace:
         self.roots = roots
         self._sources: dict[str, SourceText | None] = {}
         self._folders: dict[tuple[str, str], bool] = {}
+        self._files: dict[str, bool] = {}
         self._projects: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, dict[str, str]] = {}
 
@@ -106,7 +107,9 @@ class Workspace:
         return None
 
     def _exists(self, path: str) -> bool:
-        return os.path.abspath(path) in self.overlay or os.path.isfile(path)
+        if path not in self._files:
+            self._files[path] = os.path.abspath(path) in self.overlay or os.path.isfile(path)
+        return self._files[path]
 
     def mentioning(self, word: str, path: str) -> list[SourceText]:
         """The other files of the project of a file whose texts have a word: those first that also name the file, as an import of

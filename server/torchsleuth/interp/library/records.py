@@ -66,6 +66,7 @@ def _described(cls: ClassValue) -> DictValue:
     return DictValue(dict.fromkeys(names, UNKNOWN))
 
 
+@functools.lru_cache(maxsize=10_000)
 def _kind(annotation: ast.expr | None) -> str:
     """The last name of an annotation, without what stands in its brackets."""
     if annotation is None:
@@ -76,7 +77,7 @@ def _kind(annotation: ast.expr | None) -> str:
 
 def kept_fields(cls: ClassValue) -> list[str]:
     """The fields that the objects of a dataclass have."""
-    return [name for name in fields(cls) if not _is_passed_on(cls, name)]
+    return [name for name, owner in fields(cls).items() if not _is_passed_on(owner, name)]
 
 
 _KEYWORDS_ONLY, _OF_CLASS, _PASSED_ON = "KW_ONLY", "ClassVar", "InitVar"
@@ -102,7 +103,8 @@ def fill(
 ) -> None:
     """The constructor of a dataclass: its fields, with their defaults."""
     given = _given(interp, instance.cls, args, kwargs)
-    passed = [name for name in given if _is_passed_on(instance.cls, name)]
+    kept = set(kept_fields(instance.cls))
+    passed = [name for name in given if name not in kept]
     for name, value in given.items():
         if name not in passed and value is not MISSING:
             interp.heap.set(instance.slots, name, value)
@@ -122,21 +124,22 @@ def has_made_constructor(cls: ClassValue) -> bool:
     return False
 
 
-def _is_passed_on(cls: ClassValue, name: str) -> bool:
-    """Whether a field is only an argument of ``__post_init__``."""
-    owner = fields(cls).get(name)
-    return owner is not None and _kind(dict(owner.annotations)[name]) == _PASSED_ON
+def _is_passed_on(owner: ClassValue, name: str) -> bool:
+    """Whether a field that a class has of its own is only an argument of ``__post_init__``."""
+    return _kind(dict(owner.annotations).get(name)) == _PASSED_ON
 
 
 def _placed(cls: ClassValue) -> list[str]:
     """The fields that a constructor takes by place, in order."""
     placed: list[str] = []
-    for name, owner in fields(cls).items():
+    found = fields(cls)
+    behind = {owner: _behind_keywords_only(owner) for owner in dict.fromkeys(found.values())}
+    for name, owner in found.items():
         default = owner.slots.get(name)
         given = default.kwargs if is_object(default, _FIELD) else {}
         if owner.options.get("kw_only") is True and given.get("kw_only") is not False:
             continue
-        if name in _behind_keywords_only(owner) and given.get("kw_only") is not False:
+        if name in behind[owner] and given.get("kw_only") is not False:
             continue
         if given.get("init") is not False and given.get("kw_only") is not True:
             placed.append(name)
