@@ -319,3 +319,18 @@ def test_files_that_name_the_file_go_before_others_that_speak_of_the_same(tmp_pa
         (tmp_path / name).write_text(content)
     found = Workspace({}, (str(tmp_path),)).mentioning("Encoder", str(tmp_path / "nets/encoder.py"))
     assert [Path(source.path).name for source in found] == ["model.py", "short.py"]
+
+
+def test_what_is_installed_beside_a_package_is_not_the_users(tmp_path: Path) -> None:
+    folder = tmp_path / "site-packages"
+    for name in ("models", "torch"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "__init__.py").write_text("", encoding="utf-8")
+    importer = folder / "models" / "layers.py"
+    importer.write_text("import torch\nfrom models import sizes\nwidth = 1\n", encoding="utf-8")
+    (folder / "models" / "sizes.py").write_text("width = 2\n", encoding="utf-8")
+    (folder / "torch" / "other.py").write_text("width = 3\n", encoding="utf-8")
+    workspace = Workspace({}, (str(folder),))
+    assert workspace.find("torch", str(importer), 0) is None
+    assert workspace.find("models.sizes", str(importer), 0) is not None
+    assert [Path(one.path).name for one in workspace.mentioning("width", str(importer))] == ["sizes.py"]

@@ -1678,3 +1678,49 @@ def test_windows_of_pooling_may_be_any_size() -> None:
     assert set(found["Pooled"].conditions) == {"H >= kernel_size", "W >= kernel_size"}
     assert found["Whole"].result.describe() == "[N, C]"
     assert found["Resized"].result.describe() == "[N, C, size, W]"
+
+
+def test_a_class_that_only_a_method_calls_is_the_one_that_the_code_passes() -> None:
+    found = contracts(
+        """
+        class Plain(nn.Module):
+            growth = 2
+
+            def __init__(self, i, o, norm=None):
+                super().__init__()
+                norm = norm or nn.BatchNorm2d
+                self.conv = nn.Conv2d(i, o * self.growth, 3, padding=1)
+                self.norm = norm(o * self.growth)
+
+            def forward(self, x):
+                return self.norm(self.conv(x))
+
+        class Net(nn.Module):
+            def __init__(self, block, layers, classes=10, norm=None):
+                super().__init__()
+                if norm is None:
+                    norm = nn.BatchNorm2d
+                self.width = 3
+                self.norm = norm(3)
+                self.stages = nn.Sequential(*[self.stage(block, 8 * 2**i, n, norm) for i, n in enumerate(layers)])
+                self.head = nn.Linear(self.width, classes)
+
+            def stage(self, block, width, count, norm):
+                made = []
+                for _ in range(count):
+                    made.append(block(self.width, width, norm))
+                    self.width = width * block.growth
+                return nn.Sequential(*made)
+
+            def forward(self, x):
+                return self.head(self.stages(self.norm(x)).mean((2, 3)))
+
+        def build(block, layers, **kwargs):
+            return Net(block, layers, **kwargs)
+
+        def small(**kwargs):
+            return build(Plain, [1, 2], **kwargs)
+        """
+    )
+    assert found["Net"].heading() == "class Net(block=Plain, layers=[1, 2])"
+    assert found["Net"].signature() == "forward(x: [N, 3, H, W]) -> [N, 10]"

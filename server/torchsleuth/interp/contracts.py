@@ -704,7 +704,7 @@ class Inference:
         examples: list[_Example] = []
         failure: str | None = None
         tried: set[tuple[int, ...]] = set()
-        failed = 0
+        failed = unknown = 0
         for numbers in self._choices(found, symbols):
             mark = tuple(numbers.values())
             if mark in tried:
@@ -716,7 +716,10 @@ class Inference:
             else:
                 failed += 1
                 failure = failure or outcome.failure
-            if len(examples) == SAMPLES or self._spent() or failed > 5 * SAMPLES:
+                unknown += outcome.works and not outcome.result.whole
+            # What is not known with so many numbers is so for another reason.
+            hopeless = unknown > SAMPLES and not examples
+            if len(examples) == SAMPLES or self._spent() or failed > 5 * SAMPLES or hopeless:
                 break
         return examples, failure
 

@@ -31,6 +31,7 @@ class Workspace:
         self._sources: dict[str, SourceText | None] = {}
         self._folders: dict[tuple[str, str], bool] = {}
         self._files: dict[str, bool] = {}
+        self._found: dict[tuple[str, str, int], SourceText | None] = {}
         self._projects: dict[str, tuple[str, ...]] = {}
         self._texts: dict[str, dict[str, str]] = {}
 
@@ -41,7 +42,12 @@ class Workspace:
 
     def find(self, name: str, importer: str, level: int) -> SourceText | None:
         """The source that ``import name`` in `importer` means, or None if it is not the user's own."""
-        folder = os.path.dirname(os.path.abspath(importer))
+        place = (name, os.path.dirname(os.path.abspath(importer)), level)
+        if place not in self._found:
+            self._found[place] = self._find(*place)
+        return self._found[place]
+
+    def _find(self, name: str, folder: str, level: int) -> SourceText | None:
         parts = [part for part in name.split(".") if part]
         if level:
             for _ in range(level - 1):

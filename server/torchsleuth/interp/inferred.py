@@ -24,7 +24,7 @@ from torchsleuth.syntax.shapes import key
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
 from torchsleuth.tensors.requirements import number
-from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.tensors.spec import Native, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
@@ -261,7 +261,7 @@ class InferredContracts(Planning):
         made = self.class_attribute(owner, "__init__")
         if isinstance(made, Function):
             called = (name for name in reached.passed if plurals.is_called(owner.node, made.node, name))
-            plan.objects = frozenset(name for name in called if _is_uncalled(reached.passed[name]))
+            plan.objects = frozenset(name for name in called if _is_uncalled(reached.passed[name], made, name))
         self._plan_settings(plan, function, function.bound_parameters)
         return plan
 
@@ -278,10 +278,9 @@ class InferredContracts(Planning):
                 setting = free.pop(symbol)
                 setting.path = name
                 plan.settings[name] = setting
-            elif name in own and is_plain(value):
-                plan.given[name] = ast.copy_location(ast.Constant(value), expression)
             else:
-                plan.given[name] = expression
+                passed_on = expression if isinstance(expression, ast.Constant) or name not in own else _written(value)
+                plan.given[name] = ast.copy_location(passed_on or expression, expression)
         passed_on = (node for text in plan.given.values() for node in ast.walk(text))
         said = {ast.unparse(node) for node in of_kind(passed_on, ast.Name, ast.Attribute)}
         maker_name = (maker.plan.owner or maker.plan.function).name
@@ -371,9 +370,27 @@ class InferredContracts(Planning):
         return result
 
 
-def _is_uncalled(value: Value) -> bool:
-    """Whether a value is nothing that is called, or not known."""
-    return value is None or is_unknown(value) or isinstance(value, Dim)
+def _written(value: Value) -> ast.expr | None:
+    """A value that code passes on, as it is written where it comes from; None where it has no short form."""
+    match value:
+        case ClassValue() | Function() if value.name.isidentifier():
+            return ast.Name(value.name, ast.Load())
+        case Native():
+            return ast.Name(value.path.rpartition(".")[2], ast.Load())
+        case tuple() | ListValue():
+            items = value.items if isinstance(value, ListValue) else value
+            parts = [_written(one) for one in items or ()]
+            if items is None or any(one is None for one in parts):
+                return None
+            elements = list(filter(None, parts))
+            return ast.Tuple(elements, ast.Load()) if isinstance(value, tuple) else ast.List(elements, ast.Load())
+    return ast.Constant(value) if is_plain(value) else None
+
+
+def _is_uncalled(value: Value, made: Function, name: str) -> bool:
+    """Whether a value for a parameter is nothing that is called, or not known."""
+    none = value is None and not plurals.is_replaced(made.node, name)
+    return none or is_unknown(value) or isinstance(value, Dim)
 
 
 def _lines(plan: Plan) -> tuple[int, int]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from torchsleuth.sifting import of_kind
-from torchsleuth.syntax.forms import is_attribute, is_name, loads, nodes_in, plain_name
+from torchsleuth.syntax.calls import arguments
+from torchsleuth.syntax.forms import by_position, is_attribute, is_dotted, is_name, loads, nodes_in, plain_name
 
 FEW = 2
 """Elements of a sequence of which nothing tells how many it has."""
@@ -132,7 +133,33 @@ def is_called(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
     kept = _kept_in(made, name)
     calls = [node.func for node in nodes_in(owner, ast.Call)]
     called = any(is_name(node.func, name) for node in nodes_in(made, ast.Call))
-    return called or (bool(kept) and any(is_attribute(func, *kept) for func in calls))
+    if called or (bool(kept) and any(is_attribute(func, *kept) for func in calls)):
+        return True
+    methods = {method.name: method for method in of_kind(owner.body, ast.FunctionDef) if method is not made}
+    return any(
+        is_name(part.func, argument)
+        for method, argument in _passed_to(made, name, methods)
+        for part in nodes_in(method, ast.Call)
+    )
+
+
+def _passed_to(
+    made: ast.AST, name: str, methods: Mapping[str, ast.FunctionDef]
+) -> Iterator[tuple[ast.FunctionDef, str]]:
+    """The methods that a parameter is passed on to as it is, and what it is called there."""
+    for call in nodes_in(made, ast.Call):
+        method = methods.get(call.func.attr) if is_dotted(call.func) else None
+        if method is not None:
+            skip = not any(is_name(one, "staticmethod") for one in method.decorator_list)
+            given = arguments(call, [one.arg for one in by_position(method.args)[skip:]])
+            yield from ((method, argument) for argument, value in given.items() if is_name(value, name))
+
+
+def is_replaced(made: ast.AST, name: str) -> bool:
+    """Whether a constructor looks whether a parameter is there: it has something else for None."""
+    tests = [node.test for node in nodes_in(made, ast.If, ast.IfExp)]
+    tests += [one for node in nodes_in(made, ast.BoolOp) for one in node.values[:-1]]
+    return any(part.id == name for test in tests for part in nodes_in(test, ast.Name))
 
 
 def _is_object(method: ast.AST, name: str) -> bool:
