@@ -279,8 +279,8 @@ class InferredContracts(Planning):
                 setting.path = name
                 plan.settings[name] = setting
             else:
-                passed_on = expression if isinstance(expression, ast.Constant) or name not in own else _written(value)
-                plan.given[name] = ast.copy_location(passed_on or expression, expression)
+                short = expression if isinstance(expression, ast.Constant) or name not in own else _written(value)
+                plan.given[name] = ast.copy_location(short or expression, expression)
         passed_on = (node for text in plan.given.values() for node in ast.walk(text))
         said = {ast.unparse(node) for node in of_kind(passed_on, ast.Name, ast.Attribute)}
         maker_name = (maker.plan.owner or maker.plan.function).name
