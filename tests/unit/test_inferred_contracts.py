@@ -1724,3 +1724,22 @@ def test_a_class_that_only_a_method_calls_is_the_one_that_the_code_passes() -> N
     )
     assert found["Net"].heading() == "class Net(block=Plain, layers=[1, 2])"
     assert found["Net"].signature() == "forward(x: [N, 3, H, W]) -> [N, 10]"
+
+
+def test_modules_that_a_container_gets_by_its_items_are_called() -> None:
+    found = contracts(
+        """
+        class Dense(nn.ModuleDict):
+            def __init__(self, count: int, i: int, growth: int):
+                super().__init__()
+                for k in range(count):
+                    self[f"layer{k}"] = nn.Conv2d(i + k * growth, growth, 3, padding=1)
+
+            def forward(self, x):
+                features = [x]
+                for name in self:
+                    features.append(self[name](torch.cat(features, 1)))
+                return torch.cat(features, 1)
+        """
+    )
+    assert found["Dense"].signature() == "forward(x: [N, i, H, W]) -> [N, i + 2*growth, H, W]"

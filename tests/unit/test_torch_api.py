@@ -33,6 +33,12 @@ class Sign(torch.autograd.Function):
 """
 
 TEXTS = {
+    "modules are put into a container, and taken out": "class Blocks(nn.ModuleDict):\n    def __init__(self):\n        super().__init__()\n"
+    "        self['a'] = nn.Linear(4, 6)\n        self.update({'b': nn.Linear(6, 7)})\n        self.c = nn.Linear(7, 2)\n"
+    "        del self['c']\n    def forward(self, x):\n        for name in self:\n            x = self[name](x)\n        return x\n"
+    "blocks = Blocks()\ny = blocks(torch.zeros(3, 4))\nlast = blocks.pop('b')\nu = blocks(torch.zeros(3, 4))\n"
+    "some = nn.Sequential(nn.Linear(4, 5), nn.ReLU(), nn.Linear(5, 9))\ndel some[-1]\nv = some(torch.zeros(2, 4))\n"
+    "some.pop(0)\nsome.append(last)\nw = some(torch.zeros(2, 6))\nblocks.clear()\nz = torch.zeros(len(some), len(blocks) + 1)\n",
     "a forward hook sees what the module makes": "kept = {}\ndef hook(module, args, output):\n    kept['a'] = output.detach()\n"
     "net[0].register_forward_hook(hook)\nnet(x)\ny = kept['a']\n",
     "a forward hook may replace the output": "net[0].register_forward_hook(lambda m, i, o: o[:3])\ny = net[0](x)\n",

@@ -351,14 +351,17 @@ class Execution(Importing):
 
     def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
         if isinstance(container, Instance):
-            made = special.call(self, container, "__delitem__", (key,), frame)
-            container = special.contents(container) if made is special.ABSENT else None
+            if special.call(self, container, "__delitem__", (key,), frame) is not special.ABSENT:
+                return
+            container = container if container.native is not None else special.contents(container)
         container = parameters.as_dict(self, container)
         match container:
             case ListValue() if pure.delete(self, container, key, Arguments((), {}, node, frame)):
                 self.trace.emptied.add(container.identity)
             case DictValue():
                 dictionaries.delete(self, container, self.resolved(key))
+            case LibraryModule() | Instance():
+                modules.delete_item(self, container, self.resolved(key))
             case ListValue() if container.elements is not None:
                 self.trace.emptied.add(container.identity)
                 items, kept = container.items, list(container.elements)
@@ -1210,7 +1213,7 @@ class Execution(Importing):
         misuse.indexes(self, container, key, node, frame)
         if isinstance(container, Instance):
             made = special.call(self, container, "__setitem__", (key, value), frame)
-            container = special.contents(container) if made is special.ABSENT else None
+            container = _content(container) if made is special.ABSENT else None
         if is_unknown(container):
             self.placed(value)
         match container:
@@ -1379,6 +1382,12 @@ def _thinned(value: Value, iteration: Iteration) -> Iteration:
             last = None if alike(items[0], items[-1]) else items[-1]
             return Iteration(items[:2], exact=False, last=last, count=len(items))
     return iteration
+
+
+def _content(owner: Instance) -> Value:
+    """The container that an object is by its base."""
+    held = special.contents(owner)
+    return held if held is not None else as_kind(owner.native, LibraryModule)
 
 
 def _is_cheap(part: ast.AST) -> bool:

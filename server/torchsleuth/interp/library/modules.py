@@ -12,6 +12,7 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hooks, layers, published, states
 from torchsleuth.interp.library.hierarchy import (
+    CONTAINERS,
     PARAMETER_CONTAINERS,
     STATE,
     children_known,
@@ -193,6 +194,38 @@ def set_child(interp: Interpreter, module: LibraryModule, key: Value, value: Val
         interp.heap.set(module.slots, "children", tuple(changed))
     else:
         interp.heap.set(module.slots, "children", UNKNOWN)
+
+
+def delete_item(interp: Interpreter, owner: LibraryModule | Instance, key: Value) -> None:
+    """``del module[key]``, also of an object that is derived from a container."""
+    container = _container(owner)
+    if isinstance(owner, Instance) and is_module(owner.slots.get(key) if isinstance(key, str) else None):
+        interp.heap.set(owner.slots, key, MISSING)
+    if container is not None:
+        _delete_child(interp, container, key)
+
+
+def _delete_child(interp: Interpreter, module: LibraryModule, key: Value) -> None:
+    """Leave out a part; those behind it in a list get other numbers."""
+    children = module.children
+    if children is None:
+        return
+    left: list[tuple[str, Value]] | None = list(children)
+    if isinstance(key, str):
+        left = [pair for pair in children if pair[0] != key]
+    elif is_index(key, children):
+        left = [*children[: key % len(children)], *children[key % len(children) + 1 :]]
+    else:
+        left = None
+    if left is not None and module.path in _OF_LISTS:
+        left = [(str(index), value) for index, (_, value) in enumerate(left)]
+    interp.heap.set(module.slots, "children", UNKNOWN if left is None else tuple(left))
+
+
+def _container(module: Value) -> LibraryModule | None:
+    """The container that a module is, or is derived from."""
+    found = as_kind(module.native if isinstance(module, Instance) else module, LibraryModule)
+    return found if found is not None and found.path in (*CONTAINERS, *PARAMETER_CONTAINERS) else None
 
 
 def set_module_attribute(interp: Interpreter, module: LibraryModule, name: str, value: Value) -> None:
@@ -516,6 +549,41 @@ class ModuleMethods(Model):
     def grow(self, call: Arguments) -> Value:
         return _grow(self.interp, self.module, self.name, call)
 
+    @method
+    def update(self, call: Arguments) -> Value:
+        """``layers.update({"head": nn.Linear(8, 8)})``"""
+        target = _container(self.module)
+        if target is None or not target.path.endswith("Dict"):
+            return self.other(call)
+        more = as_kind(call.args[0] if len(call.args) == 1 else None, DictValue)
+        if target.children is None or more is None or more.items is None or call.kwargs:
+            self.interp.heap.set(target.slots, "children", UNKNOWN)
+        else:
+            for key, value in more.items.items():
+                set_child(self.interp, target, key, value)
+        return None
+
+    @method
+    def pop(self, call: Arguments) -> Value:
+        """``layers.pop("head")`` and ``layers.pop(-1)``"""
+        target = _container(self.module)
+        if target is None:
+            return self.other(call)
+        key = call.args[0] if call.args else -1
+        taken = child(self.interp, target, key)
+        delete_item(self.interp, self.module, key)
+        return taken
+
+    @method("clear", "popitem")
+    def empty(self, call: Arguments) -> Value:
+        target = _container(self.module)
+        if target is None:
+            return self.other(call)
+        for key, _ in target.children or ():
+            delete_item(self.interp, self.module, key)
+        self.interp.heap.set(target.slots, "children", () if self.name == "clear" else UNKNOWN)
+        return None if self.name == "clear" else UNKNOWN
+
     @method("add_module", "register_module")
     def add(self, call: Arguments) -> Value:
         interp, module = self.interp, self.module
@@ -611,6 +679,9 @@ def _grow(interp: Interpreter, module: Value, name: str, call: Arguments) -> Val
         children.extend(more)
     elif name == "insert" and len(call.args) == 2 and isinstance(call.args[0], int):
         children.insert(call.args[0], call.args[1])
+    else:
+        interp.heap.set(target.slots, "children", UNKNOWN)
+        return module
     interp.heap.set(target.slots, "children", tuple((str(index), value) for index, value in enumerate(children)))
     return module
 
