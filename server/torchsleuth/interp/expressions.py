@@ -28,6 +28,7 @@ from torchsleuth.interp.exceptions import made as raised
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
     arrays,
+    contents,
     dictionaries,
     draws,
     files,
@@ -428,7 +429,7 @@ class Expressions(Calls):
                 name = {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)]
                 return self.operate(f"operator.{name}", (value,), {}, node, frame)
             case Array():
-                return Array(value.spec)
+                return contents.negated(self, type(node.op).__name__, value, Array(value.spec))
         if isinstance(value, NUMBERS):
             try:
                 return getattr(operator, {ast.USub: "neg", ast.UAdd: "pos", ast.Invert: "invert"}[type(node.op)])(value)
@@ -468,7 +469,8 @@ class Expressions(Calls):
         if name == "truediv" and (path := files.joined(left, right)) is not None:
             return path
         if isinstance(left, Array) or isinstance(right, Array):
-            result = arrays.of_operands(arrays.binary(self, name, left, right, frame), left, right)
+            result = contents.operated(self, name, left, right, arrays.binary(self, name, left, right, frame))
+            result = arrays.of_operands(result, left, right)
             return arrays.written(self, left, result) if inplace and isinstance(left, Array) else result
         if inplace and name == "add" and isinstance(left, LibraryModule):
             return modules.extended(self, left, right, node, frame)
@@ -662,7 +664,7 @@ class Expressions(Calls):
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):
-            return arrays.binary(self, name, left, right, frame)
+            return contents.operated(self, name, left, right, arrays.binary(self, name, left, right, frame))
         if records.is_member(left) and records.is_member(right) and equality:
             return (left is right) == equal
         left, right = self._held(left), self._held(right)

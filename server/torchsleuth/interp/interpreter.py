@@ -40,6 +40,7 @@ from torchsleuth.interp.library import (
     arrays,
     classes,
     contained,
+    contents,
     contexts,
     data,
     dictionaries,
@@ -1239,6 +1240,7 @@ class Execution(Importing):
                 self.heap.set(container.slots, "spread", None)
                 self.heap.set(container.slots, "count", None)
                 self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
+                contents.put(self, container, key, value)
 
     def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:
         """The elements of a list in which one was replaced; where it is not known which, each of them may be it."""

@@ -24,6 +24,7 @@ from torchsleuth.interp.library import (
     arrays,
     classes,
     containers,
+    contents,
     data,
     dictionaries,
     dispatch,
@@ -1043,12 +1044,17 @@ class _Tensor(_Modelled):
 class _Array(_Modelled):
     model = numpy.ArrayMethods
 
+    def truth(self) -> bool | None:
+        known = contents.number(self.value)
+        return None if known is None else bool(known)
+
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return arrays.iterate(self.interp, self.value)
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         arrays.check_index(self.interp, self.value, self.interp.resolved(key), node, frame)
-        return arrays.of_operands(arrays.get_item(self.interp, self.value, key, frame), self.value)
+        made = contents.item(self.interp, self.value, key, arrays.get_item(self.interp, self.value, key, frame))
+        return arrays.of_operands(made, self.value)
 
     def length(self, frame: Frame) -> Size | None:
         return arrays.length(self.interp, self.value)

@@ -269,17 +269,46 @@ class Array(Ref):
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
     their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
     a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
-    integers, of the whole array alone."""
+    integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
         super().__init__(
             spec=spec, cut=None, bounds=bounds, mirrored=frozenset(), ends=None, number=None, count=None, spread=None
         )
+        self.slots["content"] = None
 
     @property
     def spec(self) -> TensorSpec:
         spec: TensorSpec = self.slots["spec"]
         return spec
+
+
+class Memory(Ref):
+    """The memory of arrays of NumPy that share it. Slot `numbers`: what it holds, None where that is not known."""
+
+    def __init__(self, numbers: Numbers | None) -> None:
+        super().__init__(numbers=numbers)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The content of a memory: bytes, and NumPy's name of their dtype."""
+
+    dtype: str
+    data: bytes
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The part of a memory that an array sees. `places`: of each element the place in it, as an array of NumPy's; None where
+    that is not known, and the array may see any of the memories. `is_part`: it is a view of another array."""
+
+    memories: tuple[Memory, ...]
+    places: Any = None
+    is_part: bool = False
+
+    def joined(self, other: View) -> View:
+        return View(tuple({id(one): one for one in (*self.memories, *other.memories)}.values()))
 
 
 @dataclass(frozen=True)

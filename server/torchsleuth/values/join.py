@@ -33,6 +33,7 @@ from torchsleuth.values import (
     ListValue,
     Maybe,
     NamedResult,
+    Numbers,
     Partial,
     Reason,
     Scalar,
@@ -42,6 +43,7 @@ from torchsleuth.values import (
     Trained,
     Unknown,
     Value,
+    View,
     Wrapped,
     entry,
     is_module,
@@ -387,12 +389,19 @@ class Joins(ABC):
         joined.slots["spread"] = left.slots["spread"] if left.slots["spread"] == right.slots["spread"] else None
         joined.slots["number"] = left.slots["number"] if left.slots["number"] == right.slots["number"] else None
         joined.slots["cut"] = left.slots["cut"] or right.slots["cut"]
+        joined.slots["content"] = self._join_views(left.slots["content"], right.slots["content"])
         backwards = left.slots["mirrored"], right.slots["mirrored"]
         if None in backwards or (backwards[0] != backwards[1] and not self._coin):
             joined.slots["mirrored"] = None
         else:
             joined.slots["mirrored"] = backwards[0] | backwards[1]
         return joined
+
+    @staticmethod
+    def _join_views(left: View | None, right: View | None) -> View | None:
+        """What an array sees that is one of two: it may be written to, whichever it is."""
+        known = of_kind((left, right), View)
+        return left if left is right else known[0].joined(known[-1]) if known else None
 
     # -- containers ------------------------------------------------------------------------------------
 
@@ -529,6 +538,8 @@ _PARTS: dict[type, Callable[[Joins, Any, Any], Value]] = {
     Array: Joins._join_arrays,
     TensorSpec: Joins.join_specs,
     Cut: lambda joins, left, right: left,
+    Numbers: lambda joins, left, right: left if left == right else None,
+    View: lambda joins, left, right: left.joined(right),
     Trained: lambda joins, left, right: left.joined(right),
     frozenset: lambda joins, left, right: left & right,
     dict: Joins._join_attributes,

@@ -43,6 +43,12 @@ def kind_of(dtype: str) -> str:
     return "bool" if dtype == "bool" else dtype.rstrip("0123456789")
 
 
+def described(dtype: str, attribute: str) -> Value:
+    """``dtype.name`` and its like."""
+    kinds = {"bool": "b", "int": "i", "uint": "u", "float": "f", "complex": "c"}
+    return {"name": dtype, "itemsize": max(_bits(dtype) // 8, 1), "kind": kinds[kind_of(dtype)]}[attribute]
+
+
 def promoted(left: str | None, right: str | None) -> str | None:
     """NumPy's result dtype of two array dtypes."""
     if left is None or right is None:

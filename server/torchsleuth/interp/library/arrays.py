@@ -11,7 +11,7 @@ from torchsleuth.interp import exceptions
 from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, contained, draws, integers, scalars
+from torchsleuth.interp.library import array_dtypes, contained, contents, draws, integers, scalars
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
@@ -114,6 +114,8 @@ def plain(interp: Interpreter, value: Value) -> Value:
     kind = array_dtypes.kind_of(value.spec.dtype or "")
     if (known := scalars.of(value)) is not None:
         return known
+    if (held := contents.number(value)) is not None:
+        return held
     if kind in ("int", "uint"):
         return draws.number(interp, value)
     return Scalar(kind) if kind in ("float", "bool") else value
@@ -234,6 +236,8 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     dtype = legacy.DTYPES.get(name)
     if isinstance(asked, DType):
         dtype = asked.name
+    if name != "tensor":
+        contents.forget(interp, (array,))  # The tensor shares its memory.
     spec = to_tensor(interp, array, dtype).spec
     if asked is not None and not isinstance(asked, DType):
         spec = spec.with_(dtype=None)
@@ -263,6 +267,7 @@ def iterate(interp: Interpreter, array: Array) -> Iteration:
         return Iteration(tuple(element_of(interp, array, shape[1:], index) for index in range(shape[0])), exact=True)
     element = Array(TensorSpec(shape[1:], array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.of(array)
+    contents.item(interp, array, UNKNOWN, element)
     return Iteration((_part(element),), exact=False)
 
 
@@ -277,7 +282,7 @@ def element_of(interp: Interpreter, array: Array, shape: tuple[Size, ...], index
     element = Array(TensorSpec(shape, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.of(array)
     draws.mark(array, index, element, interp)
-    return _part(element)
+    return _part(element) if _part(element) is not element else contents.item(interp, array, index, element)
 
 
 def check_index(interp: Interpreter, array: Array, key: Value, node: ast.AST, frame: Frame) -> None:
@@ -523,6 +528,7 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
 
 def set_attribute(interp: Interpreter, array: Array, name: str, value: Value) -> None:
     """``array.shape = …`` and its like."""
+    contents.forget(interp, (array,))
     sizes = sizes_of(tuple_of(interp.resolved(value))) if name == "shape" else None
     shape, known = array.spec.shape, None
     if sizes is not None and shape is not None and all_are((*sizes, *shape), int):
@@ -540,6 +546,7 @@ def written(interp: Interpreter, array: Array, result: Value) -> Value:
     made = result if isinstance(result, Array) else make(None, None)
     if array.spec.shape == ():
         return result
+    contents.updated(interp, array, result)
     if array.spec.shape is None:
         return make(None, array.spec.dtype if made.spec.dtype == array.spec.dtype else None)
     interp.heap.set(array.slots, "cut", made.slots["cut"])

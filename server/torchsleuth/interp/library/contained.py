@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import contents
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
@@ -69,11 +70,12 @@ def kept(interp: Interpreter, name: str, operands: tuple[Value, ...], result: Va
     return result
 
 
-def forget(interp: Interpreter, values: Iterable[Value]) -> None:
+def forget(interp: Interpreter, values: tuple[Value, ...]) -> None:
     """Code that is not known may write to these."""
     for value in of_kind(values, Array):
         interp.heap.set(value.slots, "ends", None)
         interp.heap.set(value.slots, "spread", None)
+    contents.forget(interp, values)
 
 
 def in_part(ends: Ends | None, key: Value) -> Ends | None:

@@ -6,8 +6,10 @@ import copy
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
+from torchsleuth.interp.library import contents
 from torchsleuth.sifting import as_kind
 from torchsleuth.values import (
+    Array,
     ClassValue,
     DictValue,
     Instance,
@@ -33,6 +35,8 @@ def _again(value: R) -> R:
     made = copy.copy(value)
     made.identity = new_identity()
     made.slots = type(value.slots)(value.slots)
+    if isinstance(made, Array):
+        made.slots["content"] = contents.copied(made)
     if isinstance(made, Instance):
         made.state = dict(made.state)
     return made
@@ -59,6 +63,8 @@ def deep(value: Value, memo: dict[int, Value] | None = None) -> Value:
                 made.native = as_kind(native, LibraryModule, LibraryObject)
             case Tensor():
                 made.storage = Ref()
+            case Array():
+                made.slots["content"] = contents.copied(made)
     return memo[value.identity]
 
 

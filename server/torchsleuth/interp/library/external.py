@@ -18,8 +18,10 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
+    array_dtypes,
     arrays,
     contained,
+    contents,
     copies,
     dictionaries,
     draws,
@@ -101,7 +103,13 @@ _PLAIN_CONSTANTS: dict[str, frozenset[str]] = {
     "sys": frozenset({"maxsize"}),
 }
 """Attributes of modules that are the same wherever a script runs."""
-_CONSTANTS = {"numpy.pi": math.pi, "numpy.e": math.e, "numpy.inf": math.inf, "numpy.newaxis": None}
+_CONSTANTS = {
+    "numpy.pi": math.pi,
+    "numpy.e": math.e,
+    **dict.fromkeys(("numpy.inf", "numpy.Inf"), math.inf),
+    **dict.fromkeys(("numpy.nan", "numpy.NaN"), math.nan),
+    "numpy.newaxis": None,
+}
 MAX_TEXT = 100_000
 """Characters of a text that is parsed."""
 _LOOKING_ON = frozenset(
@@ -118,6 +126,8 @@ def constant(path: str) -> Value:
     module, _, name = path.rpartition(".")
     if name in _PLAIN_CONSTANTS.get(module, ()):
         return getattr(sys.modules[module], name)
+    if name in ("name", "itemsize", "kind") and module.removeprefix("numpy.") in array_dtypes.NUMERIC:
+        return array_dtypes.described(module.removeprefix("numpy."), name)
     return Native(path, "external")
 
 
@@ -143,6 +153,7 @@ def _numpy(interp: Interpreter, call: Arguments) -> Value:
     if name in TAKES_ARRAYS or (name in REDUCES_LISTS and call.args and isinstance(call.args[0], ListValue)):
         interp.converted_to_arrays(call.args, call.node, call.frame)
     made = contained.kept(interp, name, call.args, numpy.call(interp, call.path, call))
+    made = contents.asked(interp, name, call, made)
     return arrays.of_operands(made, *call.args)
 
 

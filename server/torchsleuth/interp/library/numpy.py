@@ -9,7 +9,7 @@ from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import array_dtypes, arrays, contained, draws, integers, scalars
+from torchsleuth.interp.library import array_dtypes, arrays, contained, contents, draws, integers, scalars
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -953,19 +953,36 @@ class ArrayMethods(Model):
         known = shape is not None and axes is not None
         turned.slots["ends"] = contained.of(self.value)
         turned.slots["mirrored"] = frozenset(len(shape) - 1 - axis for axis in axes) if known and shape else None
-        return turned
+        return contents.turned(self.value, turned)
 
     @attribute("real", "imag")
     def part(self, node: ast.AST, frame: Frame) -> Value:
         dtype = self.value.spec.dtype
         return arrays.make(self.sizes, {"complex64": "float32", "complex128": "float64"}.get(dtype or "", dtype))
 
-    @attribute("flat", "nbytes", "itemsize", "strides", "base", "flags", "ctypes", "data")
+    @attribute
+    def strides(self, node: ast.AST, frame: Frame) -> Value:
+        found = contents.strides(self.value)
+        return UNKNOWN if found is None else found
+
+    @attribute
+    def base(self, node: ast.AST, frame: Frame) -> Value:
+        return contents.base(self.value)
+
+    @attribute
+    def itemsize(self, node: ast.AST, frame: Frame) -> Value:
+        dtype = self.value.spec.dtype
+        return array_dtypes.described(dtype, "itemsize") if dtype in array_dtypes.NUMERIC and dtype else UNKNOWN
+
+    @attribute("flat", "nbytes", "flags", "ctypes", "data")
     def not_modelled(self, node: ast.AST, frame: Frame) -> Value:
+        if self.name in ("flat", "ctypes", "data"):
+            contents.forget(self.interp, (self.value,))  # It may be written through these.
         return UNKNOWN
 
     def run(self, call: Arguments) -> Value:
         value = super().run(call) if call.exact else UNKNOWN
+        value = contents.method(self.interp, self.value, self.name, call, value)
         return arrays.of_operands(contained.kept(self.interp, self.name, (self.value,), value), self.value, *call.args)
 
     @method("astype", "view")
@@ -985,6 +1002,8 @@ class ArrayMethods(Model):
     def number(self, call: Arguments) -> Value:
         if (known := scalars.of(self.value)) is not None:
             return known
+        if not call.args and (held := contents.number(self.value)) is not None:
+            return held
         dtype = self.value.spec.dtype
         kind = array_dtypes.kind_of(dtype) if dtype in array_dtypes.NUMERIC else ""
         if kind in ("int", "uint"):
@@ -993,7 +1012,8 @@ class ArrayMethods(Model):
 
     @method
     def tolist(self, call: Arguments) -> Value:
-        return _listed(self.interp, self.value)
+        known = contents.listed(self.value)
+        return _listed(self.interp, self.value) if is_unknown(known) else known
 
     @method("fill", "sort", "setflags", "tofile", "partition", "resize", "put")
     def in_place(self, call: Arguments) -> Value:

@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from torchsleuth.interp.library import array_dtypes
+from torchsleuth.interp.library import array_dtypes, contents
 from torchsleuth.sifting import as_kind
 from torchsleuth.values import Array, Value, items_of
 
@@ -48,7 +48,9 @@ _OF_SEVERAL |= {"amax": max, "amin": min, "mean": lambda numbers: sum(numbers) /
 def of(value: Value) -> Number | None:
     """The number that a scalar is, or that stands for itself."""
     if isinstance(value, Array):
-        return as_kind(value.slots["number"], int, float)
+        known = value.slots["number"]
+        known = contents.number(value) if known is None else known
+        return None if isinstance(known, bool) else as_kind(known, int, float)
     return None if isinstance(value, bool) else as_kind(value, int, float)
 
 
