@@ -8,6 +8,7 @@ functions in closed tables, with numbers, texts and arrays of a bounded size; wh
 from __future__ import annotations
 
 import functools
+import importlib
 import math
 import operator
 import warnings
@@ -95,10 +96,9 @@ _METHODS = (
 def library() -> Any:
     """The installed NumPy, None where there is none."""
     try:
-        import numpy
+        return importlib.import_module("numpy")
     except ImportError:
         return None
-    return numpy
 
 
 @contextmanager
