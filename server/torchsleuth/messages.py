@@ -1747,6 +1747,8 @@ ENGLISH: dict[str, str] = {
     "error.left_out_here": "the labels that are to be ignored are told apart here, and looked up as all others are",
     "error.ignored_made": "the label that is to be ignored",
     "error.validated_here": "the validation runs this seldom",
+    "error.longest_here": "the length is that of the longest of these, and others are longer",
+    "error.left_none": "this may be None",
     "error.total_steps": "the steps of the schedule are counted here",
     "error.turned": "this exchanges height and width of some samples",
     "error.unsendable": "`{object}` cannot be sent to another process: open it in the process that reads it",

@@ -562,6 +562,21 @@ SHOWN = {
         "    return torch.stack(found)\nkept(torch.ones(3, 2))\n",
         {8},
     ),
+    "the longest of other sequences": (
+        "def padded(rows, length):\n    out = torch.zeros(len(rows), length)\n    for i, row in enumerate(rows):\n"
+        "        out[i, : len(row)] = row\n    return out\ndef join(left, right):\n    length = max(len(row) for row in left)\n"
+        "    return padded(left, length), padded(right, length)\njoin([torch.ones(2)], [torch.ones(4)])\n",
+        {11},
+    ),
+    "a value that may be None": (
+        "def read(text):\n    return {'age': float(text) if text else None}\nrow = read('')\ntorch.tensor(row['age'] - 1.0)\n",
+        {6},
+    ),
+    "a length that a class tells": (
+        "class Words:\n    def __init__(self):\n        self.ids = {'owl': 2, 'kite': 3}\n    def __len__(self):\n        return len(self.ids)\n"
+        "words = Words()\ntable = nn.Embedding(len(words), 4)\ntable(torch.tensor(list(words.ids.values())))\n",
+        {9},
+    ),
     "the keys of what was written": (
         "def state(net):\n    return {'model': net, 'step': 1}\nheld = state(nn.Linear(2, 2))\nheld['optimizer'], torch\n",
         {6},

@@ -41,8 +41,10 @@ def _samplers_of_lists(case: Case) -> list[tuple[CrashFrame, ast.Call, Filled]]:
             given = keyword_of(call, "sampler") if called(call) == "DataLoader" else None
             if given is None or keyword_of(call, "batch_sampler") is not None:
                 continue
-            kinds = {called(made) for _, made in made_from(case, file, given.value)}
-            lists = [item for item in _yielded(case, kinds) if _is_list(*item)]
+            made = list(made_from(case, file, given.value))
+            kinds = {called(part) for _, part in made}
+            lists = [(place, part) for place, part in made if called(part) == "BatchSampler"]
+            lists += [item for item in _yielded(case, kinds) if _is_list(*item)]
             if lists:
                 found.append((file, call, lists[0]))
     return found

@@ -191,6 +191,39 @@ def _really_empty(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             yield replace(file, given, f'{file.text(given)}["{key}"]', safe=False)
 
 
+# lengths, and values that are missing
+
+
+def _longest(case: Case) -> list[Filled]:
+    """Where the length was taken from some sequences of what a longer one does not fit into: ``max(len(row) for row in left)``."""
+    statement = case.frame.statement
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    whole = target.value if isinstance(target, ast.Subscript) else None
+    return [
+        (file, node)
+        for file, node in (made_from(case, case.frame, whole) if whole is not None else ())
+        if is_function_call(node, "max") and any(is_function_call(part, "len") for part in nodes_in(node, ast.Call))
+    ]
+
+
+def _longest_here(case: Case) -> Iterator[Related]:
+    for file, node in _longest(case)[:1]:
+        yield note(file.source, node, "error.longest_here")
+
+
+def _missing_here(case: Case) -> Iterator[Related]:
+    """Where a value of the failing expression was left None: ``float(text) if text else None``."""
+    for operand in case.frame.operands():
+        if (case.frame.value(operand) or {}).get("type") != "NoneType":
+            continue
+        for file, node in made_from(case, case.frame, operand):
+            if isinstance(node, ast.IfExp) and (is_literal(node.orelse, None) or is_literal(node.body, None)):
+                yield note(file.source, node, "error.left_none")
+                return
+
+
+_EXPANDED = r"The expanded size of the tensor \(\d+\) must match the existing size"
+_NONE = r"NoneType"
 _INDEX_TYPE = r"tensors used as indices must be long|Expected dtype int(?:32/int)?64 for index|scalar types?: Long, Int"
 _NEGATIVE = r"index -\d+ is out of bounds for dimension|Class values must be non-negative"
 _UNUSED = r"appears? to not have been used in the graph"
@@ -201,4 +234,10 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_UNUSED, _unused),
     (_EMPTY, _really_empty),
 )
-PLACES = ((_INDEX_TYPE, _floats_here), (_NEGATIVE, _ignored_here), (_EMPTY, _never_here))
+PLACES = (
+    (_INDEX_TYPE, _floats_here),
+    (_NEGATIVE, _ignored_here),
+    (_EMPTY, _never_here),
+    (_EXPANDED, _longest_here),
+    (_NONE, _missing_here),
+)

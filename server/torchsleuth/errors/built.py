@@ -27,6 +27,7 @@ from torchsleuth.syntax.forms import (
     given_to,
     is_attribute,
     is_binary,
+    is_function_call,
     is_literal,
     is_method_call,
     is_name,
@@ -50,7 +51,7 @@ def arguments_here(case: Case) -> list[Related]:
     for site in build_sites(case) if re.search(_OF_A_LAYER, told) else ():
         call = site.call(None)
         for given in given_to(call):
-            for file, made in _values_of(case, given):
+            for file, made in _values_of(case, _walked(site.tree, given)):
                 place = note(
                     file.source, made, "error.built_with", given=" ".join(site.source.segment(given).split())[:40]
                 )
@@ -58,7 +59,29 @@ def arguments_here(case: Case) -> list[Related]:
     return list(found.values())[:MAX_ARGUMENTS]
 
 
+def _walked(tree: ast.Module, given: ast.expr) -> ast.expr:
+    """``options.widths`` for the ``c`` of ``[Block(c) for c in options.widths]``; all else is itself."""
+    trail = edits.path_to(tree, given) if isinstance(given, ast.Name) else []
+    loops = [loop for part in trail if isinstance(part, ast.ListComp | ast.GeneratorExp) for loop in part.generators]
+    return next((loop.iter for loop in reversed(loops) if plain_name(loop.target) == plain_name(given)), given)
+
+
+def _length_of(case: Case) -> list[Filled]:
+    """What ``__len__`` returns of the one class of the user's that has it and no samples, where ``len(words)`` is asked."""
+    kinds = [
+        (file, method)
+        for file in case.files
+        for kind in file.all(ast.ClassDef)
+        for method in kind.body
+        if isinstance(method, ast.FunctionDef) and method.name == "__len__"
+        if not any(getattr(part, "name", "") == "__getitem__" for part in kind.body)
+    ]
+    return [(file, value) for file, method in kinds for value in returned_by(method)] if len(kinds) == 1 else []
+
+
 def _values_of(case: Case, given: ast.expr) -> list[Filled]:
+    if is_function_call(given, "len") and len(given.args) == 1:
+        return _length_of(case) if isinstance(given.args[0], ast.Name | ast.Attribute) else []
     if is_method_call(given):
         methods = defined(case, given.func.attr)
         return [(file, value) for file, method in methods for value in returned_by(method)] if len(methods) == 1 else []

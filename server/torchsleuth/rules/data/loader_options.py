@@ -31,7 +31,7 @@ from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_function_call, is_method_call, is_name, keyword_of, names_in, nodes_in
-from torchsleuth.values import Instance, LibraryObject
+from torchsleuth.values import Instance, LibraryObject, is_object_named
 
 CODE = "TS613"
 
@@ -55,16 +55,22 @@ def _sampled_by_lists(analysis: Analysis, path: str, loader: LibraryObject, node
     """A sampler that gives lists, where the dataset looks a single index up in a list of its own."""
     sampler, dataset = option(loader, "sampler"), option(loader, "dataset")
     written = keyword_of(node, "sampler")
-    if not isinstance(sampler, Instance) or not isinstance(dataset, Instance) or written is None:
+    if not isinstance(dataset, Instance) or written is None:
+        return
+    given: ast.expr | None = written.value
+    if is_object_named(sampler, "BatchSampler"):
+        name, at = "BatchSampler", analysis.source_of(path)
+    elif isinstance(sampler, Instance):
+        name, given, at = sampler.cls.name, _lists_of(sampler.cls.node), analysis.source_of(sampler.cls.path)
+    else:
         return
     if option(loader, "batch_size") is None or option(loader, "batch_sampler") is not None:
         return
-    given = _lists_of(sampler.cls.node)
     read = _looked_up(dataset.cls.node)
     if given is None or read is None:
         return
     places = (
-        analysis.source_of(sampler.cls.path).span(given).related(message("data.sampler.list")),
+        at.span(given).related(message("data.sampler.list")),
         analysis.source_of(dataset.cls.path).span(read).related(message("data.sampler.looked_up")),
     )
     source = analysis.source_of(path)
@@ -76,7 +82,7 @@ def _sampled_by_lists(analysis: Analysis, path: str, loader: LibraryObject, node
         if len(node.args) < 2
         else ()
     )
-    yield Finding(source.span(written), message("data.sampler.lists", sampler=sampler.cls.name), places, fixes)
+    yield Finding(source.span(written), message("data.sampler.lists", sampler=name), places, fixes)
 
 
 def _method(kind: ast.ClassDef, name: str) -> ast.FunctionDef | None:
