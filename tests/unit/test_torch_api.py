@@ -33,6 +33,9 @@ class Sign(torch.autograd.Function):
 """
 
 TEXTS = {
+    "methods of a layer that are operators": "ops = torch.ao.nn.quantized.FloatFunctional()\nold = nn.quantized.FloatFunctional()\n"
+    "a = torch.randn(2, 3)\ny = ops.cat([a, a], dim=1)\nu = old.add_relu(a, torch.ones(4, 1, 3))\nv = ops.matmul(a, a.T)\n"
+    "w = ops.mul_scalar(a, 2.0)\n",
     "modules are put into a container, and taken out": "class Blocks(nn.ModuleDict):\n    def __init__(self):\n        super().__init__()\n"
     "        self['a'] = nn.Linear(4, 6)\n        self.update({'b': nn.Linear(6, 7)})\n        self.c = nn.Linear(7, 2)\n"
     "        del self['c']\n    def forward(self, x):\n        for name in self:\n            x = self[name](x)\n        return x\n"

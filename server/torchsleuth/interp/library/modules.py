@@ -62,6 +62,18 @@ from torchsleuth.values.join import MISSING
 WRAPPED = frozenset({"module", "_orig_mod"})
 """The attributes under which DistributedDataParallel and torch.compile, which are seen through, hold the module that they wrap."""
 _OF_LISTS = frozenset({"torch.nn.Sequential", "torch.nn.ModuleList"})
+OPERATORS: dict[str, dict[str, tuple[str, ...]]] = {
+    "FloatFunctional": {
+        "add": ("torch.add",),
+        "add_scalar": ("torch.add",),
+        "mul": ("torch.mul",),
+        "mul_scalar": ("torch.mul",),
+        "matmul": ("torch.matmul",),
+        "cat": ("torch.cat",),
+        "add_relu": ("torch.add", "torch.relu"),
+    },
+}
+"""Methods of layers that are operators, one after the other, by the class."""
 MAX_APPLIED = 64
 """Modules that the function given to ``apply`` is called with."""
 _SETTABLE = frozenset({"name", "training"})
@@ -359,7 +371,14 @@ class ModuleMethods(Model):
     def other(self, call: Arguments) -> Value:
         if isinstance(self.module, LibraryModule) and self.module.built is not None:
             return published.method(self.interp, self.module, self.name, call)
-        return UNKNOWN
+        operators = _operators_of(self.module).get(self.name)
+        if operators is None:
+            return UNKNOWN
+        first, *further = operators
+        made = self.interp.operate(first, call.args, call.kwargs, call.node, call.frame)
+        for target in further:
+            made = self.interp.operate(target, (made,), {}, call.node, call.frame)
+        return made
 
     # -- place, dtype and mode ---------------------------------------------------------------------
 
@@ -699,7 +718,7 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str) -> V
         for key, value in module.children:
             if key == name:
                 return value
-    if is_module_method(name):
+    if is_module_method(name) or name in _operators_of(module):
         return Bound(module, name)
     if name in WRAPPED:
         return module
@@ -707,6 +726,12 @@ def module_attribute(interp: Interpreter, module: LibraryModule, name: str) -> V
         return published.attribute(interp, module, name)
     found = interp.oracle.static_method(module.path, name) or parameter(interp, module, name)
     return _of_symbols(interp, module, name) if is_unknown(found) else found
+
+
+def _operators_of(module: LibraryModule | Instance) -> dict[str, tuple[str, ...]]:
+    """The operators that the methods of a layer of PyTorch are."""
+    path = module.path if isinstance(module, LibraryModule) else ""
+    return OPERATORS.get(path.rpartition(".")[2], {}) if path.startswith("torch.") else {}
 
 
 def _of_symbols(interp: Interpreter, module: LibraryModule, name: str) -> Value:
