@@ -438,6 +438,10 @@ class Expressions(Calls):
         match value:
             case Dim() if isinstance(node.op, ast.USub):
                 return dims.negate(value)
+            case DictValue() if value.type_name == "Counter" and isinstance(node.op, ast.UAdd | ast.USub):
+                sides = (value, DictValue({}, "Counter", 0))
+                kind, sides = (ast.Add, sides) if isinstance(node.op, ast.UAdd) else (ast.Sub, sides[::-1])
+                return self.binary(kind, *sides, node, frame)
             case Instance():
                 name = {ast.USub: "__neg__", ast.UAdd: "__pos__", ast.Invert: "__invert__"}[type(node.op)]
                 made = special.call(self, value, name, (), frame)
@@ -665,6 +669,8 @@ class Expressions(Calls):
             return self.tensor_binary(name, left, right, node, frame, False)
         if isinstance(left, Array) or isinstance(right, Array):
             return contents.operated(self, name, left, right, arrays.binary(self, name, left, right, frame))
+        if (known := files.compared(name, left, right)) is not None:
+            return known
         if records.is_member(left) and records.is_member(right) and equality:
             return (left is right) == equal
         left, right = self._held(left), self._held(right)

@@ -664,6 +664,10 @@ class Interpreter(ABC):
         """A function that may be called at any time: what the containers hold that it fills is not known any more."""
 
     @abstractmethod
+    def delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+        """``del container[key]``"""
+
+    @abstractmethod
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
         """``container[key] = value``"""
 

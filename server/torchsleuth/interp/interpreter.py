@@ -333,7 +333,7 @@ class Execution(Importing):
                 case ast.Name():
                     self._delete_name(target.id, frame)
                 case ast.Subscript():
-                    self._delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
+                    self.delete_item(self.eval(target.value, frame), self.eval(target.slice, frame), target, frame)
                 case ast.Attribute():
                     owner = self.eval(target.value, frame)
                     self.delete_attribute(owner, private.named(target.attr, target, frame), target, frame)
@@ -350,7 +350,7 @@ class Execution(Importing):
         else:
             exceptions.throw(self, exceptions.made("builtins.NameError", (UNKNOWN,)))
 
-    def _delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+    def delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
         if isinstance(container, Instance):
             if special.call(self, container, "__delitem__", (key,), frame) is not special.ABSENT:
                 return

@@ -864,6 +864,8 @@ class _Instance(Operations):
         held = special.contents(owner)
         if held is not None and (hasattr(list, name) or hasattr(dict, name) or hasattr(str, name)):
             return Bound(held, name)
+        if records.is_member(owner) and hasattr(own := records.value_of(owner), name) and isinstance(own, str | int):
+            return Bound(own, name)
         modelled = dispatch.instance_attribute(interp, owner, name, node, frame)
         if not is_unknown(modelled) or owner.cls.opaque:
             return modelled

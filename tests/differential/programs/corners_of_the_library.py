@@ -133,3 +133,82 @@ class A: ...
 class B(A): ...
 same = (type(A()) == A, type(B()) == A, type(B()) != A, type(B()) is B, type(1) == int, type("a") == int, type(True) == int)
 tuples = (type([]) in (list, tuple), type({}) == type({1: 2}), type(None) == type(None), A().__class__ == A)
+
+# == attributes of classes with a default
+class Plugin:
+    known = {}
+    def __init_subclass__(cls, /, alias=None, **others):
+        super().__init_subclass__(**others)
+        cls.known[alias or cls.__name__] = cls
+        cls.level = getattr(cls, "level", 0) + 1
+class A(Plugin, alias="a"): pass
+class B(A): level = 10
+levels = [one.level for one in Plugin.known.values()]
+def register(**meta):
+    def decorate(cls):
+        cls.meta = {**getattr(cls, "meta", {}), **meta}
+        return cls
+    return decorate
+@register(depth=18)
+class C: ...
+@register(width=2)
+class D(C): ...
+merged = (D.meta == {"depth": 18, "width": 2}, len(C.meta))
+
+# == members are the numbers and texts that they hold
+from enum import Enum, IntEnum
+class Rank(IntEnum):
+    LOW = 1
+    HIGH = 5
+class Act(str, Enum):
+    RELU = "relu"
+best, order = max(Rank).name, [one.name for one in sorted(Rank, reverse=True)]
+text = (Act.RELU.upper(), Act.RELU.startswith("re"), Rank.HIGH.bit_length(), len(Act.RELU))
+
+# == patterns with optional parts and flags
+import re
+pairs = dict(re.findall(r"(\w+)=([\d.]+(?:e-?\d+)?)", "epoch=12 loss=0.531e-2 lr=1e-4"))
+values = [float(one) for one in pairs.values()]
+found = re.search(r"(?P<key>acc)=(?P<value>\d+)(?P<part>\.\d)?(x)?", "acc=97.5%")
+groups = (found["key"], found.group("value", "part"), found.group(4) is None, found.lastgroup)
+lines = re.compile("^x", re.M | re.I).findall("x\nX\ny")
+once = re.sub("a", "b", "aaa", count=1)
+folded = re.sub("A", "b", "aAa", flags=re.IGNORECASE)
+
+# == dates and times
+from datetime import date, datetime, timedelta, timezone
+short = timedelta(hours=-1)
+parts = (short.days, short.seconds, abs(short) // timedelta(minutes=7), short / timedelta(hours=2))
+week = datetime.strptime("03/11/23", "%d/%m/%y").date().isocalendar()[1]
+hour = datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=2))).astimezone(timezone.utc).hour
+later = datetime.fromisoformat("2024-02-28T23:30:00") + timedelta(minutes=45)
+day = (later.isoformat(), later.replace(year=2020).isoformat(), date.fromisoformat("2024-01-01").isoweekday())
+
+# == paths among one another
+from pathlib import Path
+p = Path("/runs") / "exp.1" / "best.tar.gz"
+texts = (str(p.relative_to("/runs")), p.match("*.gz"), str(p.parents[1]), Path("x") == Path("./x"), Path("a") != Path("b"))
+order = [str(one) for one in sorted(map(Path, ["b/a", "a/z", "a"]))]
+inside = (Path("a").joinpath("b").is_relative_to("a"), p.is_absolute(), p.is_relative_to(Path("/data")))
+try:
+    p.relative_to("/data")
+    outside = False
+except ValueError:
+    outside = True
+
+# == hooks, defaults and signs
+import json
+from collections import Counter, namedtuple
+hook = json.loads('{"a": {"b": 2}}', object_hook=lambda d: len(d) if "b" in d else d)["a"]
+T = namedtuple("T", "a b c", defaults=[9])
+given = T._field_defaults["c"] + T(1, 2).c
+counts = Counter(a=2, b=-1)
+signs = (dict(+counts), dict(-counts), len(+counts))
+
+# == items by functions
+import operator
+d, l = {}, [1, 2, 3]
+operator.setitem(d, "k", 3)
+operator.setitem(l, 1, 9)
+operator.delitem(l, 0)
+sizes = (len(d), len(l))

@@ -155,3 +155,13 @@ d[0] = 0
 e = np.arange(3)
 e.fill(2)
 found = (sorted(a.tolist()) == [0, 1, 2, 3], int(e[2]))
+
+# == counts and texts of numbers
+import numpy as np
+labels = np.array([2, 0, 1, 2, 2])
+counts = np.bincount(labels, minlength=4).tolist()
+table = np.zeros((3, 3), dtype=int)
+np.add.at(table, (labels, np.array([2, 0, 2, 2, 1])), 1)
+rows = table.tolist()
+classes, first = np.unique(labels, return_index=True)
+text = f"{labels.mean():.2f} {counts[2]} {labels[0]:03d}"

@@ -163,7 +163,7 @@ class Path(Model):
         return super().get(node, frame) if part is None else part
 
     def run(self, call: Arguments) -> Value:
-        value = files.path_method(self.value, self.name, call)
+        value = files.path_method(self.interp, self.value, self.name, call)
         if is_unknown(value):
             value = _path_method(self.interp, self.value, self.name, call)
         return self.other(call) if is_unknown(value) else value

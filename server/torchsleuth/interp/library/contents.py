@@ -70,7 +70,9 @@ _PURE = frozenset(
     "full_like".split()
 )
 """Functions and methods that give something new, which is about as large as what they are given."""
-_SIZED = frozenset("zeros ones full eye identity arange linspace logspace geomspace tile pad repeat tri".split())
+_SIZED = frozenset(
+    "zeros ones full eye identity arange linspace logspace geomspace tile pad repeat tri bincount".split()
+)
 """Functions whose arguments say how large the result is: they are called where that is known to be small."""
 _GROWING = frozenset(
     "outer kron meshgrid einsum tensordot convolve correlate diag diagflat matrix_power vander".split()
@@ -449,6 +451,9 @@ def _makes_little(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], made
         counts = args[1] if len(args) > 1 else kwargs.get("repeats", 0)
         total = int(library().sum(counts)) * (max(library().size(args[0]), 1) if library().size(counts) == 1 else 1)
         return total <= MAX_ELEMENTS
+    if name == "bincount":
+        least = kwargs.get("minlength", args[2] if len(args) > 2 else 0)
+        return max(least, *library().ravel(args[0]), 0) <= MAX_ELEMENTS
     shape = made.spec.shape if isinstance(made, Array) else None
     return (
         shape is not None

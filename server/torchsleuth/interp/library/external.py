@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import datetime
 import itertools
 import json
 import logging
 import math
+import re
 import string
 import sys
 from collections.abc import Iterator
@@ -31,7 +33,7 @@ from torchsleuth.interp.library import (
     plain,
     records,
 )
-from torchsleuth.interp.library.plain import MAX_ITEMS
+from torchsleuth.interp.library.plain import MAX_ITEMS, Known
 from torchsleuth.interp.models import Model, method, models, of_function
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import dims
@@ -119,11 +121,19 @@ _LOOKING_ON = frozenset(
 """Packages that take a model as it is."""
 
 
+_FLAGS = frozenset("A ASCII I IGNORECASE M MULTILINE S DOTALL NOFLAG".split())
+"""Flags of patterns."""
+
+
 def constant(path: str) -> Value:
     """An attribute of an external package."""
     if path in _CONSTANTS:
         return _CONSTANTS[path]
     module, _, name = path.rpartition(".")
+    if module == "re" and name in _FLAGS and hasattr(re, name):
+        return Known(getattr(re, name))
+    if path == "datetime.timezone.utc":
+        return Known(datetime.timezone.utc)
     if name in _PLAIN_CONSTANTS.get(module, ()):
         return getattr(sys.modules[module], name)
     if name in ("name", "itemsize", "kind") and module.removeprefix("numpy.") in array_dtypes.NUMERIC:

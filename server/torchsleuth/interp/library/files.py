@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os.path
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from torchsleuth.interp import misuse
+from torchsleuth.interp import exceptions, misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import copies, parameters
@@ -109,9 +110,11 @@ def path_attribute(owner: LibraryObject, name: str) -> Value | None:
     if owner.path != PATH or name not in (*_ATTRIBUTES, "parent", "parents", "anchor", "root", "drive"):
         return None
     parts = _parts(owner)
-    if parts is None or name not in (*_ATTRIBUTES, "parent"):
+    if parts is None or name not in (*_ATTRIBUTES, "parent", "parents"):
         return UNKNOWN
     made = getattr(PurePosixPath(*parts), name)
+    if name == "parents":
+        return tuple(LibraryObject(PATH, (str(one),), {}, None) for one in made)
     if isinstance(made, PurePosixPath):
         return LibraryObject(PATH, (str(made),), {}, None)
     return ListValue(tuple(made)) if isinstance(made, list) else made
@@ -123,19 +126,33 @@ def path_text(owner: Value) -> str | None:
     return None if parts is None else str(PurePosixPath(*parts))
 
 
-def path_method(owner: LibraryObject, name: str, call: Arguments) -> Value:
+def path_method(interp: Interpreter, owner: LibraryObject, name: str, call: Arguments) -> Value:
     """A method that makes a path of another; UNKNOWN for others."""
     parts = _parts(owner)
     if name == "joinpath":
         return LibraryObject(PATH, (owner, *call.args), {}, None)
-    plain = parts is not None and all_are(call.args, str)
-    if not plain or name not in ("with_suffix", "with_name", "with_stem", "as_posix"):
+    args = [path_text(one) or one for one in call.args]
+    plain = parts is not None and all_are(args, str) and not call.kwargs
+    if not plain or name not in _METHODS:
         return UNKNOWN
     try:
-        made = getattr(PurePosixPath(*(parts or ())), name)(*call.args)
-    except ValueError:
+        made = getattr(PurePosixPath(*(parts or ())), name)(*args)
+    except ValueError as error:
+        exceptions.throw(interp, exceptions.of_python(error))
         return UNKNOWN
-    return made if isinstance(made, str) else LibraryObject(PATH, (str(made),), {}, None)
+    return LibraryObject(PATH, (str(made),), {}, None) if isinstance(made, PurePosixPath) else made
+
+
+_METHODS = frozenset("with_suffix with_name with_stem as_posix relative_to is_relative_to match is_absolute".split())
+
+
+def compared(name: str, left: Value, right: Value) -> bool | None:
+    """A comparison of two paths whose texts are known; None for other values."""
+    one, two = path_text(left), path_text(right)
+    if one is None or two is None:
+        return None
+    verdict: bool = getattr(operator, name)(PurePosixPath(one), PurePosixPath(two))
+    return verdict
 
 
 def _key(interp: Interpreter, value: Value) -> object:
@@ -223,4 +240,15 @@ def _elsewhere(value: Value) -> Value:
     return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value
 
 
-__all__ = ["FOLDER", "OBJECTS", "PATH", "joined", "load", "path_attribute", "path_method", "path_text", "save"]
+__all__ = [
+    "FOLDER",
+    "OBJECTS",
+    "PATH",
+    "compared",
+    "joined",
+    "load",
+    "path_attribute",
+    "path_method",
+    "path_text",
+    "save",
+]

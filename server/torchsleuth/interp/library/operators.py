@@ -61,4 +61,17 @@ def in_place(interp: Interpreter, call: Arguments) -> Value:
     return interp.binary(IN_PLACE.get(call.path, ast.Add), *call.args, call.node, call.frame, True)
 
 
-__all__ = ["GETTERS", "IN_PLACE", "getter", "in_place"]
+@models("operator.setitem", "operator.delitem")
+def of_item(interp: Interpreter, call: Arguments) -> Value:
+    """``operator.setitem(container, key, value)`` and ``operator.delitem(container, key)``"""
+    if not call.exact or len(call.args) not in (2, 3) or not isinstance(call.node, ast.expr):
+        return UNKNOWN
+    container, key, *value = call.args
+    if value:
+        interp.set_item(container, key, value[0], call.node, call.frame)
+    else:
+        interp.delete_item(container, key, call.node, call.frame)
+    return None
+
+
+__all__ = ["GETTERS", "IN_PLACE", "getter", "in_place", "of_item"]

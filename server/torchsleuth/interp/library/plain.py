@@ -53,7 +53,7 @@ MAX_TEXT = 20_000
 """Characters of a text."""
 MAX_NUMBER = 1 << 128
 CONSTANTS = (bool, int, float, complex, str, bytes, type(None), type(...))
-_OBJECTS = (re.Match, re.Pattern, datetime.date, datetime.timedelta, Fraction)
+_OBJECTS = (re.Match, re.Pattern, re.RegexFlag, datetime.date, datetime.timedelta, datetime.timezone, Fraction)
 _SETS = {"set": set, "frozenset": frozenset}
 _FACTORIES: dict[str, Callable[[Any], Any]] = {"dict": dict, "OrderedDict": OrderedDict, "Counter": Counter}
 _CALLED = (Function, Bound, Builtin, Partial, ClassValue, Native)
@@ -244,6 +244,9 @@ class Bridge:
                 if entries is None or len(entries) > MAX_ITEMS or value.type_name not in _FACTORIES:
                     raise NotPlain
                 return _FACTORIES[value.type_name]({self.lower(key): self.lower(one) for key, one in entries.items()})
+            case ClassValue():
+                iteration = self.interp.iterate(value, self.call.node, self.call.frame)
+                return list(map(self.lower, iteration.items)) if iteration.exact else self.lower(value)
             case Instance():
                 inner = special.contents(value)
                 return self.lower(value) if inner is None else self.opened(inner)

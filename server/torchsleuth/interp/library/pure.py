@@ -29,10 +29,11 @@ from typing import Any
 from torchsleuth.interp import limits, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import contents
 from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
-from torchsleuth.values import UNKNOWN, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
+from torchsleuth.values import UNKNOWN, Array, Builtin, DictValue, ListValue, Scalar, Tensor, Value, is_unknown
 
 MAX_COUNT = 10_000
 """How large a number may be that says how much is made."""
@@ -94,7 +95,12 @@ def _pattern_is_simple(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether matching ends soon: no repetition in another, no reference back, and few repetitions for the length of the
     text."""
     texts = of_kind(args, str)
-    if not texts or texts[0] is not args[0] or kwargs or len(texts[0]) > MAX_PATTERN:
+    if (
+        not texts
+        or texts[0] is not args[0]
+        or kwargs.keys() - {"flags", "count", "maxsplit"}
+        or len(texts[0]) > MAX_PATTERN
+    ):
         return False
     repeats = MAX_REPEATS + 1 if re.search(r"\\[1-9]|\(\?P=", texts[0]) else _repeats(texts[0])
     return repeats <= MAX_REPEATS and all(len(text) ** (repeats + 1) <= MAX_MATCHING for text in texts[1:])
@@ -116,10 +122,11 @@ def _repeats(pattern: str) -> int:
         elif part == "|":
             varies[-1] = True
         elif part[0] in "*+?{":
-            if closed and pattern[found.start() - 1] == ")":
+            several = part != "?" or pattern[found.start() - 1] in "*+}"
+            if several and closed and pattern[found.start() - 1] == ")":
                 return MAX_REPEATS + 1
             varies[-1] = True
-            count += 1
+            count += several
     return count
 
 
@@ -127,6 +134,12 @@ def _dumped(value: Any, **options: Any) -> str:
     if options.keys() - {"indent", "sort_keys", "ensure_ascii", "separators"} or _has_held(value):
         raise NotPlain
     return json.dumps(value, **options)
+
+
+def _loaded(text: Any, **options: Any) -> Any:
+    if options.keys() - {"object_hook"} or not isinstance(text, str | bytes):
+        raise NotPlain
+    return json.loads(text, **options)
 
 
 def _has_held(value: Any) -> bool:
@@ -214,11 +227,13 @@ FUNCTIONS: dict[str, Model] = {
     **_named(fnmatch, "fnmatch", "fnmatch filter", guard=lambda args, kwargs: len(args[-1]) <= 40),
     **_named(string, "string", "capwords"),
     "json.dumps": Model(_dumped, deep=True),
-    "json.loads": Model(_bare(json.loads)),
+    "json.loads": Model(_loaded),
     **_named(re, "re", "match search fullmatch findall split sub compile", guard=_pattern_is_simple),
     **_named(re, "re", "finditer", guard=_pattern_is_simple, iterates=True),
     "re.escape": Model(re.escape),
-    **_named(datetime, "datetime", "datetime date timedelta"),
+    **_named(datetime, "datetime", "datetime date timedelta timezone"),
+    **_named(datetime.datetime, "datetime.datetime", "strptime fromisoformat combine", guard=_forms_are_small),
+    **_named(datetime.date, "datetime.date", "fromisoformat fromordinal"),
     **_named(struct, "struct", "pack unpack calcsize", guard=_forms_are_small),
     "fractions.Fraction": Model(_bare(Fraction), guard=_numbers_are_small),
     "base64.b64encode": Model(_bare(base64.b64encode)),
@@ -398,14 +413,22 @@ def _is_short(receiver: Any, name: str, call: Arguments) -> bool:
 
 
 OBJECTS: dict[type, tuple[frozenset[str], frozenset[str]]] = {
-    re.Match: (frozenset({"string", "pos", "lastindex"}), frozenset("group groups groupdict start end span".split())),
+    re.Match: (
+        frozenset({"string", "pos", "endpos", "lastindex", "lastgroup"}),
+        frozenset("group groups groupdict start end span".split()),
+    ),
     re.Pattern: (frozenset({"pattern"}), frozenset("match search fullmatch findall sub split".split())),
     datetime.datetime: (
         frozenset("year month day hour minute second".split()),
-        frozenset("strftime isoformat date weekday timestamp".split()),
+        frozenset(
+            "strftime isoformat date weekday isoweekday isocalendar toordinal timestamp replace astimezone ctime".split()
+        ),
     ),
-    datetime.date: (frozenset("year month day".split()), frozenset("strftime isoformat weekday".split())),
-    datetime.timedelta: (frozenset({"days", "seconds"}), frozenset({"total_seconds"})),
+    datetime.date: (
+        frozenset("year month day".split()),
+        frozenset("strftime isoformat weekday isoweekday isocalendar toordinal replace ctime".split()),
+    ),
+    datetime.timedelta: (frozenset({"days", "seconds", "microseconds"}), frozenset({"total_seconds"})),
     Fraction: (frozenset({"numerator", "denominator"}), frozenset()),
 }
 """The attributes and methods of objects that never change."""
@@ -429,10 +452,20 @@ def known_method(interp: Interpreter, owner: Known, name: str, call: Arguments) 
             raise NotPlain
         if isinstance(made, re.Pattern) and not _pattern_is_simple((made.pattern, *args), call.kwargs):
             raise NotPlain
-        return getattr(made, name)(*args)
+        kwargs = {key: bridge.lower(value) for key, value in call.kwargs.items()}
+        found = getattr(made, name)(*args, **kwargs)
+        return tuple(found) if name == "isocalendar" else found
 
-    value = tried(interp, call, run) if call.exact and not call.kwargs else ABSENT
+    named = not call.kwargs or name == "replace"
+    value = tried(interp, call, run) if call.exact and named and _is_settled(made, name, call) else ABSENT
     return UNKNOWN if value is ABSENT else value
+
+
+def _is_settled(made: Any, name: str, call: Arguments) -> bool:
+    """Whether a method gives the same wherever a script runs: not what the zone of the machine decides."""
+    if name == "timestamp":
+        return isinstance(made, datetime.datetime) and made.tzinfo is not None
+    return name != "astimezone" or (getattr(made, "tzinfo", None) is not None and len(call.args) == 1)
 
 
 def _nests(template: str) -> bool:
@@ -455,6 +488,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
+    "truediv": operator.truediv,
+    "floordiv": operator.floordiv,
     "mod": operator.mod,
     "and_": operator.and_,
     "or_": operator.or_,
@@ -566,6 +601,8 @@ def formatted(interp: Interpreter, value: Value, conversion: int, form: str, cal
     """``f"{value!r:form}"``"""
     if limits.fills(form):
         return ABSENT
+    if isinstance(value, Array) and form and conversion == -1 and (known := contents.number(value)) is not None:
+        value = known
 
     def run(bridge: Bridge) -> Any:
         opened = bridge.opened(value)

@@ -874,7 +874,8 @@ def _class_has(interp: Interpreter, owner: ClassValue | Function, name: str) -> 
     if interp.class_attribute(owner, name) is not MISSING or hasattr(type, name):
         return True
     known = owner.has_known_bases() and not owner.derives_from("enum.Enum") and owner.metaclass is None
-    return False if known and all_are(owner.mro(), ClassValue) and owner.node.keywords == [] else Scalar("bool")
+    plain = all(keyword.arg not in (None, "metaclass") for keyword in owner.node.keywords)
+    return False if known and plain and all_are(owner.mro(), ClassValue) else Scalar("bool")
 
 
 @_model("getattr")
@@ -886,7 +887,7 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
     owner, name = call.args[0], call.args[1]
     if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
         return call.args[2]
-    if len(call.args) > 2 and isinstance(owner, Function) and _class_has(interp, owner, name) is False:
+    if len(call.args) > 2 and isinstance(owner, Function | ClassValue) and _class_has(interp, owner, name) is False:
         return call.args[2]
     if len(call.args) > 2 and isinstance(owner, Instance) and classes.answers(interp, owner, name):
         value = classes.asked_for(interp, owner, name, call)

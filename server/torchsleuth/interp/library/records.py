@@ -351,6 +351,9 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
     if found is MISSING and is_named_tuple(cls):
         if name == "_fields":
             return tuple(fields(cls))
+        if name == "_field_defaults":
+            given = {one: owner.slots[one] for one, owner in fields(cls).items() if one in owner.slots}
+            return DictValue(given)
         if name == "_make":
             return Builtin(name, lambda call: _made_of(interp, cls, call))
     return UNKNOWN if found is MISSING else found
