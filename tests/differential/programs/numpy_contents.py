@@ -165,3 +165,17 @@ np.add.at(table, (labels, np.array([2, 0, 2, 2, 1])), 1)
 rows = table.tolist()
 classes, first = np.unique(labels, return_index=True)
 text = f"{labels.mean():.2f} {counts[2]} {labels[0]:03d}"
+
+# == results that are written into an array
+import numpy as np
+y, z, w = np.arange(3), np.array([3.0, 1.0]), np.zeros(2)
+np.add(y, 1, y)
+first = y.tolist()
+np.sqrt(z, out=z)
+np.clip(z, 0, 0.5, z)
+second = z.tolist()
+np.arange(4).reshape(2, 2).sum(0, None, w)
+third = w.tolist()
+total = int(np.add(np.arange(3), 1).sum())
+counted = [len(one) for one in (first, second, third)]
+names = (y.dtype.name, z.dtype.name, w.shape)

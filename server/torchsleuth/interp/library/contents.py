@@ -114,6 +114,8 @@ def _asking(interp: Interpreter) -> Iterator[Any]:
             warnings.simplefilter("ignore")
             yield numpy
     except (IndexError, ValueError) as error:
+        if "read-only" in str(error):
+            raise NotPlain from None  # NumPy is given what it must not write to, such as an `out` by its place.
         exceptions.throw(interp, exceptions.made(f"builtins.{_builtin(error)}", (UNKNOWN,)))
         raise NotPlain from None
     except (TypeError, ArithmeticError, AttributeError, RuntimeError, MemoryError):
@@ -189,6 +191,7 @@ def _lowered(interp: Interpreter, value: Value, depth: int = MAX_DEPTH) -> Any:
             held = of(value)
             if held is None:
                 raise NotPlain
+            held.setflags(write=False)
             return held
         case SliceValue():
             return slice(*(_lowered(interp, part) for part in (value.start, value.stop, value.step)))
@@ -433,9 +436,22 @@ def asked(interp: Interpreter, name: str, call: Arguments, made: Value) -> Value
             found = operator.attrgetter(name)(numpy)(*args, **kwargs)
         return _settled(made, _lifted(found))
     except NotPlain:
-        if "out" in call.kwargs:
-            forget(interp, (call.kwargs["out"],))
+        _forget_outputs(interp, call, _inputs(name))
         return made
+
+
+def _inputs(name: str) -> int:
+    """How many arguments by place a function only reads."""
+    try:
+        found = operator.attrgetter(name)(library())
+    except AttributeError:
+        return 0
+    return as_kind(getattr(found, "nin", None), int) or 2
+
+
+def _forget_outputs(interp: Interpreter, call: Arguments, inputs: int) -> None:
+    """NumPy may have written to what it was given for its result."""
+    forget(interp, (*call.args[inputs:], *(call.kwargs[name] for name in ("out",) if name in call.kwargs)))
 
 
 def _is_matrix(value: Value) -> bool:
@@ -522,7 +538,7 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments, made: 
                 found = getattr(view.places, name)(*args, **kwargs)
             return _settled(made, _looked_at(array, found))
         if name not in _METHODS:
-            return made
+            raise NotPlain
         held = _lowered(interp, array)
         args, kwargs = _arguments(interp, call)
         if name == "repeat" and not _makes_little(name, (held, *args), kwargs, made):
@@ -532,6 +548,7 @@ def method(interp: Interpreter, array: Array, name: str, call: Arguments, made: 
     except NotPlain:
         if name in ("resize", "itemset", "setfield", "byteswap"):
             forget(interp, (array,))
+        _forget_outputs(interp, call, 1)
         return _linked(made, array) if name in _VIEWS or name == "view" else made
 
 
