@@ -8,27 +8,21 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from torchsleuth.interp.trace import LibraryCall
-from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.evidence.loops import is_trained
+from torchsleuth.rules.evidence.numbers_written import number_of
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.rules.training.parameter_rebound import loop_over
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import (
     argument_of,
-    by_position,
     is_binary,
-    is_definition,
     is_method_call,
     is_name,
-    literal,
     names_in,
     plain_name,
 )
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.syntax.uses import kept_as
-from torchsleuth.values import ClassValue, Function, Instance, Value, is_module
-from torchsleuth.values.frames import Scene
+from torchsleuth.values import is_module
 
 _PARAMETERS = "torch.nn.Module.parameters"
 _NAMED = "torch.nn.Module.named_parameters"
@@ -80,7 +74,7 @@ def moving_averages(analysis: Analysis) -> Iterator[Average]:
             if parts is None or span in seen:
                 continue
             own, new, weight, rest, added = parts
-            kept, share = (_number(node, pair[0].site.scene) for node in (weight, rest))
+            kept, share = (number_of(node, pair[0].site.scene) for node in (weight, rest))
             follows = _follows(analysis, pair, loop, own, new)
             if kept is None or share is None or follows is None:
                 continue
@@ -100,7 +94,7 @@ def followings(analysis: Analysis) -> Iterator[Following]:
             calls = _follows(analysis, pair, loop, own, new)
             if calls is not None:
                 seen.add(source.span(statement))
-                yield Following(statement, source, loop, own, *calls, _number(rest, pair[0].site.scene))
+                yield Following(statement, source, loop, own, *calls, number_of(rest, pair[0].site.scene))
     for one in _by_name(analysis):
         if one.source.span(one.statement) not in seen:
             seen.add(one.source.span(one.statement))
@@ -122,7 +116,7 @@ def _by_name(analysis: Analysis) -> Iterator[Following]:
             if own is None or new is None or rest is None or not is_name(pair[1], _bare(own)):
                 continue
             if isinstance(pair[0], ast.Name) and pair[0].id in names_in(new):
-                share = _number(rest, call.site.scene)
+                share = number_of(rest, call.site.scene)
                 yield Following(statement, analysis.source_of(call.site.span.path), loop, own, call, near[-1], share)
 
 
@@ -221,34 +215,3 @@ def _product(node: ast.expr, variables: set[str]) -> tuple[ast.expr, ast.expr] |
     left, right = (_bare(side) in variables for side in (node.left, node.right))
     first = left > right or (left == right and isinstance(node.right, ast.Constant | ast.BinOp))
     return (node.right, node.left) if first else (node.left, node.right)
-
-
-def _default_of(owner: Instance, name: str) -> Value:
-    """The value of an attribute of an object that nothing makes: the default of the parameter that the constructor keeps as it."""
-    made = next((cls.slots.get("__init__") for cls in of_kind(owner.cls.mro(), ClassValue)), None)
-    if not isinstance(made, Function) or not is_definition(made.node):
-        return None
-    kept = {key.removeprefix("self."): parameter for parameter, key in kept_as(made.node).items()}
-    placed = by_position(made.node.args)
-    defaults = dict(zip([part.arg for part in placed[-len(made.node.args.defaults) :]], made.node.args.defaults))
-    return as_kind(literal(defaults.get(kept.get(name, ""))), int, float)
-
-
-def _number(node: ast.expr, scene: Scene) -> float | None:
-    """A weight of the average: a number, a variable, an attribute of the object, and what is left of 1."""
-    value: Value = None
-    match node:
-        case ast.Constant():
-            value = node.value
-        case ast.Name():
-            value = scene.names.get(node.id, scene.globals.get(node.id))
-        case ast.Attribute(value=ast.Name()):
-            owner = scene.instance()
-            if owner is not None:
-                value = owner.slots[node.attr] if node.attr in owner.slots else _default_of(owner, node.attr)
-        case ast.BinOp(op=ast.Sub()):
-            one, other = _number(node.left, scene), _number(node.right, scene)
-            return one - other if one is not None and other is not None else None
-        case ast.Subscript():
-            value = held(node, scene)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
