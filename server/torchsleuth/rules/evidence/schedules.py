@@ -280,6 +280,47 @@ def _is_part(analysis: Analysis, expression: ast.expr, scene: Scene, bound: ast.
     return any(_same(one, other) for one in _forms(analysis, expression, scene) for other in wanted)
 
 
+def counts_batches(analysis: Analysis, made: Site, loop: LoopPoint) -> ast.expr | None:
+    """The expression by which a schedule is made for a step in each batch of a loop, ``epochs * len(loader)``: None where it is not
+    written so, or is divided by something on the way."""
+    pending = (
+        [(node, made.scene) for node in (*made.call.args[1:], *(one.value for one in made.call.keywords))]
+        if made.call
+        else []
+    )
+    for length, scene in pending:
+        parts = list(_expanded(analysis, length, scene))
+        counts = [part for part, where in parts if _is_length_of(part, where, loop)]
+        if counts and not any(is_binary(part, ast.Div, ast.FloorDiv) or last_word(part) == "ceil" for part, _ in parts):
+            return length
+    return None
+
+
+def _expanded(analysis: Analysis, node: ast.expr, scene: Scene) -> Iterator[tuple[ast.expr, Scene]]:
+    """The parts of an expression, and of what its variables were bound to, or given."""
+    pending, seen = [(node, scene)], set[int]()
+    while pending:
+        current, where = pending.pop()
+        for part in nodes_in(current, ast.expr):
+            if id(part) not in seen:
+                seen.add(id(part))
+                yield part, where
+                if isinstance(part, ast.Name):
+                    pending += list(_forms(analysis, part, where))[1:]
+
+
+def _is_length_of(node: ast.expr, scene: Scene, loop: LoopPoint) -> bool:
+    """``len(loader)`` of the loader that a loop goes through."""
+    if not is_function_call(node, "len") or not node.args:
+        return False
+    root = _root(node.args[0])
+    if loop.loader is not None:
+        return root is not None and isinstance(node.args[0], ast.Name) and _value(scene, root) is loop.loader
+    over = loop.node.iter if isinstance(loop.node, ast.For) else None
+    names = {ast.dump(part) for part in ast.walk(over) if is_reference(part)} if over is not None else set()
+    return scene.path == loop.span.path and ast.dump(node.args[0]) in names
+
+
 def _is_fraction(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and 0 < node.value <= 1
 

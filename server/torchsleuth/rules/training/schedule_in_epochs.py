@@ -7,7 +7,7 @@ What it finds
     and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
     are made for all batches of all epochs, and stepped once an epoch: by Lightning, too, which steps once an epoch unless
     `"interval": "step"` says otherwise. Schedules that are made for the updates of accumulated gradients, and stepped for each
-    batch.
+    batch, and schedules for all batches that are stepped with the updates alone.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
     with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
@@ -39,7 +39,9 @@ from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
+from torchsleuth.rules.evidence.numbers_written import number_of
 from torchsleuth.rules.evidence.schedules import (
+    counts_batches,
     every_kth,
     is_counted,
     is_one_of_several,
@@ -92,6 +94,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_lightning(analysis)
     seen: set[object] = set()
     yield from _in_each_batch(analysis, seen)
+    yield from _in_each_update(analysis, seen)
     for event in analysis.events("scheduler_step"):
         scheduler = as_kind(event.subject, LibraryObject)
         if event.site.span in seen or not event.certain or scheduler is None:
@@ -137,6 +140,34 @@ def _in_each_batch(analysis: Analysis, seen: set[object]) -> Iterator[Finding]:
         text = message("scheduler.updates", count=ast.unparse(rarely[0]))
         places = (made.source.span(made.call).related(message("scheduler.made")),)
         yield Finding(event.site.span, text, places, tuple(_beside_step(analysis, event, rarely[1])))
+
+
+def _in_each_update(analysis: Analysis, seen: set[object]) -> Iterator[Finding]:
+    """A schedule for a step in each batch, that is stepped for each of the optimizer's steps alone, once for several batches."""
+    for event in analysis.events("scheduler_step"):
+        scheduler = as_kind(event.subject, LibraryObject)
+        made = scheduler.site if scheduler is not None else None
+        if scheduler is None or made is None or event.site.span in seen:
+            continue
+        points, rarely = loops_since(event, scheduler), every_kth(analysis, event)
+        length = counts_batches(analysis, made, points[-1]) if rarely is not None and len(points) == 2 else None
+        every = number_of(rarely[0], rarely[1].scene) if rarely is not None and length is not None else None
+        if rarely is None or length is None or every is None or every <= 1:
+            continue
+        seen.add(event.site.span)
+        count = ast.unparse(rarely[0])
+        text = message("scheduler.rarely", schedule=scheduler.type_name, count=count)
+        places = (made.source.span(length).related(message("scheduler.rarely.made")),)
+        yield Finding(event.site.span, text, places, tuple(_divided(made, length, rarely)))
+
+
+def _divided(made: Site, length: ast.expr, rarely: tuple[ast.expr, Site]) -> Iterator[Candidate]:
+    """The length divided by the number of batches to an update, where this is known in the same function."""
+    if rarely[1].scene.function is made.scene.function or isinstance(rarely[0], ast.Constant):
+        text, count = made.source.segment(length), ast.unparse(rarely[0])
+        whole = is_reference(length) or isinstance(length, ast.Call) or is_binary(length, ast.Mult)
+        new = f"{text if whole else f'({text})'} // {count}"
+        yield replacement(made.source, length, new)
 
 
 def _same_loops(step: Event, event: Event) -> bool:
