@@ -173,6 +173,7 @@ _ALL = (
     Fault("TS353", "difference-rounded", "warning"),
     Fault("TS354", "box-format", "warning"),
     Fault("TS355", "pairs-inverted", "warning"),
+    Fault("TS356", "divergence-of-other-scale", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

@@ -1212,6 +1212,7 @@ ENGLISH: dict[str, str] = {
     "scheduler.updates": "this steps after every batch, and the schedule is made for one step in {count} batches: it is over too soon",
     "targets.fed": "{module} is fed the targets in evaluation, too, with a probability of {share}: pass {name}=0",
     "targets.fed.default": "this is the default",
+    "divergence.scale": "`{size}` does not go with `{log}`: of a log variance v, the KL divergence has 1 + v - m**2 - exp(v)",
     "scheduler.rarely": "{schedule} is made for a step in each batch, and steps once in {count} of them: it stops at a fraction of its course",
     "scheduler.rarely.made": "so many steps, one a batch",
     "scheduler.epochs.written": "{name}={length} counts epochs, but this steps after every batch: step it once an epoch",
