@@ -386,6 +386,7 @@ _ALL = (
     Fault("TS956", "evaluation-scaled-otherwise", "warning"),
     Fault("TS957", "scores-too-close", "warning"),
     Fault("TS958", "anomaly-detection-left-on", "warning"),
+    Fault("TS959", "blank-among-labels", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

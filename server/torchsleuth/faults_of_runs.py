@@ -592,6 +592,23 @@ Fix safety
 References
     torch.nn.CTCLoss
 """,
+    "TS959": """blank-among-labels: labels of a transcript with the number of the blank.
+
+What it finds
+    The connectionist temporal classification loss gets labels that are its `blank`, 0 unless it is told otherwise, in steps all over the run.
+Why it hurts
+    The output says "blank" between labels, and never as one of them: the symbol with this number is not learned, and the transcripts
+    around it are taken for others. Nothing is raised.
+Example
+    index = {symbol: number for number, symbol in enumerate(alphabet)}
+    loss = nn.CTCLoss()
+Use instead
+    loss = nn.CTCLoss(blank=len(alphabet))
+Fix safety
+    None is offered: the blank may be meant to be the first or the last class.
+References
+    torch.nn.CTCLoss
+""",
     "TS955": """updates-rounded-away: parameters of 16 bits that small updates do not change.
 
 What it finds

@@ -976,6 +976,9 @@ ENGLISH: dict[str, str] = {
     "run.out_of_reach": "targets go from {low:.3g} to {high:.3g}, and {given}: {share:.0%} of them are out of reach",
     "run.terms_apart": "this adds {value:.3g} and {other} {small:.2g}, which hardly counts: scale the targets (std {size:.3g})",
     "run.frames_too_few": "{short} of {count} transcripts have more labels, up to {labels}, than the output has frames, {frames}",
+    "run.blank_labels": (
+        "{labels} of {whole} labels are {blank}, the blank of this loss: give the blank a number of its own, by blank="
+    ),
     "run.same_batch": "the first {batch} of {size} samples come in each of {count} steps: iterate over the loader, and shuffle",
     "run.one_memory": "all {count} items of {name} show one memory, and so what was written into it last: keep copies, such as .clone()",
     "run.constant_labels": "all {count} labels that were looked at are {label}: there is nothing to tell apart",

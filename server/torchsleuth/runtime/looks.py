@@ -87,7 +87,8 @@ class GraphLooks:
             self._count("out-of-reach", place, function=function, share=share, low=least, high=most)
 
     def transcripts(self, graph: graphs.Graph) -> None:
-        """Transcripts with more labels than there are frames to say them in, by connectionist temporal classification."""
+        """Transcripts with more labels than there are frames to say them in, and labels that are the blank, by connectionist temporal
+        classification."""
         for node in graph.nodes[:200]:
             if not node.name.startswith("CtcLossBackward"):
                 continue
@@ -97,7 +98,24 @@ class GraphLooks:
                 if short:
                     values = {"short": short, "count": len(labels), "frames": max(frames), "labels": max(labels)}
                     self._count("frames-too-few", self._place_of(node.number), **values)
+            self._blank_labels(node, labels or [])
             return
+
+    def _blank_labels(self, node: graphs.Node, lengths: list[int]) -> None:
+        """The labels of transcripts of these lengths that are the blank."""
+        targets, blank = graphs.saved(node, "targets"), getattr(node.function, "_saved_blank", None)
+        if targets is None or not isinstance(blank, int) or not self._may_look_at(targets):
+            return
+        if targets.dim() == 1:
+            blanks = targets[: sum(lengths)] == blank
+        else:
+            torch = self._torch()
+            places = torch.arange(targets.shape[1], device=targets.device)
+            within = places < torch.tensor(lengths, device=targets.device)[:, None]
+            blanks = within & (targets == blank)
+        (count,) = statistics.numbers(self._torch(), [blanks.sum()])
+        if count:
+            self._count("blank-labels", self._place_of(node.number), blank=blank, labels=int(count), whole=sum(lengths))
 
     def repeated_operators(self, graph: graphs.Graph) -> None:
         """A line that was evaluated many times in this step, and made most of its graph."""

@@ -54,6 +54,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _out_of_reach(evidence)
     yield from _terms_apart(evidence)
     yield from _frames_too_few(evidence)
+    yield from _blank_labels(evidence)
     yield from _scaled_otherwise(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
@@ -190,6 +191,14 @@ def _frames_too_few(evidence: Evidence) -> Iterator[Finding]:
             if 2 * event.details["short"] >= event.details["count"]:
                 yield Finding("TS954", event.place, message("run.frames_too_few", **event.details))
                 return
+
+
+def _blank_labels(evidence: Evidence) -> Iterator[Finding]:
+    """Transcripts in which a label has the number of the blank, which no output can say."""
+    for event in evidence.training.events:
+        if event.kind == "blank-labels" and event.count >= ENOUGH:
+            yield Finding("TS959", event.place, message("run.blank_labels", **event.details))
+            return
 
 
 SCALED = 2.5
