@@ -22,7 +22,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
@@ -36,6 +36,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     bindings_of,
+    by_position,
     contains,
     is_function_call,
     is_name,
@@ -43,6 +44,7 @@ from torchsleuth.syntax.forms import (
     last_word,
     names_in,
     nodes_in,
+    returned_by,
 )
 from torchsleuth.synthesis.shapes import same
 from torchsleuth.values import (
@@ -140,30 +142,55 @@ def _of_classes(analysis: Analysis, told: set[Span]) -> Iterator[Finding]:
     """Weights computed from the number of samples in each class, and not taken by the labels of the samples."""
     for call in analysis.calls_at_places(_SAMPLER):
         node = argument_of(call.site.call, 0, "weights") if call.site.call is not None else None
-        count = _counted(node, call.site.scene.scope) if node is not None and call.site.span not in told else None
+        told_already, functions = call.site.span in told, analysis.index(call.site.span.path).of_type(ast.FunctionDef)
+        named = {one.name: one for one in functions}
+        count = _counted(node, call.site.scene.scope, named) if node is not None and not told_already else None
         if node is not None and count is not None:
             source = call.site.source
             text = message("data.weights.classes", line=count.lineno)
             places = (source.span(count).related(message("data.weights.counted")),)
-            labels = count.args[0]
+            labels = _labels_here(count, node, call.site.scene.scope, named)
             fixes = []
-            if is_reference(labels):
-                title = message("fix.weights", text=f"{source.segment(node)}[{source.segment(labels)}]")
-                fixes = [Candidate(title, (append(source, node, f"[{source.segment(labels)}]"),), safe=False)]
+            if labels is not None:
+                title = message("fix.weights", text=f"{source.segment(node)}[{labels}]")
+                fixes = [Candidate(title, (append(source, node, f"[{labels}]"),), safe=False)]
             yield Finding(call.site.span, text, places, fixes)
 
 
-def _counted(node: ast.expr, scope: ast.AST, depth: int = 6) -> ast.Call | None:
-    """The call of ``bincount(labels)`` whose result, a number for each class, an expression computes with, element by element."""
+def _labels_here(
+    count: ast.Call, node: ast.expr, scope: ast.AST, functions: Mapping[str, ast.FunctionDef]
+) -> str | None:
+    """How the labels that are counted are written where the sampler is made; with the argument for the parameter, where a function
+    counts them."""
+    labels = count.args[0]
+    if not is_reference(labels) or any(part is count for part in ast.walk(scope)):
+        return ast.unparse(labels) if is_reference(labels) else None
+    bound = bindings_of(node.id, scope) if isinstance(node, ast.Name) else []
+    made = [one.value for one in nodes_in(scope, ast.Assign) if bound and bound[0] in one.targets] or [node]
+    call = as_kind(made[0], ast.Call)
+    counter = functions.get(last_word(call.func)) if call is not None else None
+    root = next(nodes_in(labels, ast.Name), None)
+    placed = [one.arg for one in by_position(counter.args)] if counter is not None else []
+    if call is None or root is None or root.id not in placed:
+        return None
+    given = argument_of(call, placed.index(root.id), root.id)
+    return ast.unparse(given) + ast.unparse(labels).removeprefix(root.id) if is_reference(given) else None
+
+
+def _counted(
+    node: ast.expr, scope: ast.AST, functions: Mapping[str, ast.FunctionDef], depth: int = 6
+) -> ast.Call | None:
+    """The call of ``bincount(labels)`` whose result, a number for each class, an expression computes with, element by element; also in a
+    function of the file."""
     if not depth:
         return None
     match node:
         case ast.Name():
             bound = bindings_of(node.id, scope)
             made = [one.value for one in nodes_in(scope, ast.Assign) if bound and bound[0] in one.targets]
-            return _counted(made[0], scope, depth - 1) if len(bound) == len(made) == 1 else None
+            return _counted(made[0], scope, functions, depth - 1) if len(bound) == len(made) == 1 else None
         case ast.BinOp():
-            found = [_counted(part, scope, depth - 1) for part in (node.left, node.right)]
+            found = [_counted(part, scope, functions, depth - 1) for part in (node.left, node.right)]
             plain = not any(contains(part, ast.Subscript, ast.ListComp) for part in (node.left, node.right))
             return found[0] or found[1] if plain else None
         case ast.Call(func=function):
@@ -171,9 +198,12 @@ def _counted(node: ast.expr, scope: ast.AST, depth: int = 6) -> ast.Call | None:
             if name == "bincount" and node.args:
                 least = argument_of(node, 2, "minlength")
                 return node if least is None or _is_of_classes(least) else None
+            results = returned_by(functions[name]) if isinstance(function, ast.Name) and name in functions else []
+            if len(results) == 1:
+                return _counted(results[0], functions[name], functions, depth - 1)
             inner = function.value if name in _KEPT_BY and isinstance(function, ast.Attribute) else None
             inner = node.args[0] if name in _MADE_OF and node.args else inner
-            return _counted(inner, scope, depth - 1) if inner is not None else None
+            return _counted(inner, scope, functions, depth - 1) if inner is not None else None
     return None
 
 
