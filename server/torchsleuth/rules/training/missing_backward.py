@@ -27,6 +27,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.hierarchy import is_stand_in, parts_of
 from torchsleuth.interp.trace import Event, LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.gradients import changes_gradients, feeds
@@ -41,6 +42,7 @@ from torchsleuth.rules.evidence.loops import (
     unseen,
 )
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, stores
@@ -60,6 +62,43 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if found and not unseen(analysis, "backward") and not changes_gradients(analysis):
         for forward, step in found:
             yield _finding(analysis, forward, step)
+    yield from _adversaries(analysis)
+
+
+def _adversaries(analysis: Analysis) -> Iterator[Finding]:
+    """Two networks, of which nothing else is known, and an optimizer for each: both go backward through the same one, for the second
+    time with what the other one has made, detached."""
+    detached = analysis.calls.get("Tensor.detach", ())
+    told: set[Span] = set()
+    for made in analysis.events("forward") if detached else ():
+        put = (event for event in analysis.events("train") if event.subject is made.subject and event.certain)
+        if not (is_stand_in(made.subject) and made.grad and made.loops and any(put)):
+            continue
+        rest = [event for event in analysis.trace.events[made.index :] if same_iteration(made, event) and event.certain]
+        passes = [event for event in rest if event.kind == "backward"]
+        steps = [event for event in rest if event.kind == "step"]
+        if len(passes) != 2 or len(steps) != 2 or steps[0].subject is steps[1].subject:
+            continue
+        first, second = passes
+        in_turn = first.index < steps[0].index < second.index < steps[1].index
+        reached = [event.node.reached if event.node is not None else None for event in passes]
+        cuts = [call for call in detached if call.receiver is made.tensor and first.index < call.after <= second.index]
+        if not (in_turn and cuts and reached[0] is not None and reached[0] == reached[1] and reached[0][1]):
+            continue
+        span = steps[1].site.span
+        if span not in told and not reached[0][0] & {id(part) for part in parts_of(made.subject)}:
+            told.add(span)
+            name = optimizer_text(analysis, steps[1])
+            text = message(
+                "backward.missing.cut",
+                optimizer=f"`{name}`" if name else "the optimizer",
+                line=cuts[0].site.span.start.line,
+            )
+            places = (
+                cuts[0].site.span.related(message("backward.missing.detached")),
+                made.site.span.related(message("backward.missing.forward")),
+            )
+            yield Finding(span, text, places, tuple(_attached(cuts[0])))
 
 
 def _without_gradients(analysis: Analysis, optimizer: LibraryObject) -> tuple[Event, Event] | None:
