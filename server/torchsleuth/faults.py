@@ -174,6 +174,7 @@ _ALL = (
     Fault("TS354", "box-format", "warning"),
     Fault("TS355", "pairs-inverted", "warning"),
     Fault("TS356", "divergence-of-other-scale", "warning"),
+    Fault("TS357", "angles-rounded", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),
