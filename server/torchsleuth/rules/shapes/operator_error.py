@@ -47,15 +47,17 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, nodes_in
+from torchsleuth.syntax.forms import argument_of, given_to, nodes_in
 from torchsleuth.synthesis.shapes import channels_last, same
-from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, is_object
 
 CODE = "TS199"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for failure, finding in reported(analysis, CODE):
+        if "NoneType" in failure.failure.message and _is_of_option(failure):
+            continue
         if "ambiguous" in failure.failure.message and _is_made(failure):
             name = failure.operation.name
             finding = replace(
@@ -78,6 +80,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             kind, user = ast.unparse(before[1].func).rpartition(".")[2], layer_text(failure.operation.module)
             finding = replace(finding, message=message("sequential.pair", layer=kind, user=user))
         yield replace(finding, candidates=_candidates(analysis, failure, finding))
+
+
+def _is_of_option(failure: OperatorFailure) -> bool:
+    """Whether an argument is an option of the command line that has no default: whoever runs the script gives it."""
+    site = failure.operation.site
+    for node in given_to(site.call):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            owner = site.scene.names.get(node.value.id, site.scene.globals.get(node.value.id))
+            if is_object(owner, "argparse.Namespace") and owner.slots.get(node.attr, UNKNOWN) is None:
+                return True
+    return False
 
 
 def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) -> Iterator[Candidate]:
