@@ -339,6 +339,10 @@ def _bare_list(text: str, begin: int) -> Declared | None:
     return Declared("comment", made[0], None, start, start + len(text.strip()), named=False, bare=True)
 
 
+_TIMES = re.compile(r"(?<![\w.])(\d+)(?=[A-Za-z_])")
+"""The number in ``2N``, which stands for ``2*N``."""
+
+
 def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, bool] | None:
     """The sizes of a list, where any number of them may stand, and whether it ends with a comma."""
     splitter = r"," if "," in text else r"(?<=\s)[x×](?=\s)|×|(?<=\d)x(?=\d)"
@@ -351,7 +355,7 @@ def _listed(text: str, start: int) -> tuple[tuple[Dimension, ...], int | None, b
     for index in range(0, len(pieces), 2):
         piece = pieces[index]
         written = piece.strip()
-        word = written.replace(FILL, "").strip()
+        word = _TIMES.sub(r"\1*", written.replace(FILL, "").strip())
         at = start + offset + len(piece) - len(piece.lstrip())
         offset += len(piece) + (len(pieces[index + 1]) if index + 1 < len(pieces) else 0)
         if not word and index == len(pieces) - 1 and index:
@@ -393,6 +397,7 @@ def _with_arguments(text: str) -> tuple[str, frozenset[str]]:
 
 _QUOTES = re.compile(r"^[rRuU]?(\"\"\"|'''|\"|')|(\"\"\"|'''|\"|')$")
 _IN_DOCSTRING = re.compile(r"(?i)[(\[]\s*[A-Za-z_]\w*\s*(,[^()\[\]\n]*)?[)\]]|->")
+_NAMED = re.compile(r"\s*[A-Za-z_]\w*\s*:(?=\s*[(\[])")
 _SECTION = re.compile(
     r"(?i)^\s*(args|arguments|parameters|params|inputs?|returns?|outputs?|yields|raises|examples?|notes?|shapes?|attributes|references|see also|todo|warning)\s*:?\s*$"
 )
@@ -435,7 +440,8 @@ def _docstring(
         before = arrow.start() if arrow is not None else stop
         declared = None if typed and not sure else _described(text, start, before, begin, sure)
         if arrow is not None:
-            results.append(_described(text, arrow.end(), stop, begin, False))
+            named = _NAMED.match(text, arrow.end(), stop)
+            results.append(_described(text, named.end() if named else arrow.end(), stop, begin, False))
         if name == "return":
             results.append(declared)
         elif argument is not None and declared is not None:
@@ -527,7 +533,10 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
         if made is None or re.search(r"[\w\])]$", before):
             continue
         dims, spread, comma = made
-        words = [size.size for size in dims if isinstance(size.size, str)]
+        # A formula alone is a shape where a comma says so: ``(2N,)``. By ``[N*M]``, two dimensions may be meant.
+        words = [size.size for size in dims if isinstance(size.size, str)] or [
+            size.formula for size in dims if size.formula and (comma or len(dims) > 1)
+        ]
         if not words or (len(dims) < 2 and not comma and not _BEFORE_SHAPE.search(before)):
             continue
         if len(dims) == 1 and words and words[0].lower() in _TYPES:
@@ -542,7 +551,7 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     if qualified or _ALTERNATIVES & _words(after) or "..." in part:
         return None
     sizes = [str(size.size).lower() for size in dims]
-    leads = not re.sub(r":math:|\([^()]*\)|[\s`*:,.]|\b(torch|Tensor|tensor)\b", "", part[: match.start()])
+    leads = not re.sub(r":math:|\([^()]*\)|[\s`*:,.]|\b(an?|the|torch|Tensor|tensor)\b", "", part[: match.start()])
     named = (leads and sure) or ((leads or sure) and sizes[0] in _BATCH_NAMES)
     if not says and (not named or set(sizes) & _OTHER_LISTS - {"h", "w", "height", "width"}):
         return None
