@@ -51,7 +51,7 @@ def _samplers_of_lists(case: Case) -> list[tuple[CrashFrame, ast.Call, Filled]]:
 
 
 def _yielded(case: Case, kinds: set[str]) -> Iterator[Filled]:
-    """What the samplers of these classes give."""
+    """The values that samplers of these classes give."""
     for file in case.files:
         for kind in file.all(ast.ClassDef):
             for method in kind.body if kind.name in kinds else ():

@@ -67,7 +67,7 @@ def _walked(tree: ast.Module, given: ast.expr) -> ast.expr:
 
 
 def _length_of(case: Case) -> list[Filled]:
-    """What ``__len__`` returns of the one class of the user's that has it and no samples, where ``len(words)`` is asked."""
+    """The value that ``__len__`` returns of the one class of the user's that has it and no samples, where ``len(words)`` is asked."""
     kinds = [
         (file, method)
         for file in case.files
@@ -106,7 +106,7 @@ def _values_of(case: Case, given: ast.expr) -> list[Filled]:
 
 
 def _of_property(case: Case, name: str) -> list[Filled]:
-    """What a property computes, and what the names in that are bound to."""
+    """The expression that a property computes, and those that the names in that are bound to."""
     methods = [
         (file, method) for file, method in defined(case, name) if any(last_word(part) for part in method.decorator_list)
     ]

@@ -83,7 +83,7 @@ def _functions(case: Case, name: str) -> list[tuple[CrashFrame, ast.FunctionDef]
 
 
 def _replacing(case: Case) -> list[_Returned]:
-    """What hooks give back that was not meant to take the output's place: what they also keep, or have made numbers of."""
+    """The values that hooks give back and that was not meant to take the output's place: what they also keep, or have made numbers of."""
     if case.crash["type"] not in ("RuntimeError", "TypeError", "ValueError", "IndexError", "AttributeError"):
         return []
     found: dict[int, _Returned] = {}

@@ -94,7 +94,7 @@ def straight(case: Case, file: CrashFrame, node: ast.expr) -> list[Filled]:
 
 
 def batches_of(case: Case, file: CrashFrame, loader: ast.expr) -> list[Filled]:
-    """What a loader of the user's gives, as its ``collate_fn`` or its data set returns it."""
+    """The values that a loader of the user's gives, as its ``collate_fn`` or its data set returns it."""
     return _files(case).batches(file, loader)
 
 
@@ -208,7 +208,7 @@ class _Files:
         return None
 
     def _of_loop(self, whole: Filled, node: ast.Name) -> Filled | None:
-        """What a name gets of what a loop goes through: of ``for a, b in zip(rows, marks)`` the one that is for it."""
+        """The part that a name gets of what a loop goes through: of ``for a, b in zip(rows, marks)`` the one that is for it."""
         file, given = whole
         loop = next((part for part in file.all(ast.For) if part.iter is given), None)
         parts = parts_of_tuple(loop.target) if loop is not None else []
@@ -223,7 +223,7 @@ class _Files:
         return whole
 
     def batches(self, file: CrashFrame, node: ast.expr) -> list[Filled]:
-        """What a loader gives: the results of its ``collate_fn``, else the samples of its data set."""
+        """The values of a loader: the results of its ``collate_fn``, else the samples of its data set."""
         loaders = [node, *(part for _, part in straight(self._case, file, node))]
         loader = next((part for part in loaders if called(part) == "DataLoader"), None)
         if not isinstance(loader, ast.Call):
@@ -354,7 +354,7 @@ class _Files:
                 yield file, node.value
 
     def _given_to_field(self, name: str) -> list[Filled]:
-        """What the calls of the one class that declares a field give it."""
+        """The arguments that the calls of the one class that declares a field give it."""
         kinds = self._declared[name]
         given = [
             (file, argument_of(call, place, name))
@@ -394,7 +394,7 @@ class _Files:
             yield from ((file, value) for value in [*returned_by(function), *yields])
 
     def _forward_of(self, file: CrashFrame, call: ast.Call) -> list[Filled]:
-        """What the ``forward`` returns of an object of the user's that is called: ``net(x)``, where ``net = Net()``."""
+        """The values that the ``forward`` returns of an object of the user's that is called: ``net(x)``, where ``net = Net()``."""
         kinds = {kind.name for _, kind in self._classes}
         made: list[ast.expr] = []
         if isinstance(call.func, ast.Name):
@@ -452,7 +452,7 @@ def _fields(kind: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _places(target: ast.expr) -> list[ast.expr]:
-    """What a target of an assignment binds: each part of ``self.train, self.rest = split(rows)``."""
+    """The names that a target of an assignment binds: each part of ``self.train, self.rest = split(rows)``."""
     return list(target.elts) if is_display(target) else [target]
 
 

@@ -504,6 +504,16 @@ class Calls(Choices):
         finally:
             self.parts.end()
 
+    def _take_arguments(self, function: Function, frame: Frame) -> None:
+        """Bind the parameters to what is given, or was observed, with the reason of what is not known."""
+        for argument in nodes_in(function.node.args, ast.arg):
+            if argument.arg in frame.names:
+                value = reasons.argument(frame.names[argument.arg], argument, frame)
+                if self.observed:
+                    value = self.observed.instead(value, _name_of(argument), frame, self.fresh_size)
+                frame.names[argument.arg] = value
+            self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
+
     def _follow(
         self,
         function: Function,
@@ -531,13 +541,7 @@ class Calls(Choices):
         given, events = dict(names), len(self.trace.events)
         if function.is_generator:
             frame.yields = []
-        for argument in nodes_in(function.node.args, ast.arg):
-            if argument.arg in frame.names:
-                given_value = reasons.argument(frame.names[argument.arg], argument, frame)
-                if self.observed:
-                    given_value = self.observed.instead(given_value, _name_of(argument), frame, self.fresh_size)
-                frame.names[argument.arg] = given_value
-            self.record_fact(_name_of(argument), frame.names.get(argument.arg), frame, argument.arg)
+        self._take_arguments(function, frame)
         self.meet_arguments(function, frame)
         grad, grad_off, autocast, guarded = self.grad, self.grad_off, self.autocast, self.guarded
         first_unknown = self.first_unknown

@@ -675,14 +675,9 @@ class Expressions(Calls):
             return (left is right) == equal
         left, right = self._held(left), self._held(right)
         if isinstance(left, Instance) or isinstance(right, Instance):
-            made = special.compared(self, name, left, right, frame)
-            if made is not special.ABSENT:
-                return Scalar("bool") if is_unknown(made) else made
-            made = records.compared(self, name, left, right, node, frame)
-            if made is not special.ABSENT:
-                return made
-            same = self._equal_objects(left, right) if equality else None
-            return Scalar("bool") if same is None else same == equal
+            made = self._compare_objects(name, left, right, node, frame)
+            same = self._equal_objects(left, right) if equality and made is special.ABSENT else None
+            return made if made is not special.ABSENT else Scalar("bool") if same is None else same == equal
         left, right = self.resolved(left), self.resolved(right)
         if is_int(left) and is_int(right) and (isinstance(left, Dim) or isinstance(right, Dim)):
             verdict = compare_sizes(name, left, right)
@@ -711,6 +706,13 @@ class Expressions(Calls):
                 return equal
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if is_unknown(left) or is_unknown(right) else Scalar("bool")
+
+    def _compare_objects(self, name: str, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
+        """The answer of the classes of two values themselves, ABSENT where they leave it to Python."""
+        made = special.compared(self, name, left, right, frame)
+        if made is not special.ABSENT:
+            return Scalar("bool") if is_unknown(made) else made
+        return records.compared(self, name, left, right, node, frame)
 
     @staticmethod
     def _is_default(node: ast.Compare, left: Value, right: Value) -> bool:

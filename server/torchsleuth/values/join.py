@@ -399,7 +399,7 @@ class Joins(ABC):
 
     @staticmethod
     def _join_views(left: View | None, right: View | None) -> View | None:
-        """What an array sees that is one of two: it may be written to, whichever it is."""
+        """The memory of an array that is one of two: it may be written to, whichever it is."""
         known = of_kind((left, right), View)
         return left if left is right else known[0].joined(known[-1]) if known else None
 

@@ -228,7 +228,7 @@ def _arguments(interp: Interpreter, call: Arguments) -> tuple[tuple[Any, ...], d
 
 
 def _lifted(result: Any) -> Value:
-    """What NumPy has made, as a value."""
+    """A result of NumPy's, as a value."""
     numpy = library()
     if isinstance(result, numpy.ndarray | numpy.generic):
         return _array(result)
@@ -282,7 +282,7 @@ def _looked_at(array: Array, result: Any) -> Value:
 
 
 def _settled(made: Value, known: Value) -> Value:
-    """What a model has made, with what is known of it."""
+    """The result of a model, with its content where that is known."""
     if not isinstance(made, Array) or not isinstance(known, Array):
         return known
     for slot in ("spec", "content"):

@@ -80,7 +80,7 @@ class Stack(Model):
 
 
 def _on_stack(receiver: LibraryObject) -> tuple[Value, ...]:
-    """What is called when a stack is left, the first entered first. Where branches entered different ones: what all of them did, and
+    """The calls that are made when a stack is left, the first entered first. Where branches entered different ones: what all of them did, and
     an unknown one."""
     found = receiver.slots["left"]
     if isinstance(found, tuple):

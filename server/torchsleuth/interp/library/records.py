@@ -348,15 +348,25 @@ def class_attribute(interp: Interpreter, cls: ClassValue, name: str, found: Valu
         return DictValue({one.slots["value"]: one for one in every if not is_unknown(one.slots["value"])})
     if found is MISSING and cls.is_dataclass and name == "__dataclass_fields__":
         return _described(cls)
-    if found is MISSING and is_named_tuple(cls):
-        if name == "_fields":
-            return tuple(fields(cls))
-        if name == "_field_defaults":
-            given = {one: owner.slots[one] for one, owner in fields(cls).items() if one in owner.slots}
-            return DictValue(given)
-        if name == "_make":
-            return Builtin(name, lambda call: _made_of(interp, cls, call))
+    if found is MISSING and is_named_tuple(cls) and name in _OF_NAMED_TUPLES:
+        return _OF_NAMED_TUPLES[name](interp, cls)
     return UNKNOWN if found is MISSING else found
+
+
+def _maker(interp: Interpreter, cls: ClassValue) -> Value:
+    return Builtin("_make", lambda call: _made_of(interp, cls, call))
+
+
+def _field_defaults(interp: Interpreter, cls: ClassValue) -> Value:
+    return DictValue({one: owner.slots[one] for one, owner in fields(cls).items() if one in owner.slots})
+
+
+_OF_NAMED_TUPLES: dict[str, Callable[[Interpreter, ClassValue], Value]] = {
+    "_fields": lambda interp, cls: tuple(fields(cls)),
+    "_field_defaults": _field_defaults,
+    "_make": _maker,
+}
+"""The attributes that a class of named tuples has beside its fields."""
 
 
 def _made_of(interp: Interpreter, cls: ClassValue, call: Arguments) -> Value:

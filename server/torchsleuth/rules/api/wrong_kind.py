@@ -370,7 +370,7 @@ def _options(analysis: Analysis, path: str, name: str) -> Iterator[ast.Call]:
 
 
 def _of_state(place: _Place) -> Iterator[Finding]:
-    """What `load_state_dict()` is given that is no state. An entry of a tuple may be the one that is meant."""
+    """An argument of `load_state_dict()` that is no state. An entry of a tuple may be the one that is meant."""
     source, node, (kind, value) = place.source, place.node, place.what
     text = source.segment(node)
     match kind:

@@ -78,7 +78,7 @@ def _terms(node: ast.expr, sign: int) -> Iterator[tuple[ast.expr, int]]:
 
 
 def _argument(node: ast.expr, name: str) -> ast.expr | None:
-    """What is put into a function: ``x.exp()``, ``torch.exp(x)``."""
+    """The argument of a function: ``x.exp()``, ``torch.exp(x)``."""
     call = as_kind(node, ast.Call)
     if call is None or called(call) != name:
         return None
