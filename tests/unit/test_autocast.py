@@ -71,7 +71,7 @@ def test_what_depends_on_the_machine_or_on_arguments_is_not_said() -> None:
         "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
         "net, x = nn.Linear(4, 4).to(device), torch.randn(2, 4, device=device)\n"
         "with torch.autocast(device_type=device):\n    y = net(x)\n"
-        "def f(on, x=torch.randn(4, 4)):\n    with torch.autocast('cpu', enabled=on):\n        z = x @ x\n        a = z.shape\n"
+        "def f(on):\n    x = torch.randn(4, 4)\n    with torch.autocast('cpu', enabled=on):\n        z = x @ x\n        a = z.shape\n"
     )
     known = dtypes(text)
     assert known["y"] is None and known["z"] is None
