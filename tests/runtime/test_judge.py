@@ -329,6 +329,7 @@ FAULTY: dict[str, tuple[Training, int]] = {
         12,
     ),
     "TS954": (event("frames-too-few", 12, short=12, count=16, frames=4, labels=9), 12),
+    "TS959": (event("blank-labels", 12, blank=0, labels=10, whole=95), 12),
     "TS955": (
         with_parameters(
             *(
