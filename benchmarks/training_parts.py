@@ -753,6 +753,9 @@ def supervised(draw: Draw) -> list[str]:
         draw.number(1, 1, 2),
         ema,
     )
+    if loop.accumulate > 1 and when == "batch":
+        updates = f"(len(train_loader) // {loop.accumulate} + 1)"
+        scheduler = [line.replace("* len(train_loader)", f"* {updates}") for line in scheduler]
     parts = ["model", "optimizer", *(["criterion"] if made.criterion else []), *(["device"] if any("device" in line for line in models) else []),
              *(["scheduler"] if scheduler else [])]  # fmt: skip
     loop.names = {name: f"self.{name}" if style == "trainer" else name for name in parts}
