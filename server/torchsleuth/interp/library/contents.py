@@ -14,6 +14,7 @@ import operator
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 from torchsleuth.interp import exceptions
@@ -78,6 +79,8 @@ _GROWING = frozenset(
     "outer kron meshgrid einsum tensordot convolve correlate diag diagflat matrix_power vander".split()
 )
 """Functions whose result grows with the product of what they are given."""
+_COUNTING = frozenset("histogram diff polyfit zeros_like ones_like full_like".split())
+"""Functions to which a number, or `shape`, may say how much they are to do."""
 _WRITERS = frozenset("put place copyto fill_diagonal putmask put_along_axis".split())
 """Functions that write to their first argument."""
 _UFUNCS = frozenset("add subtract multiply divide maximum minimum logical_or logical_and bitwise_or".split())
@@ -432,12 +435,23 @@ def asked(interp: Interpreter, name: str, call: Arguments, made: Value) -> Value
             raise NotPlain
         if name in _GROWING:
             _stays_small(*args)
+        _takes_little(name, args, kwargs)
         with _asking(interp) as numpy:
             found = operator.attrgetter(name)(numpy)(*args, **kwargs)
         return _settled(made, _lifted(found))
     except NotPlain:
         _forget_outputs(interp, call, _inputs(name))
         return made
+
+
+def _takes_little(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Nothing is computed whose size or time a number decides, such as `bins`, or that several arguments broadcast to."""
+    given = (*args, *kwargs.values())
+    if name in _COUNTING and ("shape" in kwargs or any(type(one) is int and one > MAX_ELEMENTS for one in given)):
+        raise NotPlain
+    shapes = [library().shape(one)[::-1] for one in given if isinstance(one, library().ndarray)]
+    if math.prod(max(sizes) for sizes in zip_longest(*shapes, fillvalue=1)) > MAX_STEPS:
+        raise NotPlain
 
 
 def _inputs(name: str) -> int:
