@@ -175,6 +175,12 @@ def slow_schedule(count: int, length: int = 64) -> Training:
     return replace(optimizer(groups=(Group(2, 64, falling(64, 0.1, 0.09)),)), schedulers=(made,))
 
 
+def taught(learned: int) -> Training:
+    """A network that was trained for some steps is called as the teacher from then on."""
+    learns, teaches = call(12, "model(x)", last_step=learned), call(17, in_graph=0, grad=0, last_step=64)
+    return replace(SOUND, modules=(replace(MODEL, sites=(learns, teaches)), FIRST))
+
+
 FAULTY: dict[str, tuple[Training, int]] = {
     "TS501": (optimizer(uncleared=63), 13),
     "TS502": (optimizer(without_gradients=64, backwards=0), 14),
@@ -606,6 +612,11 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
     "an evaluation on about the same numbers": lambda: with_batches(
         batches("input", 12, shape=(16, 4)), batches("evaluated", 16, shape=(16, 4), mean=0.4, std=0.7)
     ),
+    "the losses of a library, of which one is about background": lambda: with_batches(
+        batches("target", 12, "cross_entropy", labels={"0": 15, "1": 1}),
+        batches("prediction", 12, "cross_entropy", shape=(16, 2), labels={"0": 16}),
+        batches("prediction", 12, "smooth_l1", shape=(16, 4)),
+    ),
     "weights that began at zero, in the last layer": lambda: with_parameters(parameter("head.weight", update=0.5)),
 }
 
@@ -613,6 +624,12 @@ ACCEPTED: dict[str, Callable[[], Training]] = {
 @pytest.mark.parametrize("name", ACCEPTED)
 def test_what_is_meant_is_left_alone(name: str) -> None:
     assert not said(ACCEPTED[name]())
+
+
+def test_a_target_network_that_is_the_one_that_learns() -> None:
+    text = TEXT.replace("val_loader = DataLoader(held_out)", "teacher(x)")
+    assert [(one.code, one.start.line) for one in said(taught(64), text)] == [("TS540", 17)]
+    assert not said(taught(32), text)
 
 
 def test_a_head_that_is_optimized_by_name_is_meant() -> None:

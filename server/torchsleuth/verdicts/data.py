@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import names_in, nodes_in, plain_name
-from torchsleuth.training import BatchSample, Loader, Overlap, Place, Series
+from torchsleuth.training import Batches, BatchSample, Loader, Overlap, Place, Series
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, shares_of
 from torchsleuth.verdicts.text import (
     HELD_OUT,
@@ -224,7 +224,9 @@ def _scaled_otherwise(evidence: Evidence) -> Iterator[Finding]:
 def _labels(evidence: Evidence) -> Iterator[Finding]:
     for batches in evidence.batches("target"):
         samples = [one for one in batches.samples if one.labels]
-        if batches.loss not in _CLASSES or len(samples) < ENOUGH or sum(math.prod(one.shape) for one in samples) < 24:
+        if batches.loss not in _CLASSES or _one_of_several(evidence, batches):
+            continue
+        if len(samples) < ENOUGH or sum(math.prod(one.shape) for one in samples) < 24:
             continue
         shares = shares_of(samples)
         place = batches.place or evidence.loss_place  # a library computes the loss
@@ -300,6 +302,8 @@ def _one_class(evidence: Evidence) -> Iterator[Finding]:
         return
     for batches in evidence.batches("prediction"):
         last, steps = batches.samples[-1], evidence.training.steps
+        if _one_of_several(evidence, batches):
+            continue
         if len(last.shape) > 2 and batches.loss in _BINARY and (steps < LONG or 4 * last.step < 3 * steps):
             continue
         samples = [one for one in batches.samples if one.labels]
@@ -310,6 +314,13 @@ def _one_class(evidence: Evidence) -> Iterator[Finding]:
             values = {"label": largest, "share": shares[largest], "count": count}
             yield Finding("TS941", batches.place or evidence.loss_place, message("run.one_class", **values), 38)
             return
+
+
+def _one_of_several(evidence: Evidence, batches: Batches) -> bool:
+    """Whether one call computes losses of several kinds: a library chooses what they are about, such as the regions of an image that a
+    detector looks at, of which nearly all are background."""
+    kinds = {one.loss for one in evidence.batches(batches.role) if batches.place and one.place == batches.place}
+    return len(kinds) > 1
 
 
 def _share_of(sample: BatchSample, label: str) -> float:

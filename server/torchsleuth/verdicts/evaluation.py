@@ -99,13 +99,16 @@ def _teacher_in_training_mode(evidence: Evidence, root: Module) -> Iterator[Find
 
 
 def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:
-    """A target network that is the one that learns: one module under two names."""
+    """A target network that is the one that learns: one module under two names. What has learned before, and is the teacher of
+    another one now, is none."""
+    steps = evidence.training.steps
     learns = [site for site in root.sites if site.in_graph and not _TARGET.search(_receiver(evidence, site))]
     for site in root.sites:
         receiver = _receiver(evidence, site)
-        steady = site.calls >= evidence.training.steps // 2 >= ENOUGH and not site.in_graph
-        if root.optimized and learns and steady and _TARGET.search(receiver):
-            other = _receiver(evidence, learns[0])
+        steady = site.calls >= steps // 2 >= ENOUGH and not site.in_graph
+        still = [one for one in learns if one.last_step >= site.last_step - steps // 4]
+        if root.optimized and still and steady and _TARGET.search(receiver):
+            other = _receiver(evidence, still[0])
             yield Finding("TS540", site.place, message("run.same_network", target=receiver, name=other))
             return
 
