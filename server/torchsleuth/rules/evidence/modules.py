@@ -23,6 +23,18 @@ def trainable(module: Value) -> bool:
     return False
 
 
+def wholly_frozen(module: Value) -> bool:
+    """Whether the module has parameters, and none of them is to learn."""
+    grads: list[object] = []
+    for part in descendants(module):
+        match part:
+            case LibraryModule() if has_own_parameters(part):
+                grads.append(part.slots["requires_grad"])
+            case Instance():
+                grads += [one.spec.requires_grad for one in of_kind(part.slots.values(), Tensor) if one.parameter]
+    return bool(grads) and all(one is False for one in grads)
+
+
 def named(analysis: Analysis, site: Site, path: str) -> tuple[str, tuple[Edit, ...]]:
     """How something of a library can be written at a place, and the import that this takes."""
     parts = path.split(".")

@@ -46,6 +46,7 @@ from torchsleuth.rules.evidence.loops import (
     within,
 )
 from torchsleuth.rules.evidence.modes import mode_dependent
+from torchsleuth.rules.evidence.modules import wholly_frozen
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.syntax import edits
@@ -61,6 +62,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for event in analysis.trace.events:
         span = event.site.span
         if event.kind != "forward" or span in found or event.forward_id not in trained:
+            continue
+        if wholly_frozen(event.subject):  # it compares features, say
             continue
         layer = _dependent(analysis, event.subject) if event.grad and event.certain else None
         switch = _switch(analysis, event, trained) if layer is not None else None
