@@ -484,6 +484,47 @@ CASES = {
         "opt = torch.optim.Adam([*net[1].parameters(), *net[0].parameters()])\nopt.load_state_dict(state)\nstep(opt)\n",
         "torch.optim.Adam(net.parameters())\nopt.load",
     ),
+    "a state of a wrapped module, sometimes": (
+        "import io\ndef save(net, to):\n    torch.save(net.state_dict(), to)\ndef trained(wrapped):\n    net, to = nn.Linear(2, 3), io.BytesIO()\n"
+        "    if wrapped:\n        net = nn.DataParallel(net)\n    save(net, to)\n    return to.getvalue()\n"
+        "nn.Linear(2, 3).load_state_dict(torch.load(io.BytesIO(trained(True))))\n",
+        'getattr(net, "module", net).state_dict()',
+    ),
+    "corners that are rounded": (
+        "def small(target, ratio):\n    boxes = torch.floor(target['boxes'] * ratio)\n    return {**target, 'boxes': boxes}\n"
+        "target = small({'boxes': torch.tensor([[8.0, 8.0, 11.0, 20.0]])}, 0.25)\n"
+        "for box in target['boxes']:\n    if (box[2:] <= box[:2]).any():\n"
+        "        raise AssertionError(f'All bounding boxes should have positive height and width. Found invalid box {box.tolist()}')\n",
+        "boxes = target['boxes'] * ratio",
+    ),
+    "a model that gives more than its scores": (
+        "import numpy as np\nclass Config:\n    def __init__(self, output_hidden_states=False):\n        self.more = output_hidden_states\n"
+        "config = Config(output_hidden_states=True)\nclass Result:\n    def __init__(self, config):\n        rows = np.zeros((4, 3), 'float32')\n"
+        "        self.predictions = (rows, (np.zeros((4, 5, 2)),)) if config.more else rows\nresult = Result(config)\n"
+        "np.argmax(result.predictions, axis=-1)\n",
+        "output_hidden_states=False)\nclass",
+    ),
+    "nodes that no edge names": (
+        "def merge(graphs):\n    xs, owner = [], []\n    for k, graph in enumerate(graphs):\n        count = int(graph['edge'].max()) + 1\n"
+        "        xs.append(graph['x'])\n        owner.append(torch.full((count,), k))\n    return torch.cat(xs), torch.cat(owner)\n"
+        "x, owner = merge([{'x': torch.ones(4, 2), 'edge': torch.tensor([[0, 1], [1, 2]])}])\ntorch.zeros(1, 2).index_add_(0, owner, x)\n",
+        "count = graph['x'].size(0)",
+    ),
+    "a plan that rounds down": (
+        "class Plan:\n    def __init__(self, rows, size):\n        self.each = rows // size\n    @property\n    def total(self):\n        return self.each * 2\n"
+        "opt = torch.optim.SGD([nn.Parameter(torch.ones(1))], lr=0.1)\n"
+        "sched = torch.optim.lr_scheduler.OneCycleLR(opt, 0.1, total_steps=Plan(5, 2).total)\n"
+        "for step in range(5):\n    opt.step()\n    sched.step()\n",
+        "self.each = -(-rows // size)",
+    ),
+    "items of a list that is sent": (
+        "import torch.multiprocessing\nfrom multiprocessing.reduction import ForkingPickler\n"
+        "class Kept:\n    def __init__(self):\n        self.rows = []\n    def offer(self, loss, codes, x):\n"
+        "        self.rows.append((loss.item(), codes, x))\n"
+        "net = nn.Sequential(nn.Linear(2, 2))\nkept, x = Kept(), torch.ones(3, 2)\ncodes = net(x)\nkept.offer(codes.sum(), codes, x)\n"
+        "ForkingPickler.dumps(kept.rows)\n",
+        "(loss.item(), codes.detach(), x)",
+    ),
 }
 
 

@@ -28,6 +28,7 @@ from torchsleuth.errors import (
     plain,
     processes,
     sent_back,
+    several,
     shapes,
 )
 from torchsleuth.errors.case import Case, CrashFrame, Sources
@@ -44,6 +45,7 @@ CATALOGUE: tuple[ErrorEntry, ...] = (
     *carried.ENTRIES,
     *exported.ENTRIES,
     *sent_back.ENTRIES,
+    *several.ENTRIES,
     *devices.ENTRIES,
     *losses.ENTRIES,
     *callbacks.ENTRIES,

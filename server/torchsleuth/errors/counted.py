@@ -20,6 +20,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     called,
+    given_to,
     is_binary,
     is_function_call,
     is_literal,
@@ -201,6 +202,79 @@ def _moved_by_others(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             yield Fix(message("fix.moved_by", index=file.text(node.left), count=file.text(other)), changes, safe=False)
 
 
+# elements
+
+
+def _largest_and_one(case: Case) -> list[tuple[CrashFrame, ast.BinOp, ast.Call]]:
+    """Where things are counted by the largest index that names one: ``int(edges.max()) + 1``, which leaves out those that none names."""
+    found: dict[int, tuple[CrashFrame, ast.BinOp, ast.Call]] = {}
+    for operand in case.frame.operands():
+        for file, node in made_from(case, case.frame, operand):
+            if is_binary(node, ast.Add) and is_literal(node.right, 1) and isinstance(node, ast.BinOp):
+                for part in nodes_in(node.left, ast.Call):
+                    if called(part) in ("max", "amax") and len(given_to(part)) <= 1:
+                        found[id(node)] = (file, node, part)
+    return list(found.values())
+
+
+def _largest_here(case: Case) -> Iterator[Related]:
+    for file, node, _ in _largest_and_one(case)[:MAX_SHOWN]:
+        yield note(file.source, node, "error.largest_and_one")
+
+
+def _counted_themselves(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``int(graph["edges"].max()) + 1`` → ``graph["x"].size(0)``, of what the other operands were made from, out of the same whole."""
+    for file, node, largest in _largest_and_one(case)[:MAX_SHOWN]:
+        read = largest.func.value if isinstance(largest.func, ast.Attribute) and not largest.args else largest.args[0]
+        owner = read.value if isinstance(read, ast.Subscript | ast.Attribute) else None
+        scope = around(file.tree, node)
+        others = {
+            file.text(part): part
+            for operand in case.frame.operands()
+            for place, part in made_from(case, case.frame, operand)
+            if isinstance(part, type(read)) and place is file and around(file.tree, part) is scope
+            if isinstance(part, ast.Subscript | ast.Attribute) and owner is not None
+            if file.text(part.value) == file.text(owner) and file.text(part) != file.text(read)
+        }
+        for text in list(others)[:1]:
+            yield replace(file, node, f"{text}.size(0)", safe=False)
+
+
+# steps
+
+
+def _rounded_down(case: Case, found: re.Match[str]) -> list[tuple[CrashFrame, ast.BinOp]]:
+    """The divisions that round down where the steps of a schedule are counted, of which it makes a few more."""
+    made, wanted = int(found[1]), int(found[2])
+    places: dict[int, tuple[CrashFrame, ast.BinOp]] = {}
+    calls = [(file, call) for file in case.files for call in file.all(ast.Call) if keyword_of(call, "total_steps")]
+    for file, call in calls if made == wanted + 1 else ():
+        given = argument_of(call, None, "total_steps")
+        for place, node in made_from(case, file, given) if given is not None else ():
+            match node:
+                case ast.BinOp(op=ast.FloorDiv(), left=ast.UnaryOp(op=ast.USub())):  # -(-rows // batch)
+                    continue
+                case ast.BinOp(op=ast.FloorDiv()):
+                    places[id(node)] = (place, node)
+    return list(places.values())
+
+
+def _rounded_down_here(case: Case) -> Iterator[Related]:
+    found = re.search(_STEPS, case.crash["message"])
+    for file, node in _rounded_down(case, found)[:MAX_SHOWN] if found is not None else ():
+        yield note(file.source, node, "error.rounded_down")
+
+
+def _rounded_up(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``batches // accumulate`` → ``-(-batches // accumulate)``, which counts the last update of fewer batches too."""
+    for file, node in _rounded_down(case, found)[:MAX_SHOWN]:
+        left = file.text(node.left)
+        whole = left if isinstance(node.left, ast.Name | ast.Attribute | ast.Call | ast.Subscript) else f"({left})"
+        yield replace(file, node, f"-(-{whole} // {file.text(node.right)})", safe=False)
+
+
+_ELEMENTS = r"should be equal to source\.size|must match the size of tensor|doesn't match|out of bounds|out of range"
+_STEPS = r"Tried to step (\d+) times\. The specified number of total steps is (\d+)"
 _LABEL = r"Target \d+ is out of bounds"
 _BROADCAST = r"size of tensor a \(\d+\) must match the size of tensor b \(\d+\)"
 _INDEX = r"index (\d+) is out of bounds for (?:axis|dimension) \d+ with size (\d+)"
@@ -210,10 +284,14 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_BROADCAST, _all_counted),
     (_INDEX, _not_further),
     (_INDEX, _moved_by_others),
+    (_ELEMENTS, _counted_themselves),
+    (_STEPS, _rounded_up),
 )
 PLACES = (
     (_LABEL, _from_one_here),
     (_BROADCAST, _counts_here),
     (_INDEX, _one_further_here),
     (_INDEX, _moved_here),
+    (_ELEMENTS, _largest_here),
+    (_STEPS, _rounded_down_here),
 )

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import files_of
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import ErrorEntry
-from torchsleuth.errors.fixes import replace
+from torchsleuth.errors.fixes import add_argument, replace
+from torchsleuth.errors.provenance import straight
 from torchsleuth.errors.reached import note
 from torchsleuth.messages import message
 from torchsleuth.schema import Edit, Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, is_method_call, keyword_of, literal, nodes_in
+from torchsleuth.syntax.forms import argument_of, called, every_parameter, is_method_call, keyword_of, literal, nodes_in
 
 CLOSE = 0.7
 """How alike a key and the one that is meant are."""
@@ -119,7 +120,8 @@ def _validated(case: Case) -> list[tuple[CrashFrame, ast.Call, int]]:
     for frame in files_of(case) if logged else ():
         for call in frame.all(ast.Call):
             every = keyword_of(call, "check_val_every_n_epoch")
-            number = literal(every.value) if every is not None else None
+            way = [(frame, every.value), *straight(case, frame, every.value)] if every is not None else []
+            number = literal(way[-1][1]) if way else None
             if isinstance(number, int) and number > 1:
                 found.append((frame, call, number))
     return found[:1]
@@ -132,6 +134,7 @@ def _every(case: Case) -> str:
 def _as_often(case: Case) -> Iterator[Fix]:
     """``{"scheduler": plateau, "monitor": "val"}`` → with ``"frequency": 2``, as often as the validation runs."""
     for _, _, number in _validated(case):
+        yield from _frequency_given(case, number)
         for frame in files_of(case):
             for node in frame.all(ast.Dict):
                 keys = [literal(key) for key in node.keys]
@@ -141,9 +144,39 @@ def _as_often(case: Case) -> Iterator[Fix]:
                     yield Fix(message("fix.frequency", every=number), (edit,))
 
 
+def _models_with_frequency(case: Case) -> Iterator[tuple[CrashFrame, ast.Call]]:
+    """The calls that make a model whose constructor has an option for the frequency of its schedule, and do not give it."""
+    for file in files_of(case):
+        for kind in file.all(ast.ClassDef):
+            name = _frequency_option(kind)
+            made = next((part for part in of_kind(kind.body, ast.FunctionDef) if part.name == "__init__"), None)
+            names = [part.arg for part in every_parameter(made.args)] if made is not None else []
+            for other in files_of(case) if name in names else ():
+                calls = [call for call in other.all(ast.Call) if called(call) == kind.name]
+                yield from ((other, call) for call in calls if argument_of(call, names.index(name) - 1, name) is None)
+
+
+def _frequency_option(kind: ast.ClassDef) -> str:
+    """``every`` of ``"frequency": self.hparams.every`` in a class."""
+    for node in nodes_in(kind, ast.Dict):
+        for key, value in zip(node.keys, node.values):
+            if literal(key) == "frequency" and isinstance(value, ast.Attribute):
+                return value.attr
+    return ""
+
+
+def _frequency_given(case: Case, number: int) -> Iterator[Fix]:
+    """``Model(patience=2)`` → ``Model(patience=2, every=2)``, where the frequency of the schedule is an option of the model."""
+    options = {_frequency_option(kind) for file in files_of(case) for kind in file.all(ast.ClassDef)} - {""}
+    for file, call in _models_with_frequency(case) if len(options) == 1 else ():
+        (name,) = options
+        yield add_argument(file.source, call, f"{name}={number}", safe=False)
+
+
 def _monitored_here(case: Case) -> list[Related]:
     validated = [(frame, keyword_of(call, "check_val_every_n_epoch")) for frame, call, _ in _validated(case)]
     often = [note(frame.source, every, "error.validated_here") for frame, every in validated if every is not None]
+    often += [note(frame.source, call, "error.frequency_here") for frame, call in _models_with_frequency(case) if often]
     spans = [
         frame.source.span(node)
         for frame in files_of(case)

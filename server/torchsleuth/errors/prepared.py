@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.fixes import add_argument, append_in
+from torchsleuth.errors.fixes import add_argument, append_in, replace
+from torchsleuth.errors.provenance import made_from
 from torchsleuth.errors.reached import Filled, around, bound, note, under_key
 from torchsleuth.explanations import BY_INDEX
 from torchsleuth.messages import message
@@ -204,6 +205,39 @@ def _converted_boxes(case: Case) -> list[Filled]:
     return [(file, value) for file, value in made if isinstance(value, ast.Call)]
 
 
+_ROUNDS = ("floor", "ceil", "round", "trunc", "int", "long", "floor_divide", "rint", "fix")
+
+
+def _rounded_boxes(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """Where the corners of the targets' boxes are rounded, of which the message names a box whose edges have become one."""
+    found = re.search(r"invalid box \[([-\d., e]+)\]", case.crash["message"])
+    numbers = [float(part) for part in found[1].split(",")] if found is not None else []
+    if len(numbers) != 4 or not (numbers[0] == numbers[2] or numbers[1] == numbers[3]):
+        return []
+    made = [part for file, value in under_key(case, "boxes") for part in made_from(case, file, value)]
+    rounded = {id(node): (file, node) for file, node in made if isinstance(node, ast.Call) and called(node) in _ROUNDS}
+    return [
+        (file, node)
+        for file, node in rounded.values()
+        if any(isinstance(part, ast.BinOp) for part in ast.walk(node)) or _of_tensor(node)
+    ][:2]
+
+
+def _of_tensor(node: ast.Call) -> bool:
+    """``boxes.round()``, ``torch.floor(boxes)``"""
+    return isinstance(node.func, ast.Attribute) and called(node) != "int"
+
+
+def _unrounded(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``torch.floor(boxes * ratio)`` → ``boxes * ratio``"""
+    for file, node in _rounded_boxes(case)[:1]:
+        inner = node.args[0] if node.args else node.func.value if isinstance(node.func, ast.Attribute) else None
+        if inner is not None:
+            plain = isinstance(edits.enclosing_statement(file.tree, node), ast.Assign)
+            text = file.text(inner)
+            yield replace(file, node, text if plain else f"({text})", safe=False)
+
+
 def _with_corners(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``torch.tensor(boxes)`` → ``torchvision.ops.box_convert(torch.tensor(boxes), "xywh", "xyxy")``"""
     for file, value in _converted_boxes(case):
@@ -220,6 +254,8 @@ def _boxes_here(case: Case) -> Iterator[Related]:
         yield note(file.source, node, "error.mirrored")
     for file, made in _sizes_for_corners(case):
         yield note(file.source, made, "error.box_sizes")
+    for file, rounded in _rounded_boxes(case):
+        yield note(file.source, rounded, "error.boxes_rounded")
 
 
 def _as_corners(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -358,6 +394,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_RANDOMNESS, _drawn_for_each),
     (_BOX, _with_corners),
     (_BOX, _as_corners),
+    (_BOX, _unrounded),
     (_DTYPES, _of_same_dtype),
     (_SCALAR, _saved_as_float),
 )

@@ -1,4 +1,4 @@
-"""What functions give back to another process that cannot be sent there: tensors with their graph."""
+"""What is sent to another process and cannot be, or is given back by a function there: tensors with their graph."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.entry import entry
 from torchsleuth.errors.fixes import append_in
-from torchsleuth.errors.provenance import defined
+from torchsleuth.errors.provenance import defined, made_from, straight
 from torchsleuth.errors.reached import Filled, around, note
 from torchsleuth.errors.recorded import is_without, models_of
 from torchsleuth.schema import Fix, Related
@@ -31,9 +31,10 @@ MAX_DEPTH = 5
 """Names and functions that a value is followed through."""
 _CUTS = frozenset(
     "detach item tolist numpy argmax argmin argsort long int bool round floor sign eq ne gt lt ge le float64 isnan"
-    " tensor as_tensor from_numpy zeros ones rand randn randint arange full eye len str range".split()
+    " tensor as_tensor from_numpy zeros ones rand randn randint arange full eye len str range state_dict".split()
 )
 """Calls whose results have no graph."""
+_PROCESSES = ("Process", "spawn", "start_processes")
 _OF_LAYERS = ("weight", "bias", "parameters")
 
 
@@ -67,12 +68,33 @@ def _parts(file: CrashFrame, value: ast.expr) -> Iterator[ast.expr]:
 
 
 def _with_graph(case: Case) -> list[Filled]:
-    """Those of the results that carry a graph, as the text has it."""
-    return [
+    """Those of the results that carry a graph, as the text has it; else of what a process is started with, or a queue is given."""
+    found = [
         (file, part)
         for file, function, part in _results(case)
         if not is_without(file, function) and has_graph(case, file, part)
     ]
+    sent = {id(part): (file, part) for file, part in _sent(case)} if not found else {}
+    return found or [item for item in sent.values() if _made_with_graph(case, *item)]
+
+
+def _sent(case: Case) -> Iterator[Filled]:
+    """The parts of what the failing call sends: of the arguments of a process that is started, and of the lists that they are."""
+    call = case.frame.call
+    whole = [call.func.value] if is_method_call(call, "start") else given_to(call) if call is not None else []
+    for given in whole:
+        for file, node in made_from(case, case.frame, given):
+            if isinstance(node, ast.Tuple | ast.List | ast.Dict):
+                yield from ((file, part) for part in _parts(file, node))
+            elif isinstance(node, ast.Call) and called(node) in _PROCESSES:
+                yield from ((file, part) for one in given_to(node) for part in _parts(file, one))
+
+
+def _made_with_graph(case: Case, file: CrashFrame, node: ast.expr) -> bool:
+    """Whether a value has a graph: itself, or what it was before, on its one way through names, arguments and results."""
+    if isinstance(node, ast.Call) and (called(node) in _CUTS or called(node) in ("float", "int", "bool")):
+        return False
+    return any(has_graph(case, *step) for step in [(file, node), *straight(case, file, node)])
 
 
 def has_graph(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> bool:
@@ -133,6 +155,13 @@ def _sent_detached(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 _SENT = r"refusing to serialize non-leaf tensor which requires_grad"
 
-ENTRIES = (entry("TS199", _SENT, "error.result_with_graph", applies=lambda case: bool(_with_graph(case))),)
+
+def _text(case: Case) -> str:
+    """A result on its way back, or an argument on its way there."""
+    back = any(has_graph(case, file, part) for file, _, part in _results(case))
+    return "error.result_with_graph" if back else "error.argument_with_graph"
+
+
+ENTRIES = (entry("TS199", _SENT, _text, applies=lambda case: bool(_with_graph(case))),)
 BUILDERS: tuple[tuple[str, Builder], ...] = ((_SENT, _sent_detached),)
 PLACES = ((_SENT, _results_here),)

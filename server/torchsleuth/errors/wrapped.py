@@ -10,8 +10,9 @@ from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
 from torchsleuth.errors.provenance import made_from
-from torchsleuth.errors.reached import note
+from torchsleuth.errors.reached import Filled, note
 from torchsleuth.schema import Fix, Related
+from torchsleuth.syntax.edits import path_to
 from torchsleuth.syntax.forms import called, is_method_call
 
 _WRAPPERS = {
@@ -45,19 +46,36 @@ def _prefix(case: Case) -> tuple[str, bool] | None:
 
 
 def _states(case: Case) -> list[tuple[CrashFrame, ast.expr, str]]:
-    """``ema.state_dict()``, where the state that is loaded was taken from a wrapper, and the attribute that holds its module."""
+    """``ema.state_dict()``, where the state that is loaded was taken from a wrapper, and how its module is written."""
     given, found = case.frame.argument(0, "state_dict"), _prefix(case)
+    if given is None or found is None or not found[1]:
+        return []
+    loaded = made_from(case, case.frame, given)
+    saved = [
+        item
+        for file in case.files
+        for call in file.all(ast.Call)
+        if called(call) == "save" and call.args and any(called(node) == "load" for _, node in loaded)
+        for item in made_from(case, file, call.args[0])
+    ]
+    return _of_wrappers(case, loaded, found[0]) or _of_wrappers(case, saved, found[0])
+
+
+def _of_wrappers(case: Case, values: list[Filled], prefix: str) -> list[tuple[CrashFrame, ast.expr, str]]:
+    """The calls of ``state_dict()`` among some values whose owners are wrappers that put this in front of the names."""
     states: dict[int, tuple[CrashFrame, ast.expr, str]] = {}
-    for file, node in (
-        made_from(case, case.frame, given) if given is not None and found is not None and found[1] else ()
-    ):
+    for file, node in values:
         if is_method_call(node, "state_dict") and not node.args:
             owner = node.func.value
-            wrappers = [
-                _WRAPPERS[called(part)] for _, part in made_from(case, file, owner) if called(part) in _WRAPPERS
-            ]
-            if wrappers and found is not None and f"{wrappers[0]}." == found[0]:
-                states.setdefault(id(owner), (file, owner, wrappers[0]))
+            wrapped = [(place, part) for place, part in made_from(case, file, owner) if called(part) in _WRAPPERS]
+            name = _WRAPPERS[called(wrapped[0][1])] if wrapped else ""
+            if wrapped and f"{name}." == prefix:
+                text = file.text(owner)
+                sometimes = any(
+                    isinstance(part, ast.If | ast.IfExp) for part in path_to(wrapped[0][0].tree, wrapped[0][1])
+                )
+                inner = f'getattr({text}, "{name}", {text})' if sometimes else f"{text}.{name}"
+                states.setdefault(id(owner), (file, owner, inner))
     return list(states.values())[:2]
 
 
@@ -70,7 +88,7 @@ def _of_inner(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``ema.state_dict()`` → ``ema.module.state_dict()``; where the state is loaded, its names without what they begin with."""
     states, prefix, given = _states(case), _prefix(case), case.frame.argument(0, "state_dict")
     for file, owner, name in states if len(states) == 1 else ():
-        yield replace(file, owner, f"{file.text(owner)}.{name}")
+        yield replace(file, owner, name)
     if prefix is not None and given is not None:
         whole, (text, superfluous) = case.frame.text(given), prefix
         name = f'name.removeprefix("{text}")' if superfluous else f'"{text}" + name'
