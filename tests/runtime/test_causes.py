@@ -525,6 +525,42 @@ CASES = {
         "ForkingPickler.dumps(kept.rows)\n",
         "(loss.item(), codes.detach(), x)",
     ),
+    "a part of the shards that has none": (
+        "import math\nclass Shards:\n    def __init__(self, paths, number, count):\n        self.paths, self.number, self.count = paths, number, count\n"
+        "    def own(self):\n        each = math.ceil(len(self.paths) / self.count)\n"
+        "        return self.paths[self.number * each:(self.number + 1) * each]\n"
+        "    def load(self):\n        rows = []\n        for path in self.own():\n            rows.append(torch.ones(int(path)))\n"
+        "        return torch.cat(rows)\nfor number in range(4):\n    Shards(['3', '4', '5', '6', '7'], number, 4).load()\n",
+        "self.paths[self.number::self.count]",
+    ),
+    "a hook that stays": (
+        "class Probe:\n    def __init__(self, layer):\n        self.layer, self.rows, self.handle = layer, [], None\n"
+        "    def open(self):\n        self.handle = self.layer.register_forward_hook(self.keep)\n"
+        "    def keep(self, layer, given, out):\n        self.rows.append(out.detach())\n"
+        "    def close(self):\n        self.rows, self.handle = [], None\n    def seen(self):\n        return torch.cat(self.rows)\n"
+        "net = nn.Linear(2, 1)\nprobe = Probe(net)\nfor n in (4, 3):\n    probe.open()\n    net(torch.ones(n, 2))\n"
+        "    right = probe.seen()[:, 0] == torch.ones(n)\n    probe.close()\n",
+        "        self.handle.remove()\n        self.rows, self.handle = [], None",
+    ),
+    "a part that is free, or frozen": (
+        "def switch(net, learns):\n    for p in net[0].parameters():\n        p.requires_grad_(learns)\n"
+        "def optimizer(net):\n    return torch.optim.SGD([p for p in net.parameters() if p.requires_grad], 0.1)\n"
+        "def build():\n    return nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 1))\n"
+        "def begun(stage):\n    net = build()\n    switch(net, stage['learns'])\n    return optimizer(net).state_dict()\n"
+        "def resumed(stage, state):\n    net = build()\n    switch(net, False)\n    opt = optimizer(net)\n    opt.load_state_dict(state)\n"
+        "stage = {'learns': True}\nresumed(stage, begun(stage))\n",
+        "switch(net, stage['learns'])\n    opt =",
+    ),
+    "positions of what is joined": (
+        "def cut(rows, longest):\n    return [row[:longest] for row in rows]\nclass Body(nn.Module):\n    def __init__(self, longest):\n"
+        "        super().__init__()\n        self.words, self.places = nn.Embedding(9, 4), nn.Embedding(longest, 4)\n"
+        "    def forward(self, x):\n        at = torch.arange(x.size(1))\n        return x + self.places(at)\n"
+        "class Net(nn.Module):\n    def __init__(self, longest):\n        super().__init__()\n        self.body = Body(longest)\n"
+        "        self.prompt = nn.Parameter(torch.ones(1, 2, 4))\n    def forward(self, ids):\n"
+        "        return self.body(torch.cat([self.prompt, self.body.words(ids)], 1))\n"
+        "longest = 5\nNet(longest)(torch.tensor(cut([[1, 2, 3, 4, 5, 6]], longest)))\n",
+        "cut([[1, 2, 3, 4, 5, 6]], longest - 2)",
+    ),
 }
 
 

@@ -116,6 +116,8 @@ class CrashFrame:
         match node:
             case ast.BinOp():
                 return [node.left, node.right]
+            case ast.Compare():
+                return [node.left, *node.comparators]
             case ast.Subscript():
                 return [node.value, node.slice]
             case ast.Attribute():

@@ -1,4 +1,5 @@
-"""Forward hooks that give something back, which takes the place of the layer's output, where they were only to look at it."""
+"""Forward hooks that give something back, which takes the place of the layer's output, where they were only to look at it; and hooks
+that stay when they are registered again."""
 
 from __future__ import annotations
 
@@ -9,13 +10,15 @@ from collections.abc import Iterator
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
 from torchsleuth.errors.fixes import replace
-from torchsleuth.errors.reached import Function, note
+from torchsleuth.errors.provenance import made_from
+from torchsleuth.errors.reached import Function, around, note
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     assigned_pairs,
     called,
+    is_literal,
     is_method_call,
     last_word,
     names_in,
@@ -170,5 +173,64 @@ def _nothing_of(file: CrashFrame, value: ast.expr) -> Iterator[Fix]:
         yield replace(file, value, f"({file.text(value)}, None)[1]")
 
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((r"", _only_looking),)
-PLACES = ((r"", _replacing_here),)
+_Kept = tuple[CrashFrame, ast.Call, str]
+"""The call that registers a hook, and how the handle that it gives is written, if it is kept."""
+
+
+def _collecting(case: Case) -> list[_Kept]:
+    """The hooks that were registered once more, without the one before being removed: of two sizes that do not fit, the larger one is a
+    multiple, and is made from what such a hook has collected."""
+    sizes = sorted(int(size) for size in re.findall(_TWO_SIZES, case.crash["message"])[0])
+    if sizes[0] < 1 or sizes[1] < 2 * sizes[0] or sizes[1] % sizes[0]:
+        return []
+    hooks = {id(hook): hook for _, hook in _hooks(case) if isinstance(hook, ast.FunctionDef)}
+    collected = {
+        id(hook)
+        for operand in case.frame.operands()
+        for file, node in made_from(case, case.frame, operand)
+        for hook in hooks.values()
+        if around(file.tree, node) is hook
+    }
+    if not collected:
+        return []
+    removed = any(
+        is_method_call(call, "remove") and not call.args for file in case.files for call in file.all(ast.Call)
+    )
+    calls = [(file, call) for file in case.files for call in file.all(ast.Call) if called(call) in _REGISTERED]
+    return [] if removed or len(calls) != 1 else [(*calls[0], _handle(*calls[0]))]
+
+
+def _handle(file: CrashFrame, call: ast.Call) -> str:
+    statement = edits.enclosing_statement(file.tree, call)
+    return file.text(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+
+
+def _dropped(file: CrashFrame, handle: str) -> list[ast.Assign]:
+    """The statements that put None in the place of a handle."""
+    return [
+        node
+        for node in file.all(ast.Assign)
+        if getattr(around(file.tree, node), "name", "") != "__init__"
+        for target, value in assigned_pairs(node)
+        if file.text(target) == handle and is_literal(value, None)
+    ]
+
+
+def _collecting_here(case: Case) -> Iterator[Related]:
+    for file, call, handle in _collecting(case):
+        yield from (note(file.source, node, "error.hook_dropped") for node in _dropped(file, handle))
+        yield note(file.source, call, "error.hook_again")
+
+
+def _removed(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``self.handle = None`` → with ``self.handle.remove()`` in front of it"""
+    for file, _, handle in _collecting(case):
+        for node in _dropped(file, handle):
+            line = f"{handle}.remove()"
+            yield Fix(message("fix.insert", text=line), (edits.insert_line_before(file.source, node, line),))
+
+
+_TWO_SIZES = r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+
+BUILDERS: tuple[tuple[str, Builder], ...] = ((r"", _only_looking), (_TWO_SIZES, _removed))
+PLACES = ((r"", _replacing_here), (_TWO_SIZES, _collecting_here))
