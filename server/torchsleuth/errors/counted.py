@@ -252,7 +252,9 @@ def _rounded_down(case: Case, found: re.Match[str]) -> list[tuple[CrashFrame, as
         given = argument_of(call, None, "total_steps")
         for place, node in made_from(case, file, given) if given is not None else ():
             match node:
-                case ast.BinOp(op=ast.FloorDiv(), left=ast.UnaryOp(op=ast.USub())):  # -(-rows // batch)
+                case ast.BinOp(op=ast.FloorDiv(), left=ast.UnaryOp(op=ast.USub(), operand=inner)) if not is_binary(
+                    inner, ast.FloorDiv
+                ):  # -(-rows // batch)
                     continue
                 case ast.BinOp(op=ast.FloorDiv()):
                     places[id(node)] = (place, node)

@@ -33,6 +33,10 @@ from torchsleuth.syntax.forms import (
 _WITHOUT = re.compile(r"no_grad|inference_mode|set_grad_enabled\(False\)")
 
 
+_LAYER = re.compile(r"Sequential|(?:torch\.)?nn\.(?!Parameter)[A-Z]\w*(?<!Loss)")
+"""A class of PyTorch's with parameters, as it is written."""
+
+
 def models_of(case: Case) -> set[str]:
     """The names, and attributes of ``self``, that are given objects of modules anywhere in the script."""
     kinds = {
@@ -46,7 +50,7 @@ def models_of(case: Case) -> set[str]:
         for file in case.files
         for node in file.all(ast.Assign)
         for target, value in assigned_pairs(node)
-        if called(value) in kinds or called(value) == "Sequential"
+        if called(value) in kinds or _LAYER.fullmatch(file.text(getattr(value, "func", value)))
     } - {""}
 
 
