@@ -175,6 +175,8 @@ _ALL = (
     Fault("TS355", "pairs-inverted", "warning"),
     Fault("TS356", "divergence-of-other-scale", "warning"),
     Fault("TS357", "angles-rounded", "warning"),
+    Fault("TS358", "least-is-masked", "warning"),
+    Fault("TS359", "nearest-is-itself", "warning"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

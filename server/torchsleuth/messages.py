@@ -533,6 +533,8 @@ ENGLISH: dict[str, str] = {
     "patience.better": "where it improves, it is to be set to 0",
     "patience.enough": "stops here",
     "returns.forward": "`{rewards}` is summed from the first reward on: {total} holds the rewards before a step, not behind it",
+    "returns.reversed": "`{returns}` holds the last step's return first: nothing puts it into the order of the steps again",
+    "returns.back": "the steps come from the last to the first here",
     "returns.front": "put in front of those before, as from the last step to the first",
     "default.shared": "this list is made once: `{name}` keeps what earlier calls have put in",
     "default.grows": "it grows here",
@@ -553,6 +555,7 @@ ENGLISH: dict[str, str] = {
     "fitted.train.scaled": "what is trained on is scaled by its own here",
     "adapted.unused": "nothing is computed with the adapted weights in `{name}`: this is the loss of the weights before",
     "adapted.here": "adapted here",
+    "ramp.whole": "`{text}` is 0 in every step, since // leaves whole numbers only: / gives the share of the steps",
     "ramp.still": "`{first}` is where this begins, and {function}() never lets it get beyond that",
     "closure.draws": "`{text}` gives other numbers in each call of the closure, which LBFGS compares: draw in front of step()",
     "closure.stepped": "called many times in this step",
@@ -563,6 +566,10 @@ ENGLISH: dict[str, str] = {
     "table.column": "the target",
     "fix.own_list": "Make a `{name}` for each call",
     "fix.both_once": "Make both once, before the loop of line {line}",
+    "itself.nearest": "of {vectors} each is nearest to itself, which counts as a right match: leave out the diagonal",
+    "itself.labels": "the labels of the nearest are compared here",
+    "least.masked": "what the mask leaves out of {values} is 0 here, and {function} takes the smallest: fill it with infinity",
+    "least.masked.taken": "the smallest is taken here",
     "masked.zero": "these scores are set to {given}, which softmax gives a weight: set them to minus infinity",
     "masked.zero.softmax": "the softmax of them",
     "best.zero": "`{best}` begins at 0, and {value} is never smaller than that: it is never updated",
@@ -1205,6 +1212,10 @@ ENGLISH: dict[str, str] = {
     "scheduler.batches": "{name} is made for {made} steps, one a batch, but makes {taken}, one an epoch: step it after each batch",
     "scheduler.made": "the schedule is made here",
     "scheduler.epochs.cosine": "T_max={epochs} counts epochs, but this steps {taken} times, after every batch: step it once an epoch",
+    "scheduler.epochs.sequence": (
+        "T_max={length} counts epochs, but {left} steps follow the milestone {begins}, one after every batch: count batches"
+    ),
+    "scheduler.epochs.stepped": "it steps here, after every batch",
     "scheduler.epochs.zero": "this schedule reaches zero after {made} steps, but steps {taken} times, after every batch: step it once an epoch",
     "scheduler.epochs.gone": (
         "this steps after every batch, {taken} times: only {factor} of the learning rate is left in the end; step once an epoch"

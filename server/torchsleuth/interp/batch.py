@@ -83,9 +83,24 @@ def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ..
     tensor = next((one for one in tensors if batch_of(one) is not None), None)
     axis = None if tensor is None else batch_of(tensor)
     if axis is None:
-        return None
+        return 0 if _drawn(operation) else None
     before = next((spec.shape for spec, one in zip(operation.specs, tensors) if one is tensor), None)
     return None if before is None else follow(operation, axis, before, shape, position)
+
+
+def _drawn(operation: Operation) -> bool:
+    """Whether rows are picked at random, as by ``x[torch.randint(len(x), (64,))]``: the samples of a batch made by hand."""
+    key = as_kind(operation.given(1, "index"), Tensor) if operation.name == "getitem" else None
+    while key is not None and key.spec.rank == 1 and key.origin is not None:
+        if key.origin.operator in _DRAWING:
+            return True
+        sources = key.origin.sources if key.origin.name in _KEEPING else ()
+        key = sources[0] if len(sources) == 1 else None
+    return False
+
+
+_DRAWING = frozenset({"torch.randint", "torch.randperm"})
+_KEEPING = frozenset({"getitem", "to", "long", "cuda", "cpu"})
 
 
 def follow(

@@ -27,6 +27,7 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
+    new_identity,
 )
 from torchsleuth.values.graph import AutogradFault, Cut, GraphNode
 
@@ -117,6 +118,8 @@ class LibraryCall(HasArguments):
     """How many events came before it."""
     guarded: bool = False
     """Whether it stands in a ``try`` that catches what it raises."""
+    moment: int = field(default_factory=new_identity)
+    """Greater than the identities of all that had been made before it."""
 
     @property
     def name(self) -> str:

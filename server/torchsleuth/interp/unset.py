@@ -9,7 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import lru_cache
 
-from torchsleuth.interp import misuses
+from torchsleuth.interp import exceptions, misuses
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.library.frameworks import is_ours
@@ -375,6 +375,7 @@ def of_library(
     taken = isinstance(owner, LibraryModule) and any(name in interp.oracle.attributes(path) for path in _SIZED)
     if near or of_tensors or taken or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
         report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
+        exceptions.throw(interp, exceptions.made("builtins.AttributeError", (name,)))
 
 
 def _knows_children(module: LibraryModule) -> bool:

@@ -550,6 +550,15 @@ def _text_table(interp: Interpreter, call: Arguments) -> Value:
     return UNKNOWN if dtype is None else arrays.make(None, dtype)
 
 
+def _from_bytes(interp: Interpreter, call: Arguments) -> Value:
+    """The numbers that bytes, a file or an iterator hold, one after the other."""
+    dtype = array_dtypes.dtype_of(call.given(1, "dtype", "float64"))
+    count = interp.resolved(call.given(2, "count", -1))
+    if dtype is None or not is_int(count):
+        return UNKNOWN
+    return arrays.make((interp.fresh_size("n") if count == -1 else count,), dtype)
+
+
 def _sliding(interp: Interpreter, call: Arguments) -> Value:
     """Windows of each length along all axes, or along those that are told: their number there, and their elements at the end."""
     array, asked = _first(interp, call), interp.resolved(call.given(1, "window_shape"))
@@ -755,6 +764,9 @@ _FUNCTIONS: dict[str, Callable[[Interpreter, Arguments], Value]] = {
     "unique": _unique,
     "loadtxt": _text_table,
     "genfromtxt": _text_table,
+    "frombuffer": _from_bytes,
+    "fromfile": _from_bytes,
+    "fromiter": _from_bytes,
     "lib.stride_tricks.sliding_window_view": _sliding,
     "meshgrid": _meshgrid,
     "broadcast_to": _broadcast_to,

@@ -38,6 +38,7 @@ from torchsleuth.syntax.forms import (
     is_text,
     last_word,
     nodes_in,
+    parts_of_key,
     plain_name,
 )
 from torchsleuth.syntax.names import Names
@@ -131,9 +132,13 @@ def _applied(tree: ast.AST, made: ast.Call) -> Iterator[ast.Call]:
 def _mask_in(call: ast.Call) -> str | None:
     """The name of the mask that is resized: what is given, or what the result is bound to."""
     given = argument_of(call, 0, "img", "inpt", "input")
-    while is_method_call(given, "float", "unsqueeze", "to"):
-        given = given.func.value
-    return plain_name(given)
+    while True:
+        if is_method_call(given, "float", "unsqueeze", "to"):
+            given = given.func.value
+        elif isinstance(given, ast.Subscript) and all(ast.unparse(one) == "None" for one in parts_of_key(given)):
+            given = given.value
+        else:
+            return plain_name(given)
 
 
 def _nearest(analysis: Analysis, call: ast.Call, made: ast.Call, path: str) -> Iterator[Candidate]:

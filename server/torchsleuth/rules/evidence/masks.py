@@ -10,6 +10,7 @@ from functools import cached_property
 
 from torchsleuth.interp.marks import KEPT_BY
 from torchsleuth.interp.trace import Operation
+from torchsleuth.rules.evidence.operands import lineage
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.sifting import as_kind, first_of
 from torchsleuth.syntax.forms import is_assignment, is_name, is_unary, nodes_in, targets_of
@@ -332,3 +333,22 @@ def _name(operator: str) -> str:
 
 
 __all__ = ["Masks", "Meaning"]
+
+
+_CONVERSIONS = frozenset("dropout Dropout to float contiguous type_as long int".split())
+
+
+def holds_ones(analysis: Analysis, mask: Tensor) -> bool:
+    """Whether a tensor is known to hold ones and zeros alone: a comparison, or a triangle of ones."""
+    triangle = False
+    for current, operation in lineage(analysis, mask):
+        name = operation.name
+        of_booleans = bool(operation.specs) and all(spec.dtype == "bool" for spec in operation.specs)
+        if of_booleans or current.spec.dtype == "bool" or name in ("eq", "ne", "lt", "gt", "le", "ge", "logical_not"):
+            return True
+        if name == "ones":
+            return triangle
+        triangle = triangle or name in ("tril", "triu")
+        if name not in (*_CONVERSIONS, "tril", "triu", "unsqueeze", "view", "expand", "getitem"):
+            return False
+    return mask.spec.dtype == "bool"

@@ -27,6 +27,7 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
+from torchsleuth.rules.evidence.masks import holds_ones
 from torchsleuth.rules.evidence.operands import lineage, made_by, replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
@@ -65,7 +66,7 @@ def _to_zero(analysis: Analysis, masked: Operation) -> bool:
         number = as_kind(value, int, float)
         return number is not None and abs(number) < _SMALL and not isinstance(value, bool)
     mask = next((one for one in masked.operands if one is not scores), None)
-    return mask is not None and _is_of_ones(analysis, mask)
+    return mask is not None and holds_ones(analysis, mask)
 
 
 def _scores(analysis: Analysis, masked: Operation) -> Tensor | None:
@@ -78,21 +79,6 @@ def _scores(analysis: Analysis, masked: Operation) -> Tensor | None:
             if name not in (*_BETWEEN, "mul", "div", "truediv") or len(operation.operands) > 1:
                 break
     return None
-
-
-def _is_of_ones(analysis: Analysis, mask: Tensor) -> bool:
-    """Whether a tensor is known to hold ones and zeros alone: a comparison, or a triangle of ones."""
-    triangle = False
-    for _, operation in lineage(analysis, mask):
-        name = operation.name
-        if mask.spec.dtype == "bool" or name in ("eq", "ne", "lt", "gt", "le", "ge", "logical_not"):
-            return True
-        if name == "ones":
-            return triangle
-        triangle = triangle or name in ("tril", "triu")
-        if name not in (*_BETWEEN, "tril", "triu", "unsqueeze", "view", "expand", "getitem"):
-            return False
-    return mask.spec.dtype == "bool"
 
 
 def _finding(analysis: Analysis, masked: Operation, softmax: Operation) -> Finding:

@@ -2,7 +2,7 @@
 
 What it finds
     A model that is trained in training mode while a part of it is frozen, and that part holds batch normalisation which is in
-    training mode, too: train() of the model has put it there.
+    training mode, too: train() of the model has put it there. It is a warning where the part was in evaluation when it was frozen.
 Why it hurts
     requires_grad says nothing of the running means and variances. In training mode each batch moves them, and the layers normalise
     by the batch: the frozen part is not the one that was pretrained, and drifts with small or unusual batches.
@@ -63,7 +63,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             text = message("frozen.norm", part=f"`{name}`", norm=norm)
             places = (freeze.site.span.related(message("frozen.norm.here")),) if train is not None else ()
             fixes = tuple(back_in_eval(analysis, train, name, safe=False)) if train is not None else ()
-            yield Finding(site.span, text, places, fixes)
+            before = [one for one in modes if one.index < freeze.after and covers(one, freeze.module)]
+            evaluated = bool(before) and before[-1].kind == "eval" and train is not None
+            yield Finding(site.span, text, places, fixes, severity="warning" if evaluated else None)
             break
 
 

@@ -228,7 +228,11 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
         # Both are made by functions: the order is that of their calls.
         where = (first, second)
         places += tuple(one.span.related(message("optimizer.later.call")) for one in where)
-    candidates = chain(_moved(analysis, first, second), _in_constructor(analysis, made, item.part))
+    candidates = chain(
+        _moved(analysis, first, second),
+        _in_constructor(analysis, made, item.part),
+        _made_again(analysis, optimizer.site, made),
+    )
     if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
         # It was made in time for what it has trained so far: the fault is the replacement.
         places = (optimizer.site.span.related(message("step.missing.optimizer")),)
@@ -310,6 +314,23 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
     if _depends(between, first):
         yield from _anew(analysis, source, first, second)
+
+
+def _made_again(analysis: Analysis, optimizer: Site, made: Site) -> Iterator[Candidate]:
+    """The method that makes the optimizer called again, at the end of that of the same object which puts the layer in."""
+    maker, changer, owner = optimizer.scene.function, made.scene.function, as_kind(made.scene.receiver, Instance)
+    if maker is None or changer is None or owner is None or optimizer.scene.receiver is not owner:
+        return
+    statement = statement_of(analysis, made)
+    if maker is changer or maker.name == "__init__" or len(maker.node.args.args) != 1 or changer.name == "__init__":
+        return
+    same = as_kind(analysis.index(made.span.path).same(changer.node), ast.FunctionDef)
+    if same is None or statement not in same.body:
+        return
+    last = [one for one in same.body if not isinstance(one, ast.Return)][-1]
+    text = f"{changer.node.args.args[0].arg}.{maker.name}()"
+    source = analysis.source_of(made.span.path)
+    yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, last, text),))
 
 
 def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
@@ -508,7 +529,7 @@ def _is_fresh(analysis: Analysis, part: LibraryModule | Tensor, trained: Iterabl
             return False
     for call in (call for path in _LOADING for call in analysis.calls.get(path, ())):
         held = call.result if call.path == "copy.deepcopy" else call.receiver
-        if any(inner is part for inner in _parts_anywhere(held)):
+        if part.identity < call.moment and any(inner is part for inner in _parts_anywhere(held)):
             return False
     return True
 

@@ -2,7 +2,8 @@
 
 What it finds
     `min(start, start + rate * step)` and `max(start, start - rate * step)`, also `min(0.0, step / warmup)`, in a function whose
-    `step` is counted by a loop.
+    `step` is counted by a loop. Also a share of the steps that is always 0, as whole numbers are divided: `min(step, n - 1) // n`,
+    and `step // n` in a loop over `range(n)`.
 Why it hurts
     The bound holds from the first step on: the curriculum stays at its easiest, epsilon at its largest, the weight of a loss at 0.
     Nothing is raised, and the loss may even look good.
@@ -13,7 +14,7 @@ Use instead
     def difficulty(step):
         return min(1.0, 0.1 + 0.9 * step / 1000)
 Fix safety
-    There is none: where it should end is not known.
+    There is none for a bound: where it should end is not known. A division is made one of fractions.
 References
     Bengio et al., "Curriculum Learning" (2009)
 """
@@ -25,7 +26,8 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Finding, Rule, replacement
+from torchsleuth.sifting import any_are, of_kind
 from torchsleuth.syntax.forms import (
     assigned_pairs,
     by_position,
@@ -36,6 +38,7 @@ from torchsleuth.syntax.forms import (
     names_in,
     nodes_in,
     plain_name,
+    stores,
 )
 from torchsleuth.syntax.trees import Index
 
@@ -48,6 +51,11 @@ _DEPTH = 4
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
+    for division in index.of_type(ast.BinOp):
+        if isinstance(division.op, ast.FloorDiv) and _is_always_zero(index, division):
+            new = f"{source.segment(division.left)} / {source.segment(division.right)}"
+            text = message("ramp.whole", text=source.on_one_line(division))
+            yield Finding(source.span(division), text, (), (replacement(source, division, new),))
     for function in index.of_type(ast.FunctionDef):
         calls = [
             call for call in nodes_in(function, ast.Call) if is_function_call(call, *_BOUNDS) and len(call.args) == 2
@@ -65,6 +73,23 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                     text = message("ramp.still", function=called(call), first=source.on_one_line(first))
                     yield Finding(source.span(call), text)
                     break
+
+
+def _is_always_zero(index: Index, division: ast.BinOp) -> bool:
+    """Whether what is divided is less than what it is divided by: it is bounded by that, or runs over a range up to it."""
+    whole, around = ast.unparse(division.right), index.trail(division)
+    if isinstance(division.right, ast.Constant) or any_are(around, ast.Subscript, ast.Slice):
+        return False
+    if is_function_call(division.left, "min"):
+        less = [one for one in division.left.args if is_binary(one, ast.Sub) and ast.unparse(one.left) == whole]
+        return any((_value(one.right) or 0) >= 1 for one in less)
+    loops = [one for one in of_kind(around, ast.For) if plain_name(one.target) == plain_name(division.left)]
+    loop = loops[-1] if loops and plain_name(division.left) else None
+    if loop is None or not is_function_call(loop.iter, "range") or len(loop.iter.args) != 1:
+        return False
+    stored = [part for part in nodes_in(loop, ast.Name) if stores(part)]
+    bound = names_in(division.right) | {plain_name(division.left)}
+    return ast.unparse(loop.iter.args[0]) == whole and sum(one.id in bound for one in stored) == 1
 
 
 def _moves_away(first: ast.expr, other: ast.expr, steps: set[str], sign: int) -> bool:

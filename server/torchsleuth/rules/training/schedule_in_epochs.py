@@ -110,12 +110,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 seen.add(event.site.span)
                 yield finding
             continue
+        sequence = _in_sequence(event, scheduler, points)
         text = _fault(scheduler, points) or _written(analysis, event, scheduler, points)
-        if text is None or not is_unconditional(analysis, event.site, points):
+        if (text is None and sequence is None) or not is_unconditional(analysis, event.site, points):
             continue
         if is_set_back(analysis, scheduler, points) or is_one_of_several(analysis, event, points):
             continue
         seen.add(event.site.span)
+        if sequence is not None or text is None:
+            yield from filter(None, [sequence])
+            continue
         source = scheduler.site.source
         length = next((word.value for word in call.keywords if word.arg in ("T_max", "total_iters", "step_size")), None)
         fixes = list(once_an_epoch(analysis, event, points, safe=True))
@@ -370,6 +374,25 @@ def _fault(scheduler: LibraryObject, points: list[LoopPoint]) -> str | None:
     if left is not None and left < NOTHING and (_left(scheduler, epochs) or 0) >= NOTHING:
         return message("scheduler.epochs.gone", factor=f"{left:.0e}", taken=taken)
     return None
+
+
+def _in_sequence(event: Event, sequence: LibraryObject, points: list[LoopPoint]) -> Finding | None:
+    """The last schedule of a SequentialLR, made for the epochs that are left, where the milestones count batches."""
+    epochs, batches = iterations(points[0]), iterations(points[-1])
+    members, marks = (items_of(sequence.given(place, name)) for place, name in ((1, "schedulers"), (2, "milestones")))
+    last = as_kind(members[-1], LibraryObject) if sequence.type_name == "SequentialLR" and members else None
+    begins = as_kind(marks[-1], int) if marks else None
+    if last is None or begins is None or not isinstance(epochs, int) or not isinstance(batches, int):
+        return None
+    length, site, left = last.given(1, "T_max"), last.site, epochs * batches - begins
+    if last.type_name != "CosineAnnealingLR" or site is None or site.call is None or not isinstance(length, int):
+        return None
+    if len(points) != 2 or begins < batches or not 1 < length <= epochs or left < 2 * length or length == batches:
+        return None
+    written = argument_of(site.call, 1, "T_max")
+    text = message("scheduler.epochs.sequence", length=length, left=left, begins=begins)
+    fixes = with_batches(event, points, last, written) if written is not None else ()
+    return Finding(site.span, text, (event.site.span.related(message("scheduler.epochs.stepped")),), fixes)
 
 
 def _milestones(scheduler: LibraryObject, epochs: int, batches: object) -> str | None:
