@@ -390,6 +390,7 @@ _ALL = (
     Fault("TS957", "scores-too-close", "warning"),
     Fault("TS958", "anomaly-detection-left-on", "warning"),
     Fault("TS959", "blank-among-labels", "warning"),
+    Fault("TS961", "batches-left-out", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -643,6 +643,24 @@ Fix safety
 References
     torchvision.transforms.Normalize
 """,
+    "TS961": """batches-left-out: batches that a check of the loss leaves out.
+
+What it finds
+    Less than half of the batches that went through the network led to a backward(), since the script leaves out those of which the loss
+    is not finite; where the first number that is none was made, as far as that can be seen.
+Why it hurts
+    The training learns from the batches that happen to have no such sample, and its loss, which is averaged over these, looks sound.
+Example
+    loss = F.mse_loss(net(x), count.log())
+    if not torch.isfinite(loss):
+        continue
+Use instead
+    loss = F.mse_loss(net(x), count.log1p())
+Fix safety
+    None is offered.
+References
+    torch.isfinite, torch.log1p
+""",
     "TS957": """scores-too-close: scores that cannot tell the classes apart.
 
 What it finds

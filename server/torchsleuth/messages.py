@@ -983,6 +983,19 @@ ENGLISH: dict[str, str] = {
     "run.out_of_reach": "targets go from {low:.3g} to {high:.3g}, and {given}: {share:.0%} of them are out of reach",
     "run.terms_apart": "this adds {value:.3g} and {other} {small:.2g}, which hardly counts: scale the targets (std {size:.3g})",
     "run.frames_too_few": "{short} of {count} transcripts have more labels, up to {labels}, than the output has frames, {frames}",
+    "run.masked_extreme": "what {function}() takes in each of the {rows} rows is an element that the mask has made 0: give those {fill} by masked_fill",
+    "run.weight_zero": "`{factor}` was 0 in all {steps} steps, so that its term has no part in the loss: `{text}` rounds down to 0",
+    "run.batches_left": "only {kept} of {count} batches led to a step: the loss of the others is {value}, and line {line} leaves them out",
+    "run.batches_left.said": "{text}; {said}",
+    "run.features_mode": (
+        "{name} is frozen and compares what is learned with something else in training mode ({parts}), in all {count} steps: the same "
+        "two would differ; call its eval()"
+    ),
+    "run.same_each_time": "{text}; this is computed for each sample, and is the same for all",
+    "run.cycles_in_a_pass": (
+        "{type} is made for T_max={length}, which is about the {passes} passes, and steps with each of {count} batches: the learning "
+        "rate goes up and down every {cycle} steps"
+    ),
     "run.blank_labels": (
         "{labels} of {whole} labels are {blank}, the blank of this loss: give the blank a number of its own, by blank="
     ),

@@ -218,6 +218,8 @@ class Call:
     inputs: tuple[str, ...] = ()
     input_grad: int = 0
     """Calls in evaluation mode with an input that requires a gradient."""
+    through: int = 0
+    """Calls in training mode with such an input."""
 
 
 @dataclass(frozen=True)
@@ -440,6 +442,8 @@ class Training:
     redrawn: tuple[Redrawn, ...] = ()
     events: tuple[Event, ...] = ()
     bad: Bad | None = None
+    left: Bad | None = None
+    """The first number with a graph that was not finite, of a loss that the script looks at before it calls backward()."""
     metrics: tuple[Metric, ...] = ()
     relation: Relation | None = None
     scaler_place: Place | None = None

@@ -335,6 +335,16 @@ FAULTY: dict[str, tuple[Training, int]] = {
         12,
     ),
     "TS954": (event("frames-too-few", 12, short=12, count=16, frames=4, labels=9), 12),
+    "TS961": (
+        replace(
+            SOUND,
+            left=Bad(1, "input", "target", at(12), loss_place=at(12)),
+            modules=(replace(MODEL, sites=(call(12, "model(x)", calls=300, grad=300),)), FIRST),
+        ),
+        12,
+    ),
+    "TS358": (event("extreme-of-masked", 12, function="min", rows=16), 12),
+    "TS586": (replace(event("term-of-zero", 12, looked=7), steps=640), 19),
     "TS959": (event("blank-labels", 12, blank=0, labels=10, whole=95), 12),
     "TS955": (
         with_parameters(
@@ -384,12 +394,83 @@ FAULTY: dict[str, tuple[Training, int]] = {
 """A record with the fault, and the line of `TEXT` that it is said at, by code."""
 
 
+WEIGHED = TEXT.replace("loss_fn(model(x), y)\n", "loss_fn(model(x), y) + plan(step) * kl\n", 1) + (
+    "def plan(step):\n    return min(step, 9) // 10\n"
+)
+TEXTS = {
+    "TS961": TEXT.replace("    loss.backward()", "    if isfinite(loss): loss.backward()"),
+    "TS586": WEIGHED,
+}
+"""The files of those that are told by their text, too."""
+
+
 @pytest.mark.parametrize("code", FAULTY)
 def test_a_fault_is_named_alone_at_its_line(code: str) -> None:
     training, line = FAULTY[code]
-    found = said(training)
+    found = said(training, TEXTS.get(code, TEXT))
     assert [(one.code, one.start.line) for one in found] == [(code, line)]
     assert found[0].layer == "run" and found[0].name == FAULTS[code].name and found[0].severity in ("warning", "error")
+
+
+ENCODED = """\
+def encode(count):
+    return torch.log(count)
+def step(x, y):
+    loss = mse(net(x), encode(y))
+    if not torch.isfinite(loss):
+        return
+    loss.backward()
+"""
+
+
+def test_batches_that_are_left_out_are_told_by_what_is_not_finite() -> None:
+    near = (Variables("train.py", 4, {"y": Range(64, 0, 0.0, 9.0)}),)
+    place = Place("train.py", 4, (4, 11, 4, 33))
+    left = Bad(1, "input", "target", place, loss_place=place, near=near, value="inf")
+    network = replace(MODEL, sites=(replace(MODEL.sites[0], calls=300, grad=300),))
+    training = replace(SOUND, left=left, modules=(network, FIRST))
+    assert [(one.code, one.start.line) for one in said(training, ENCODED)] == [("TS961", 2)]
+    assert not said(replace(training, modules=(replace(network, sites=MODEL.sites), FIRST)), ENCODED), (
+        "all led to a step"
+    )
+    assert not said(training, ENCODED.replace("isfinite", "compare")), "nothing leaves them out"
+
+
+def test_a_cosine_that_is_made_for_passes_and_steps_with_batches() -> None:
+    text = TEXT.replace("StepLR(optimizer, 3)", "CosineAnnealingLR(optimizer, T_max=4)")
+    loader = Loader(at(17), "Rows", 1600, 100, 0, False, True, 4, 64, 64)
+    for length, expected in ((4, ["TS536"]), (64, []), (9, [])):
+        schedule = Scheduler("CosineAnnealingLR", 0, None, at(14), 64, {"T_max": length}, counted=64)
+        found = said(replace(SOUND, schedulers=(schedule,), loaders=(loader,)), text)
+        assert [one.code for one in found] == expected
+
+
+def test_a_frozen_network_that_compares_in_training_mode() -> None:
+    sites = (call(12, "model(x)", through=64, last_step=64), call(12, "loss_fn(model(x), y)", last_step=64))
+    features = replace(MODEL, name="features", modes=("Dropout",), sites=sites, optimized=False)
+    own = replace(parameter("body.weight", module=2, optimizer=None, samples=()), trainable=False)
+    training = replace(SOUND, modules=(MODEL, FIRST, features), parameters=(*SOUND.parameters, own))
+    assert [one.code for one in said(training)] == ["TS505"]
+    once = replace(features, sites=sites[:1])
+    assert not said(replace(training, modules=(MODEL, FIRST, once)))
+    learning = replace(own, trainable=True, changed=True, optimizer=0)
+    assert not said(replace(training, parameters=(*SOUND.parameters, learning)))
+
+
+ROWS = """\
+class Rows:
+    def scaled(self):
+        return (self.table - self.table.mean(0)) / self.table.std(0)
+    def __getitem__(self, i):
+        return self.scaled()[i]
+"""
+
+
+def test_what_each_sample_computes_again_is_told_where_that_is() -> None:
+    found = said(FAULTY["TS935"][0], TEXT + ROWS)
+    assert [(one.code, one.start.line) for one in found] == [("TS935", 20)]
+    drawn = ROWS.replace("self.table.std(0)", "self.random.rand()")
+    assert [one.start.line for one in said(FAULTY["TS935"][0], TEXT + drawn)] == [17]
 
 
 def test_a_loader_that_a_library_makes_again_is_told_where_the_script_made_it() -> None:

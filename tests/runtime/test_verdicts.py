@@ -452,3 +452,42 @@ def test_a_run_tells_of_an_evaluation_whose_samples_are_changed_at_random(
     script.write_text(REDRAWN.format(sample=sample, noise=noise))
     report = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None)
     assert [found.code for found in report.diagnostics if found.code == "TS952"] == expected
+
+
+OF_NOTHING = """
+import torch
+from torch import nn
+
+
+def plan(step):
+    return min(step, 49) // 50
+
+
+def hardest(codes, y):
+    away, same = torch.cdist(codes, codes), y[:, None] == y[None, :]
+    near = (away * ~same).min(1).values
+    return (away.max(1).values - near + 1).mean()
+
+
+torch.manual_seed(0)
+net = nn.Linear(6, 4)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+for step in range(120):
+    x = torch.randn(12, 6)
+    codes = net(x)
+    y = torch.arange(12) % 4
+    count = torch.randint(0, 9, (12,)).float() + {least}
+    loss = nn.functional.mse_loss(codes[:, 0], count.log()) + hardest(codes, y) + plan(step) * codes.pow(2).mean()
+    if torch.isfinite(loss):
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("least", "expected"), [("1", {"TS358": 12, "TS586": 7}), ("0", {"TS961": 24})])
+def test_what_has_no_part_in_a_training(tmp_path: Path, least: str, expected: dict[str, int]) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(OF_NOTHING.replace("{least}", least))
+    found = run(str(script), (), interpreter=sys.executable, on_output=lambda text: None).diagnostics
+    assert {one.code: one.start.line for one in found}.items() >= expected.items()

@@ -169,6 +169,21 @@ class Graph:
             waiting += [(inner, factor) for inner in map(self.node, node.inputs) if inner is not None]
         return found
 
+    def factors(self) -> list[Node]:
+        """The products with something that has no gradient that are added up in the root."""
+        found: list[Node] = []
+        root = self._by_function.get(self._root)
+        waiting = [root] if root is not None else []
+        for _ in range(40):
+            if not waiting:
+                break
+            node = waiting.pop()
+            if node.name == "MulBackward0" and None in node.inputs[1:]:
+                found.append(node)
+            if node.name in _SUMS or node.name in _FACTORS and None in node.inputs[1:]:
+                waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
+        return found
+
     def reaches(self, node: Node) -> set[int]:
         """The identities of the parameters behind a function."""
         found: set[int] = set()

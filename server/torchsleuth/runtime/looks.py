@@ -201,6 +201,36 @@ class GraphLooks:
         (value,) = statistics.numbers(self._torch(), [mean])
         return abs(factor) * value, 1.0, value >= 0.1
 
+    def terms_of_zero(self, graph: graphs.Graph, looked: int) -> None:
+        """A term of the loss that is multiplied with the number 0."""
+        for node in graph.factors():
+            factor = graphs.saved(node, "other")
+            if factor is not None and factor.numel() == 1 and factor.is_cpu and not float(factor):
+                self._count("term-of-zero", self._place_of(node.number), looked=looked)
+
+    def masked_extremes(self, graph: graphs.Graph) -> None:
+        """The smallest or largest of numbers that are multiplied with a mask, where each one is what the mask has made 0."""
+        for node in graph.nodes[:_NEAR]:
+            if node.name not in ("MinBackward0", "MaxBackward0"):
+                continue
+            product, indices, dim = graph.operand(node), graphs.saved(node, "indices"), graphs.number(node, "dim")
+            if product is None or product.name != "MulBackward0" or len(product.inputs) != 2 or dim is None:
+                continue
+            mask = graphs.saved(product, "other" if product.inputs[1] is None else "self")
+            if mask is None or indices is None or not self._may_look_at(indices) or mask.dim() < 2:
+                continue
+            if mask.requires_grad or mask.dim() not in (indices.dim(), indices.dim() + 1):
+                continue
+            at = indices if indices.dim() == mask.dim() else indices.unsqueeze(dim)
+            plain, chosen = ((mask == 0) | (mask == 1)).all(), mask.gather(dim, at)
+            if statistics.numbers(self._torch(), [plain.float(), chosen.float().abs().amax(), mask.float().amax()]) == [
+                1.0,
+                0.0,
+                1.0,
+            ]:
+                kind = "min" if node.name == "MinBackward0" else "max"
+                self._count("extreme-of-masked", self._place_of(node.number), function=kind, rows=indices.numel())
+
     def softmax_beside_classes(self, graph: graphs.Graph) -> None:
         """Probabilities that are multiplied with a target which is one-hot along another dimension than the softmax goes, and
         their logarithms for a loss that takes dimension 1 for the classes."""

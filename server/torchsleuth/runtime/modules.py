@@ -31,13 +31,13 @@ class Site:
 
     __slots__ = (
         "key", "calls", "training", "grad", "looked", "in_graph", "streak", "run", "same_input", "last_input",
-        "last_step", "inputs", "input_grad",
+        "last_step", "inputs", "input_grad", "through",
     )  # fmt: skip
 
     def __init__(self, key: places.Key, step: int) -> None:
         self.key = key
         self.calls = self.training = self.grad = self.looked = self.in_graph = self.streak = self.run = 0
-        self.same_input = self.input_grad = 0
+        self.same_input = self.input_grad = self.through = 0
         self.last_input: Any = None
         self.last_step = step
         self.inputs: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ class Site:
 
 
 _COUNTS = (
-    "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "last_step", "input_grad",
+    "calls", "training", "grad", "looked", "in_graph", "streak", "same_input", "last_step", "input_grad", "through",
 )  # fmt: skip
 
 
@@ -101,6 +101,7 @@ class Modules:
         self.holders: dict[int, dict[str, Any]] = {}
         """Modules with parameters and tensors that stand in plain attributes of a module, by the identities of their parameters."""
         self._torch: Any = None
+        self._tensor: Any = None
         self._original: Any = None
         self._number: Callable[[], int] = lambda: 0
         self.step = 0
@@ -115,7 +116,7 @@ class Modules:
         """Exchange the function. `trace` gives back what PyTorch's own one does."""
         if self._original is not None:
             return
-        self._torch = torch._C
+        self._torch, self._tensor = torch._C, torch.Tensor
         original = self._original = torch._C._get_tracing_state
         code = torch.nn.Module._call_impl.__code__
         frame_of, called, compiling = sys._getframe, self.called, torch.compiler.is_compiling
@@ -185,11 +186,13 @@ class Modules:
         if site.run > site.streak:
             site.streak = site.run
         site.last_step = self.step
+        first = held["args"][0] if held.get("args") else None
+        if grad and training and first is not None and type(first) is self._tensor and first.requires_grad:
+            site.through += weight
         if known.root is False:
             return
         if len(self.pending) < MAX_PENDING:
             self.pending.append((site, self._number(), grad))
-        first = held["args"][0] if held.get("args") else None
         if grad and not training and isinstance(first, self._torch.TensorBase) and first.requires_grad:
             site.input_grad += weight
         if not grad or not training:

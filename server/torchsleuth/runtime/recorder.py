@@ -199,6 +199,8 @@ class Recorder:
                         told.append((function._sequence_nr(), site))
                         if kept.watching:
                             kept.see(site, value)
+                        if not shape and training.looking:
+                            training.number_made(site, value)
                     elif not shape and not grad():
                         training.scalar(site, value)
                 if last.get(site) != shape:

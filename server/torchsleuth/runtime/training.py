@@ -240,6 +240,10 @@ class TrainingRecorder:
         self._pairs = Pairs()
         self._scaler_key: places.Key | None = None
         self._bad: dict[str, Any] | None = None
+        self._left: dict[str, Any] | None = None
+        """The first number with a graph that was not finite, and that nothing went backward from at once."""
+        self.looking = True
+        """Whether such a number is looked for."""
         self._device = "cpu"
         self._seeded: bool | None = None
         self.site_place: Callable[[int], dict[str, Any] | None] = lambda site: None
@@ -479,6 +483,9 @@ class TrainingRecorder:
                 "before_first_step": 0,
                 "counted": 0,
             }
+            parts = [one for one in held.get("_schedulers") or () if is_a(one, "CosineAnnealingLR")]
+            if parts and type(parts[0].__dict__.get("T_max")) is int:
+                plain["half_cycle"] = parts[0].__dict__["T_max"]
         return found
 
     def _count(self, kind: str, key: places.Key | None, **details: Any) -> None:
@@ -787,6 +794,8 @@ class TrainingRecorder:
             self._looks.difference(graph, entering)
             self._looks.softmax_beside_classes(graph)
             self._looks.terms_apart(graph, loss.in_rounds)
+            self._looks.terms_of_zero(graph, loss.in_rounds)
+            self._looks.masked_extremes(graph)
             self._look_at_activations(graph, step)
             self._look_at_directions(graph, step)
             self._looks.transcripts(graph)
@@ -933,7 +942,7 @@ class TrainingRecorder:
                 if not bool(torch.isfinite(value).all()):
                     made = node
                     if name != "result":
-                        index = 1 if name == "other" else 0
+                        index = 1 if name in ("other", "target") else 0
                         inner = graph.operand(node, index)
                         if inner is None:
                             return {
@@ -1436,6 +1445,25 @@ class TrainingRecorder:
         if self._may_read(value):
             series.add(self._steps, float(value))
 
+    def number_made(self, site: int, value: Any) -> None:
+        """A number with a gradient, at a recorded place, in a step that is looked at: it may be a loss that is not finite, and left out."""
+        if not self._round or self._left is not None or self._bad is not None or not value.is_cpu:
+            self.looking = self._left is None and self._bad is None
+            return
+        if self._may_read(value) and not self._silent():
+            torch = self._torch
+            with torch._C.DisableTorchFunction(), torch.no_grad():
+                number = float(value)
+                if not math.isfinite(number):
+                    self._left = {
+                        **self._origin(graphs.Graph(value.grad_fn)),
+                        "step": self._steps + 1,
+                        "loss_key": self._own.here(),
+                        "near": numbers_nearby(torch, self._own, self._may_look_at),
+                        "value": "nan" if math.isnan(number) else "inf",
+                    }
+                    self.looking = False
+
     # the record
 
     def to_json(self) -> dict[str, Any] | None:
@@ -1444,7 +1472,7 @@ class TrainingRecorder:
         if self.interrupted:
             self._torch = sys.modules.get("torch")
         torch = self._torch
-        if torch is None or not (self._backwards or self._steps or self.interrupted):
+        if torch is None or not (self._backwards or self._steps or self.interrupted or self._left is not None):
             return None
         with torch._C.DisableTorchFunction(), torch.no_grad():
             if self._waiting:
@@ -1515,7 +1543,8 @@ class TrainingRecorder:
             "device_peak": peak,
             "kept": self.kept.to_json(self.site_place),
             "events": [_event_json(found) for found in self._events.values()],
-            "bad": self._bad_json(),
+            "bad": _bad_json(self._bad),
+            "left": _bad_json(self._left),
             "metrics": [
                 {"place": place, "values": series.to_json()}
                 for site, series in self._metrics.items()
@@ -1529,12 +1558,6 @@ class TrainingRecorder:
             "cost": self._all_cost,
             **self.data.to_json(),
         }
-
-    def _bad_json(self) -> dict[str, Any] | None:
-        if self._bad is None:
-            return None
-        found = {**self._bad, "place": self._bad.get("site"), "loss_place": places.to_json(self._bad["loss_key"])}
-        return {name: value for name, value in found.items() if name not in ("site", "loss_key")}
 
     def _loss_json(self, loss: _Loss) -> dict[str, Any]:
         return {
@@ -1712,6 +1735,13 @@ _MASKS = (
 )
 """Functions that leave single scores out: each keeps the others as they are."""
 _NORMALISED = {"SoftmaxBackward0": "softmax", "SigmoidBackward0": "sigmoid", "LogSoftmaxBackward0": "log_softmax"}
+
+
+def _bad_json(bad: dict[str, Any] | None) -> dict[str, Any] | None:
+    if bad is None:
+        return None
+    found = {**bad, "place": bad.get("site"), "loss_place": places.to_json(bad["loss_key"])}
+    return {name: value for name, value in found.items() if name not in ("site", "loss_key")}
 
 
 def _with_place(found: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import names_in, nodes_in, plain_name
 from torchsleuth.training import Batches, BatchSample, Loader, Overlap, Place, Series
+from torchsleuth.verdicts.computed import same_for_each
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, shares_of
 from torchsleuth.verdicts.text import (
     HELD_OUT,
@@ -34,6 +35,10 @@ CHANCE = (0.97, 1.5)
 """Of the loss of a guess, for a loss that is at chance level; what is higher is no loss of a guess, such as a weighted one."""
 WAITING_SHARE = 0.3
 WAITING_SECONDS = 0.5
+WAITING_PASS = 0.4
+"""Seconds of each pass over the data: in a shorter one, starting workers takes longer than what they save. In `WAITING_LONG` they
+are worth it anyway, kept from one pass to the next."""
+WAITING_LONG = 10.0
 WAITING_MILLISECONDS = 4.0
 """Of a step; `WAITING_EACH` of a sample, since workers have to send each one too."""
 WAITING_EACH = 0.25
@@ -404,9 +409,14 @@ def _waiting(evidence: Evidence) -> Iterator[Finding]:
             continue
         step = 1000 * sorted(steps)[len(steps) // 2]
         share = min(1.0, each / max(step, each))
-        if share >= WAITING_SHARE and alone >= 0.2 * training.seconds:
+        lasts = alone >= WAITING_LONG or alone >= WAITING_PASS * loader.rounds
+        if share >= WAITING_SHARE and alone >= 0.2 * training.seconds and lasts:
             values = {
                 "share": share, "each": each, "step": step, "rest": max(step - each, 0.0), "workers": loader.workers,
             }  # fmt: skip
-            yield Finding("TS935", loader_made(evidence, loader.place), message("run.waiting", **values), mild=True)
+            place, text = loader_made(evidence, loader.place), message("run.waiting", **values)
+            again = same_for_each(evidence, place.path) if place is not None else None
+            if again is not None:
+                place, text = again, message("run.same_each_time", text=text)
+            yield Finding("TS935", place, text, mild=True)
             return

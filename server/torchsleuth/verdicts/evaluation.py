@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.syntax.forms import argument_of, nodes_in
 from torchsleuth.training import Call, Metric, Module
+from torchsleuth.verdicts.computed import put_into_training
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding
 from torchsleuth.verdicts.text import (
     averaged_without_buffers,
@@ -36,6 +37,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
         yield from _teacher_in_training_mode(evidence, root)
         yield from _one_by_one(evidence, root)
         yield from _too_often(evidence, root)
+    yield from _features_in_training_mode(evidence)
     yield from _operators_one_by_one(evidence)
     yield from _without_statistics(evidence)
     yield from _statistics_lag(evidence)
@@ -96,6 +98,42 @@ def _teacher_in_training_mode(evidence: Evidence, root: Module) -> Iterator[Find
             values = {"name": root.name, "parts": ", ".join(root.modes[:2]), "count": site.calls}
             yield Finding("TS505", site.place, message("run.teacher_mode", **values), mild=True)
             return
+
+
+def _features_in_training_mode(evidence: Evidence) -> Iterator[Finding]:
+    """A frozen network through which two things go in each step, one of which is learned: it drops and normalises them differently."""
+    modules, steps = evidence.training.modules, evidence.training.steps
+    for number, module in enumerate(modules):
+        own = [
+            one
+            for one in evidence.training.parameters
+            if one.module is not None and _is_within(evidence, one.module, number)
+        ]
+        learned = sum(site.through for site in module.sites)
+        looked = [sample.step for one in own for sample in one.samples]
+        frozen = own and not any(one.trainable for one in own) and max(looked, default=0) < steps - learned // 2
+        trained = sum(min(site.training, site.grad) for site in module.sites if 4 * site.last_step >= 3 * steps)
+        if not module.modes or not frozen or module.root and module.optimized or learned < max(MANY, steps // 3):
+            continue
+        if trained - learned >= learned // 2:
+            near = next(site.place for site in module.sites if site.through)
+            values = {"name": module.name, "parts": ", ".join(module.modes[:2]), "count": learned}
+            place = put_into_training(evidence, evidence.loss_place) or near
+            yield Finding("TS505", place, message("run.features_mode", **values), mild=True)
+            return
+
+
+def _is_within(evidence: Evidence, number: int, whole: int) -> bool:
+    """Whether a module is another one, or a part of it."""
+    modules = evidence.training.modules
+    for _ in range(40):
+        if number == whole:
+            return True
+        parent = modules[number].parent
+        if parent is None or not 0 <= parent < len(modules):
+            return False
+        number = parent
+    return False
 
 
 def _same_network(evidence: Evidence, root: Module) -> Iterator[Finding]:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from torchsleuth.messages import message
 from torchsleuth.syntax.forms import is_attribute, nodes_in
 from torchsleuth.training import Event, Optimizer, Scheduler
+from torchsleuth.verdicts.computed import rounded_weight
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, falls_to
 from torchsleuth.verdicts.text import (
     calls,
@@ -26,6 +27,7 @@ from torchsleuth.verdicts.text import (
 
 MANY = 8
 SEVERAL = 20
+LONG = 100
 SELDOM = 4
 """Steps for one clearing of the gradients, at least."""
 STATELESS = "SGD"
@@ -38,6 +40,8 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _unmoved(evidence)
     yield from _nothing_loaded(evidence)
     yield from _of_events(evidence)
+    yield from _masked_extremes(evidence)
+    yield from _weights_of_zero(evidence)
     yield from _anomalies(evidence)
     yield from _accumulated(evidence)
     yield from _made_again(evidence)
@@ -176,6 +180,29 @@ def _of_events(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(known[0], event.place, message(known[1], **values), mild=known[0] == "TS509")
 
 
+def _masked_extremes(evidence: Evidence) -> Iterator[Finding]:
+    """The minimum of each row is one of the zeros of a mask, in each step that was looked at."""
+    for event in evidence.training.events:
+        if event.kind == "extreme-of-masked" and event.place is not None and event.count >= ENOUGH:
+            function = event.details["function"]
+            fill = 'float("inf")' if function == "min" else '-float("inf")'
+            text = message("run.masked_extreme", function=function, rows=event.details["rows"], fill=fill)
+            yield Finding("TS358", event.place, text, mild=True)
+
+
+def _weights_of_zero(evidence: Evidence) -> Iterator[Finding]:
+    """The weight of a term is computed by a division that rounds down, and was 0 in all steps of a long training."""
+    for event in evidence.training.events:
+        always = event.kind == "term-of-zero" and event.count >= max(MANY - 2, int(event.details["looked"]))
+        if not always or event.place is None or evidence.training.steps < LONG:
+            continue
+        found = rounded_weight(evidence, event.place)
+        if found is not None:
+            values = {"factor": found[0], "text": evidence.text(found[1]), "steps": evidence.training.steps}
+            yield Finding("TS586", found[1], message("run.weight_zero", **values), mild=True)
+            return
+
+
 def _anomalies(evidence: Evidence) -> Iterator[Finding]:
     """Autograd keeps a stack for each function, and looks for NaN in each gradient, from the first step to the last."""
     event = next((one for one in evidence.training.events if one.kind == "anomaly-detection"), None)
@@ -250,6 +277,8 @@ def _schedules(evidence: Evidence) -> Iterator[Finding]:
             place = constructed(evidence, scheduler.type, near) or near
             text = message("run.schedule_unused", type=scheduler.type, steps=optimizer.steps)
             yield Finding("TS938", place, text, mild=True)
+        elif cycles := list(_cycles(evidence, scheduler, optimizer)):
+            yield from cycles
         elif fast := list(_too_fast(evidence, scheduler, optimizer)):
             yield from fast
         elif slow := list(_too_slow(evidence, scheduler, optimizer)):
@@ -284,6 +313,26 @@ def _too_fast(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) ->
         text = message("run.schedule_fast", type=scheduler.type, high=high, step=small[0], steps=optimizer.steps)
         near = optimizer.place or optimizer.step_place
         yield Finding("TS536", scheduler.step_place or constructed(evidence, scheduler.type, near) or near, text)
+
+
+def _cycles(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
+    """A cosine that is made for as many steps as there are passes over the data goes up and down several times in each pass."""
+    known = scheduler.settings.get("half_cycle", scheduler.settings.get("T_max"))
+    loaders = [one for one in evidence.training.loaders if one.training and one.rounds]
+    if (
+        not isinstance(known, int)
+        or len(loaders) != 1
+        or scheduler.steps < 0.8 * (scheduler.counted or optimizer.steps)
+    ):
+        return
+    passes = loaders[0].rounds
+    batches = loaders[0].batches // passes
+    about = passes // 2 <= known <= passes
+    if about and known >= 2 and 2 * known <= batches and optimizer.steps >= max(MANY * known, SEVERAL):
+        values = {"type": "CosineAnnealingLR", "length": known, "passes": passes, "count": batches, "cycle": 2 * known}
+        near = optimizer.place or optimizer.step_place
+        place = constructed(evidence, "CosineAnnealingLR", near) or scheduler.step_place or near
+        yield Finding("TS536", place, message("run.cycles_in_a_pass", **values), mild=True)
 
 
 _LENGTHS = ("total_steps", "T_max", "total_iters", "num_training_steps")
