@@ -1447,10 +1447,10 @@ class TrainingRecorder:
 
     def number_made(self, site: int, value: Any) -> None:
         """A number with a gradient, at a recorded place, in a step that is looked at: it may be a loss that is not finite, and left out."""
-        if not self._round or self._left is not None or self._bad is not None or not value.is_cpu:
+        if not self._round or self._left is not None or self._bad is not None:
             self.looking = self._left is None and self._bad is None
             return
-        if self._may_read(value) and not self._silent():
+        if self._may_read(value) and value.is_cpu and not self._silent():
             torch = self._torch
             with torch._C.DisableTorchFunction(), torch.no_grad():
                 number = float(value)
