@@ -89,8 +89,12 @@ def after(operation: Operation, tensors: Sequence[Tensor], shape: tuple[Size, ..
 
 
 def _drawn(operation: Operation) -> bool:
-    """Whether rows are picked at random, as by ``x[torch.randint(len(x), (64,))]``: the samples of a batch made by hand."""
+    """Whether rows are picked at random, as by ``x[torch.randint(len(x), (64,))]``: the samples of a batch made by hand. More of them
+    than there are rows, as by ``centres[y]``, are data that are made of labels."""
     key = as_kind(operation.given(1, "index"), Tensor) if operation.name == "getitem" else None
+    sizes = [spec.shape[0] for spec in operation.specs[:2] if spec.shape]
+    if len(sizes) == 2 and isinstance(sizes[0], int) and isinstance(sizes[1], int) and sizes[1] > sizes[0]:
+        return False
     while key is not None and key.spec.rank == 1 and key.origin is not None:
         if key.origin.operator in _DRAWING:
             return True
