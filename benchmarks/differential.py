@@ -44,6 +44,7 @@ from torchsleuth.values import (
     Function,
     Instance,
     LibraryModule,
+    LibraryObject,
     ListValue,
     Maybe,
     Parameters,
@@ -221,6 +222,8 @@ def judged(known: Value, actual: Any) -> str:
         return RIGHT if str(actual).removeprefix("torch.") == _plain_name(known) else WRONG
     if type(known) in _PLAIN or isinstance(actual, _PLAIN) or isinstance(known, tuple):
         return _of_constants(known, actual)
+    if isinstance(known, LibraryObject) and known.type_name == type(actual).__name__:
+        return UNCERTAIN  # such as a PackedSequence, which is a tuple, too
     return WRONG if isinstance(actual, _DATA) and not isinstance(actual, enum.Enum) else UNCERTAIN
 
 

@@ -31,8 +31,11 @@ def formatted(template: str, values: Value) -> Value:
 
 
 def arithmetic(name: str, left: Value, right: Value) -> Value:
+    """The result of an operator on two numbers, UNKNOWN where Python refuses it. Raises ZeroDivisionError."""
     try:
         value = limits.computed(name, left, right)
+    except ZeroDivisionError:
+        raise
     except (ArithmeticError, TypeError, ValueError):
         return UNKNOWN
     return UNKNOWN if isinstance(value, float) and math.isnan(value) else value

@@ -15,7 +15,7 @@ from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import parameters
 from torchsleuth.interp.trace import LoopPoint
 from torchsleuth.sifting import all_are, as_kind
-from torchsleuth.syntax.forms import last_word, parts_of_tuple
+from torchsleuth.syntax.forms import is_name, last_word, parts_of_tuple
 from torchsleuth.tensors.dims import Dim, Size
 from torchsleuth.values import UNKNOWN, Array, ListValue, Scalar, Several, Tensor, Value
 from torchsleuth.values.frames import Frame
@@ -153,7 +153,7 @@ class Comprehension:
         iteration = interp.iterate(sequence, generator.iter, scope)
         if len(self._node.generators) == 1 and not generator.ifs and not iteration.over_loader:
             self._count = iteration.count
-        if not iteration.exact and not _hands_on(self._element) and listed is not None:
+        if not iteration.exact and listed is not None and not _hands_on(self._element, generator.target):
             iteration = Iteration(listed, exact=True)
         return replace(iteration, over_loader=True) if self._node in interp.batch_loops else iteration
 
@@ -241,7 +241,8 @@ def _is_function_of_names(element: ast.expr) -> bool:
     return True
 
 
-def _hands_on(element: ast.expr) -> bool:
-    """Whether a comprehension collects what it runs over as it is."""
-    parts = parts_of_tuple(element)
-    return all_are(parts, ast.Name)
+def _hands_on(element: ast.expr, target: ast.expr) -> bool:
+    """Whether a comprehension collects the parameters that it runs over as they are; the names alone are not those."""
+    parts, last = parts_of_tuple(element), parts_of_tuple(target)[-1]
+    collected = not isinstance(last, ast.Name) or any(is_name(part, last.id) for part in parts)
+    return all_are(parts, ast.Name) and collected

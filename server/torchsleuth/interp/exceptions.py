@@ -8,6 +8,11 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import json
+import pickle
+import queue
+import subprocess
+import zipfile
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.sifting import as_kind
@@ -16,6 +21,18 @@ from torchsleuth.values import UNKNOWN, ClassValue, Instance, LibraryObject, Sit
 
 _BUILTINS = "builtins."
 FROZEN = "dataclasses.FrozenInstanceError"
+_OF_LIBRARIES: dict[str, type[BaseException]] = {
+    FROZEN: dataclasses.FrozenInstanceError,
+    "json.JSONDecodeError": json.JSONDecodeError,
+    "json.decoder.JSONDecodeError": json.JSONDecodeError,
+    "queue.Empty": queue.Empty,
+    "queue.Full": queue.Full,
+    "subprocess.CalledProcessError": subprocess.CalledProcessError,
+    "subprocess.TimeoutExpired": subprocess.TimeoutExpired,
+    "pickle.UnpicklingError": pickle.UnpicklingError,
+    "zipfile.BadZipFile": zipfile.BadZipFile,
+}
+"""Exceptions of Python's own modules."""
 
 
 class Thrown(Exception):
@@ -27,9 +44,9 @@ class Thrown(Exception):
 
 
 def class_named(path: str) -> type[BaseException] | None:
-    """The builtin class of exceptions of that path."""
-    if path == FROZEN:
-        return dataclasses.FrozenInstanceError
+    """The class of exceptions of that path: a builtin one, or one of Python's modules."""
+    if path in _OF_LIBRARIES:
+        return _OF_LIBRARIES[path]
     found = getattr(builtins, path.removeprefix(_BUILTINS), None) if path.startswith(_BUILTINS) else None
     return found if isinstance(found, type) and issubclass(found, BaseException) else None
 
@@ -44,7 +61,8 @@ def made(path: str, args: tuple[Value, ...], site: Site | None = None) -> Librar
 def of_python(error: BaseException) -> LibraryObject:
     """An exception that Python itself has raised."""
     plain = tuple(one if is_plain(one) else UNKNOWN for one in error.args)
-    return made(f"{_BUILTINS}{type(error).__name__}", plain)
+    known = (path for path, kind in _OF_LIBRARIES.items() if kind is type(error))
+    return made(next(known, f"{_BUILTINS}{type(error).__name__}"), plain)
 
 
 def is_exception(value: Value) -> bool:

@@ -23,7 +23,7 @@ from torchsleuth.interp.arithmetic import (
 from torchsleuth.interp.budget import OutOfBudget
 from torchsleuth.interp.calls import Calls
 from torchsleuth.interp.comprehension import Comprehension
-from torchsleuth.interp.exceptions import Thrown, throw
+from torchsleuth.interp.exceptions import Thrown, of_python, throw
 from torchsleuth.interp.exceptions import made as raised
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import (
@@ -82,6 +82,8 @@ from torchsleuth.values.conditions import Condition, Fact, compared
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING, options, renewed
 
+_HOLDERS = (tuple, ListValue, DictValue, Instance, ClassValue, Function)
+"""Values that are never True or False themselves."""
 _OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
@@ -487,6 +489,10 @@ class Expressions(Calls):
                 made = special.binary(self, name, left, right, frame, inplace)
             if made is not special.ABSENT:
                 return made
+            if (text := special.refusal(self, name, left, right, inplace)) is not None:
+                throw(self, raised("builtins.TypeError", (text,)))
+            if name == "mod" and isinstance(left, str) and special.contents(right) is None:
+                right = (right,)
             owner, left, right = left, self._held(left), self._held(right)
             if inplace and left is not owner and isinstance(left, ListValue | DictValue):
                 made = self.binary(kind, left, right, node, frame, inplace)
@@ -498,9 +504,11 @@ class Expressions(Calls):
         if isinstance(left, Dim) or isinstance(right, Dim):
             return self._symbolic(name, left, right)
         if isinstance(left, NUMBERS) and isinstance(right, NUMBERS):
-            if name in ("truediv", "floordiv", "mod") and right == 0:
-                throw(self, raised("builtins.ZeroDivisionError", ("division by zero",)))
-            return arithmetic(name, left, right)
+            try:
+                return arithmetic(name, left, right)
+            except ZeroDivisionError as error:
+                throw(self, of_python(error))
+            return UNKNOWN
         if isinstance(left, Scalar | Availability) or isinstance(right, Scalar | Availability):
             return scalar_arithmetic(left, right)
         if is_unknown(left) or is_unknown(right):
@@ -525,9 +533,9 @@ class Expressions(Calls):
         text = files.path_text(value)
         return ABSENT if text is None else text
 
-    def shown_record(self, value: Instance, frame: Frame) -> Value:
-        """``repr(value)`` of a dataclass or a member of an enum; ABSENT for other objects."""
-        return records.shown(self, value, frame)
+    def shown_record(self, value: Instance | LibraryObject, how: str, frame: Frame) -> Value:
+        """``str(value)`` or ``repr(value)`` of a dataclass, a namespace or a member of an enum; ABSENT for other objects."""
+        return records.shown(self, value, how, frame)
 
     @staticmethod
     def _held(value: Value) -> Value:
@@ -673,6 +681,9 @@ class Expressions(Calls):
             return known
         if records.is_member(left) and records.is_member(right) and equality:
             return (left is right) == equal
+        one, other = records.known_attributes(left), records.known_attributes(right)
+        if equality and one is not None and other is not None:
+            return self.compare(op, DictValue(one), DictValue(other), node, frame)
         left, right = self._held(left), self._held(right)
         if isinstance(left, Instance) or isinstance(right, Instance):
             made = self._compare_objects(name, left, right, node, frame)
@@ -771,6 +782,9 @@ class Expressions(Calls):
             return False
         if records.is_member(left) and records.is_member(right):
             return left is right
+        if isinstance(left, bool) != isinstance(right, bool) and not isinstance(left, Scalar | Dim | Tensor | Array):
+            other = right if isinstance(left, bool) else left
+            return False if isinstance(other, (*_HOLDERS, int, float, str)) else None
         return True if left is right else None
 
     def _contains(self, item: Value, container: Value, node: ast.AST, frame: Frame) -> bool | None:

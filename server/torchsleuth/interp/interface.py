@@ -676,7 +676,7 @@ class Interpreter(ABC):
         """``str(value)`` or ``repr(value)``. `how`: the name of the method."""
 
     @abstractmethod
-    def shown_record(self, value: Instance, frame: Frame) -> Value:
+    def shown_record(self, value: Instance | LibraryObject, how: str, frame: Frame) -> Value:
         """``repr(value)`` of a dataclass or a member of an enum; ABSENT for other objects."""
 
     @staticmethod

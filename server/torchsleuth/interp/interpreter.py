@@ -83,6 +83,7 @@ from torchsleuth.values import (
     AttributesView,
     ClassValue,
     DictValue,
+    DictView,
     FactSlots,
     Function,
     Instance,
@@ -699,6 +700,8 @@ class Execution(Importing):
                 if number == (state.limit or (2 if not iteration.exact else None)):
                     return
                 yield item
+                if isinstance(value, DictValue | DictView) and iteration.exact:
+                    dictionaries.refuses_another_size(self, value, len(items))
             return
         steps, distances = self.steps, [self._distance(node.test, frame)]
         yield None
@@ -1195,9 +1198,11 @@ class Execution(Importing):
             shape = self.resolved_spec(value.spec).shape
             count = shape[0] if shape else None
         wanted = len(target.elts)
-        if not isinstance(count, int) or count == wanted or self.guarded or (starred and count >= wanted - 1):
+        if not isinstance(count, int) or count == wanted or (starred and count >= wanted - 1):
             return
-        self._unpacked_wrong(target, value, items, frame, count)
+        if not self.guarded:
+            self._unpacked_wrong(target, value, items, frame, count)
+        exceptions.throw(self, exceptions.made("builtins.ValueError", (_of_unpacking(wanted, count, starred),)))
 
     def _unpacked_wrong(
         self, target: ast.expr, value: Value, items: tuple[Value, ...] | None, frame: Frame, count: int | None = None
@@ -1311,7 +1316,7 @@ class Execution(Importing):
         match owner:
             case Instance() | ClassValue():
                 if isinstance(owner, Instance):
-                    if classes.set_through_class(self, owner, name, value, frame):
+                    if classes.set_through_class(self, owner, name, value, node, frame):
                         return
                     if not owner.is_module and not owner.cls.opaque and records.refuses(owner.cls, name):
                         exceptions.throw(self, exceptions.made("builtins.AttributeError", (name,)))
@@ -1358,13 +1363,21 @@ class Execution(Importing):
 
     def delete_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
         owner = unwrapped(owner)
-        if isinstance(owner, Instance) and classes.deleted_through_class(self, owner, name, frame):
+        if isinstance(owner, Instance) and classes.deleted_through_class(self, owner, name, node, frame):
             return
         if isinstance(owner, Instance | ClassValue | Namespace | LibraryObject) and name in owner.slots:
             self.heap.set(owner.slots, name, MISSING)
         native = as_kind(owner.native if isinstance(owner, Instance) else owner, LibraryModule)
         if native is not None:
             modules.delete_module_attribute(self, native, name)
+
+
+def _of_unpacking(wanted: int, count: int, starred: bool) -> str:
+    """What Python says of a value with another number of parts than there are targets."""
+    if count > wanted:
+        return f"too many values to unpack (expected {wanted})"
+    expected = f"at least {wanted - 1}" if starred else f"{wanted}"
+    return f"not enough values to unpack (expected {expected}, got {count})"
 
 
 def _following(items: tuple[Value, ...], count: int) -> tuple[Value, ...]:

@@ -88,6 +88,7 @@ from torchsleuth.values import (
     is_int,
     is_object,
     is_unknown,
+    of_range,
 )
 from torchsleuth.values.frames import Frame
 from torchsleuth.values.graph import AutogradFault
@@ -191,6 +192,11 @@ class _Constant(Operations):
         cls = type(self.value)
         return Native(f"builtins.{cls.__name__}", "builtin") if cls in _CONSTANTS else UNKNOWN
 
+    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        if self.value is None:
+            _has(self.interp, type(None), name)
+        return UNKNOWN
+
 
 @_of_kind(bool, int, float, complex)
 class _Number(_Constant):
@@ -235,9 +241,13 @@ class _Elements(Operations):
     def _at(self, index: int) -> Value:
         items = self.held()
         if not is_index(index, items):
-            throw(self.interp, raised("builtins.IndexError", ("index out of range",)))
+            throw(self.interp, raised("builtins.IndexError", (f"{self.noun()} index out of range",)))
             return UNKNOWN
         return items[index]
+
+    def noun(self) -> str:
+        """What Python calls the value where it speaks of its elements."""
+        return "tuple"
 
     def _slice(self, key: SliceValue) -> Value:
         bounds = (key.start, key.stop, key.step)
@@ -269,6 +279,9 @@ class _Elements(Operations):
 @_of_kind(str)
 class _Text(_Constant, _Elements):
     methods = containers.TextMethods
+
+    def noun(self) -> str:
+        return "string"
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         return Iteration(tuple(self.value), exact=len(self.value) <= MAX_SEQUENCE)
@@ -381,6 +394,17 @@ class _List(_Among, _Elements):
 
     def part(self, items: Any) -> Value:
         return ListValue(items)
+
+    def _slice(self, key: SliceValue) -> Value:
+        numbers, bounds = self.value.slots.get("bounds"), (key.start, key.stop, key.step)
+        if numbers is not None and all(isinstance(bound, int | None) for bound in bounds):
+            part: range = range(*numbers.values())[slice(*bounds)]  # type: ignore[arg-type]
+            return of_range(part)
+        return super()._slice(key)
+
+    def noun(self) -> str:
+        name: str = self.value.type_name
+        return "range object" if name == "range" else name
 
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         if self.value.elements is not None:
@@ -1001,6 +1025,11 @@ class _LibraryObject(Operations):
         interp, owner = self.interp, self.value
         if is_object(owner, *groups.PATHS) and name in groups.Group.methods:
             return Bound(owner, name)
+        if name == "value" and exceptions.class_of(owner) is StopIteration:
+            args = as_kind(owner.slots.get("args"), tuple)
+            return UNKNOWN if args is None else args[0] if args else None
+        if name == "__dict__" and is_object(owner, *records.NAMESPACES):
+            return records.attributes(owner)
         if name == "__suppress_context__" and exceptions.is_exception(owner):
             return "__cause__" in owner.slots
         if name not in owner.slots and (exceptions.is_exception(owner) or python.has_attribute(owner, name) is False):

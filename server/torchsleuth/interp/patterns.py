@@ -7,13 +7,16 @@ from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import python, records
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.trees import captured
 from torchsleuth.tensors.dims import Dim
+from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
     DictValue,
+    Function,
+    Instance,
     ListValue,
     Scalar,
     Shape,
@@ -49,7 +52,8 @@ def fits(interp: Interpreter, pattern: ast.pattern, subject: Value, frame: Frame
             wanted = interp.eval(pattern.value, frame)
             if is_unknown(subject) or is_unknown(wanted):
                 return None
-            if _type(subject) != _type(wanted) and None not in (_type(subject), _type(wanted)):
+            kinds = {_type(subject), _type(wanted)}
+            if len(kinds) > 1 and kinds.isdisjoint((None, "object")):
                 return False
             return interp.truth(interp.compare(ast.Eq(), subject, wanted, test, frame))
         case ast.MatchSequence():
@@ -81,6 +85,10 @@ def _type(value: Value) -> str | None:
             return "number"
         case tuple() | ListValue() | DictValue():
             return "container"
+        case Instance() if not value.cls.opaque and not of_kind(value.cls.mro(), Native):
+            return "object"
+        case Function():
+            return "object"
     return "None" if value is None else None
 
 

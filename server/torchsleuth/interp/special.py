@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
@@ -70,6 +70,35 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
     return ABSENT
 
 
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "** or pow()", "matmul": "@",
+    "and_": "&", "or_": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
+
+
+def refusal(interp: Interpreter, name: str, left: Value, right: Value, inplace: bool) -> str | None:
+    """What Python says of an operator that no method of the two takes; None where one of a builtin type may."""
+    sides = _kind(interp, left), _kind(interp, right)
+    if None in sides or name not in _SIGNS or (name == "mod" and isinstance(left, str)):
+        return None
+    if name == "mul" and isinstance(left, str) != isinstance(right, str):
+        return f"can't multiply sequence by non-int of type {sides[isinstance(left, str)]!r}"
+    if name == "add" and isinstance(left, str):
+        return f'can only concatenate str (not "{sides[1]}") to str'
+    sign = _SIGNS[name]
+    sign = ("**" if name == "pow" else sign) + "=" if inplace else sign
+    return f"unsupported operand type(s) for {sign}: {sides[0]!r} and {sides[1]!r}"
+
+
+def _kind(interp: Interpreter, value: Value) -> str | None:
+    """The type of a plain value, or of an object that is nothing beside what its class says; None for others."""
+    if is_plain(value):
+        return type(value).__name__
+    if not isinstance(value, Instance) or value.cls.opaque or of_kind(value.cls.mro(), Native):
+        return None
+    return value.cls.name if method(interp, value, "__index__") is ABSENT else None
+
+
 def _derives(one: Value, other: Value) -> bool:
     if not isinstance(one, Instance) or not isinstance(other, Instance):
         return False
@@ -123,18 +152,21 @@ def text(interp: Interpreter, value: Value, how: str, frame: Frame) -> Value:
     match value:
         case LibraryObject() if "args" in value.slots:
             return _message(value, how)
-        case LibraryObject() if how == "__str__":
-            return interp.text_of_path(value)
+        case LibraryObject():
+            made = interp.shown_record(value, how, frame)
+            return interp.text_of_path(value) if made is ABSENT and how == "__str__" else made
     if not isinstance(value, Instance):
         return ABSENT
-    for name in ("__str__", "__repr__") if how == "__str__" else ("__repr__",):
-        made = call(interp, value, name, (), frame)
-        if made is not ABSENT:
-            return made
+    if (made := call(interp, value, how, (), frame)) is not ABSENT:
+        return made
+    if any(base.path.startswith("enum.") for base in of_kind(value.cls.mro(), Native)):
+        return interp.shown_record(value, how, frame)  # not what its own `__repr__` says
+    if how == "__str__" and (made := call(interp, value, "__repr__", (), frame)) is not ABSENT:
+        return made
     held = contents(value)
     if held is not None:
         return interp.shown(held, how, frame)
-    made = interp.shown_record(value, frame)
+    made = interp.shown_record(value, how, frame)
     if made is not ABSENT:
         return made
     if isinstance(value.native, LibraryObject):

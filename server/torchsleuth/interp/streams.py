@@ -83,7 +83,7 @@ class Stream(ListValue):
         except StopIteration as end:
             self.result = end.value
             interp.heap.set(self.slots, "ended", True)
-            raise StopIteration from None
+            raise StopIteration(end.value) from None
         except Thrown:
             interp.heap.set(self.slots, "ended", True)
             raise
@@ -521,10 +521,11 @@ def _stepped(
 ) -> Value:
     try:
         return stream.pull(interp, step)
-    except StopIteration:
+    except StopIteration as end:
         if default:
             return default[0]
-        exceptions.throw(interp, exceptions.made("builtins.StopIteration", ()))
+        returned = () if end.value is None else (end.value,)
+        exceptions.throw(interp, exceptions.made("builtins.StopIteration", returned))
         return UNKNOWN
     except Lost:
         return interp.any_of(stream.elements) if stream.elements else UNKNOWN

@@ -402,6 +402,13 @@ class ListValue(Ref):
         return None
 
 
+def of_range(numbers: range) -> ListValue:
+    """A range whose bounds are known."""
+    made = ListValue(tuple(numbers), "range")
+    made.slots["bounds"] = {"start": numbers.start, "stop": numbers.stop, "step": numbers.step}
+    return made
+
+
 def items_of(value: Value) -> tuple[Any, ...] | None:
     """The items of a list or tuple: None where their number is not known, and for all other values."""
     return value.items if isinstance(value, ListValue) else as_kind(value, tuple)

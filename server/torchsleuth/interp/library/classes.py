@@ -230,11 +230,11 @@ def got_through_class(interp: Interpreter, owner: Instance, name: str, found: Va
     return special.ABSENT
 
 
-def set_through_class(interp: Interpreter, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
+def set_through_class(
+    interp: Interpreter, owner: Instance, name: str, value: Value, node: ast.AST, frame: Frame
+) -> bool:
     """Whether the class of an object decides what happens when an attribute is set: ``__setattr__``, a property, a descriptor."""
-    own = as_kind(interp.class_attribute(owner.cls, "__setattr__"), Function)
-    if own is not None and not owner.is_module:
-        interp.call_function(own, (owner, name, value), {}, None, frame)
+    if _asks_class(interp, owner, "__setattr__", (name, value), node, frame):
         return True
     return set_by_descriptor(interp, owner, name, value, frame)
 
@@ -254,12 +254,25 @@ def set_by_descriptor(interp: Interpreter, owner: Instance, name: str, value: Va
     return False
 
 
-def deleted_through_class(interp: Interpreter, owner: Instance, name: str, frame: Frame) -> bool:
+def _asks_class(
+    interp: Interpreter, owner: Instance, method: str, args: tuple[Value, ...], node: ast.AST, frame: Frame
+) -> bool:
+    """Whether the class of an object has a ``__setattr__`` or ``__delattr__``, which is called: a function of its own or, as
+    in ``__setattr__ = dict.__setitem__``, one of a builtin type."""
+    own = interp.class_attribute(owner.cls, method)
+    if owner.is_module or not isinstance(own, Function | Builtin):
+        return False
+    if isinstance(own, Function):
+        interp.call_function(own, (owner, *args), {}, None, frame)
+    else:
+        own.call(Arguments((owner, *args), {}, node, frame))
+    return True
+
+
+def deleted_through_class(interp: Interpreter, owner: Instance, name: str, node: ast.AST, frame: Frame) -> bool:
     """Whether the class of an object decides what happens when an attribute is deleted: ``__delattr__``, a property, a
     descriptor; or there is none to delete."""
-    own = as_kind(interp.class_attribute(owner.cls, "__delattr__"), Function)
-    if own is not None and not owner.is_module:
-        interp.call_function(own, (owner, name), {}, None, frame)
+    if _asks_class(interp, owner, "__delattr__", (name,), node, frame):
         return True
     found = interp.class_attribute(owner.cls, name)
     if isinstance(found, Function) and found.kind == "property" and found.memo is None:

@@ -111,6 +111,15 @@ def of_pairs(interp: Interpreter, pairs: Iteration, node: ast.AST, frame: Frame)
     return entries
 
 
+def refuses_another_size(interp: Interpreter, container: DictValue | DictView, count: int) -> None:
+    """Python ends a loop over a dict in which the dict gets entries, or loses some. `count`: what it had before."""
+    held = container.of.items if isinstance(container, DictView) else container.items
+    if held is not None and len(held) != count:
+        exceptions.throw(
+            interp, exceptions.made("builtins.RuntimeError", ("dictionary changed size during iteration",))
+        )
+
+
 def contains(container: DictValue, key: Value) -> bool | None:
     """Whether a key is in a dict."""
     entries = container.entries

@@ -90,12 +90,13 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> 
     elif not isinstance(module, Instance) or not module.is_module or module.cls.opaque:
         return False
     else:
-        for name, value in module.slots.items():
-            match value:
-                case Tensor() if value.parameter or (found.state and _persists(value)):
-                    found.add(value.identity, f"{prefix}{name}", value)
-                case LibraryModule() if value.broken and not hierarchy.is_loss(value.path):
-                    return False
+        own = {name: value for name, value in module.slots.items() if isinstance(value, Tensor)}
+        buffers = {name: value for name, value in own.items() if found.state and _persists(value)}
+        for name, value in ({name: value for name, value in own.items() if value.parameter} | buffers).items():
+            found.add(value.identity, f"{prefix}{name}", value)
+        parts = of_kind(module.slots.values(), LibraryModule)
+        if any(part.broken and not hierarchy.is_loss(part.path) for part in parts):
+            return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
             if not _own(interp, module.native, prefix, found):
                 return False

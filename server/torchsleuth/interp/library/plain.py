@@ -41,6 +41,7 @@ from torchsleuth.values import (
     Sizes,
     SliceValue,
     Value,
+    of_range,
 )
 
 MAX_ITEMS = 2048
@@ -297,7 +298,8 @@ class Bridge:
         if kind is slice:
             return SliceValue(*map(self.lift, (made.start, made.stop, made.step)))
         if kind is range:
-            return ListValue(tuple(self._few(made)), "range")
+            self._few(made)
+            return of_range(made)
         if isinstance(made, _OBJECTS):
             if isinstance(made, Fraction) and max(abs(made.numerator), made.denominator) > MAX_NUMBER:
                 raise NotPlain

@@ -3,6 +3,7 @@ known. What must not be called on anything (files, processes, clocks, random num
 
 from __future__ import annotations
 
+import ast
 import base64
 import bisect
 import builtins
@@ -29,7 +30,7 @@ from typing import Any
 from torchsleuth.interp import limits, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import contents
+from torchsleuth.interp.library import contents, records
 from torchsleuth.interp.library.plain import ABSENT, MAX_ITEMS, Bridge, Held, Known, NotPlain, hold, tried
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
@@ -130,10 +131,21 @@ def _repeats(pattern: str) -> int:
     return count
 
 
-def _dumped(value: Any, **options: Any) -> str:
-    if options.keys() - {"indent", "sort_keys", "ensure_ascii", "separators"} or _has_held(value):
+def _dumped(value: Any, default: Any = None, **options: Any) -> str:
+    if options.keys() - {"indent", "sort_keys", "ensure_ascii", "separators"} or (default is None and _has_held(value)):
         raise NotPlain
-    return json.dumps(value, **options)
+    return json.dumps(value, default=None if default is None else lambda one: _stands_for(default, one), **options)
+
+
+def _stands_for(default: Any, one: Any) -> Any:
+    """What ``default=`` of ``json.dumps`` gives for an object."""
+    if isinstance(one, Held) and (special.contents(one.value) is not None or records.is_member(one.value)):
+        raise NotPlain
+    made = default(one)
+    made = made.bridge.deep(made.value) if isinstance(made, Held) else made
+    if isinstance(made, Held):
+        raise NotPlain
+    return made
 
 
 def _loaded(text: Any, **options: Any) -> Any:
@@ -338,6 +350,29 @@ _TYPES: dict[str, type] = {
 }
 
 
+def _get_item(interp: Interpreter, container: Value, call: Arguments) -> Value:
+    return interp.get_item(container, call.given(0, "key"), call.node, call.frame)
+
+
+def _set_item(interp: Interpreter, container: Value, call: Arguments) -> Value:
+    if isinstance(call.node, ast.expr):
+        interp.set_item(container, call.given(0, "key"), call.given(1, "value"), call.node, call.frame)
+    return None
+
+
+def _delete_item(interp: Interpreter, container: Value, call: Arguments) -> Value:
+    interp.delete_item(container, call.given(0, "key"), call.node, call.frame)
+    return None
+
+
+_OF_ITEMS: dict[str, Callable[[Interpreter, Value, Arguments], Value]] = {
+    "__getitem__": _get_item,
+    "__setitem__": _set_item,
+    "__delitem__": _delete_item,
+}
+"""The special methods of containers that code takes from their types: ``__setattr__ = dict.__setitem__``."""
+
+
 def method_of_type(interp: Interpreter, owner: Native, name: str) -> Value:
     """``str.upper``, ``dict.fromkeys``, ``object.__setattr__``: a function of a builtin type, UNKNOWN for others."""
     from torchsleuth.interp.library import classes
@@ -352,13 +387,16 @@ def method_of_type(interp: Interpreter, owner: Native, name: str) -> Value:
     if path in of_object:
         return Builtin(path, lambda call: of_object[path](interp, call))
     kind = _TYPES.get(owner.path)
-    if kind is None or name.startswith("__") or not callable(getattr(kind, name, None)):
+    special_one = name.startswith("__")
+    if kind is None or (special_one and name not in _OF_ITEMS) or not callable(getattr(kind, name, None)):
         return UNKNOWN
 
     def called(call: Arguments) -> Value:
         if not call.args:
             return UNKNOWN
         held = special.contents(call.args[0])
+        if special_one:
+            return _OF_ITEMS[name](interp, call.args[0] if held is None else held, replace(call, args=call.args[1:]))
         method = interp.attribute(call.args[0] if held is None else held, name, call.node, call.frame)
         return interp.call(method, replace(call, args=call.args[1:]))
 
@@ -519,7 +557,7 @@ def operate(interp: Interpreter, name: str, left: Value, right: Value, call: Arg
         # What is held is compared and computed with by the interpreter, which is what asks here.
         if any_are(sides, Iterator, Held):
             raise NotPlain
-        made = _OPERATORS[name](*sides)
+        made = (operator.ior if inplace and name == "or_" else _OPERATORS[name])(*sides)
         kept = left if inplace and isinstance(left, ListValue | DictValue) and type(made) is type(sides[0]) else None
         if kept is not None and kept.type_name != "frozenset":
             hold(bridge, kept, made)
@@ -603,6 +641,9 @@ def formatted(interp: Interpreter, value: Value, conversion: int, form: str, cal
         return ABSENT
     if isinstance(value, Array) and form and conversion == -1 and (known := contents.number(value)) is not None:
         value = known
+
+    if records.is_member(value) and form and conversion == -1:
+        value = records.plain(value) if records.has_text_of_value(value) else interp.shown(value, "__str__", call.frame)
 
     def run(bridge: Bridge) -> Any:
         opened = bridge.opened(value)

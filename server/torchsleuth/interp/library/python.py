@@ -74,6 +74,7 @@ from torchsleuth.values import (
     is_tuple,
     is_unknown,
     numbers_of,
+    of_range,
     sizes_of,
     tuple_of,
 )
@@ -185,9 +186,7 @@ def _range(interp: Interpreter, call: Arguments) -> Value:
         except (TypeError, ValueError):
             return UNKNOWN
         if not numbers[MAX_RANGE:]:
-            made = ListValue(tuple(numbers), "range")
-            made.slots["bounds"] = {"start": numbers.start, "stop": numbers.stop, "step": numbers.step}
-            return made
+            return of_range(numbers)
         return ListValue(Several((numbers[0], numbers[1], interp.fresh_size("?", positive=False))), "range")
     for bound in filter(is_int, bounds):
         interp.goes_around(bound)
@@ -1069,6 +1068,8 @@ _BUILTINS["__import__"] = lookups.imported
 
 @_model("vars")
 def _vars(interp: Interpreter, call: Arguments) -> Value:
+    if isinstance(call.first, ClassValue) and len(call.args) == 1:
+        return interp.attribute(call.first, "__dict__", call.node, call.frame)
     return records.attributes(call.args[0]) if len(call.args) == 1 else UNKNOWN
 
 

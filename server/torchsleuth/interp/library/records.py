@@ -264,21 +264,66 @@ _COMPARISONS: dict[str, type[ast.cmpop]] = {
 }  # fmt: skip
 
 
-def shown(interp: Interpreter, record: Instance, frame: Frame) -> Value:
-    """``repr(record)`` of a dataclass or a member of an enum; ABSENT for other objects."""
-    if is_enum(record.cls):
-        return UNKNOWN
-    if not record.cls.is_dataclass or record.state.get("open") or record.cls.options.get("repr") is False:
-        return special.ABSENT
+def _with_names(interp: Interpreter, kind: str, held: dict[str, Value], frame: Frame) -> Value:
+    """``kind(name=value, …)``"""
     parts = []
-    for name in kept_fields(record.cls):
-        if _option(record.cls, name, "repr") is False:
-            continue
-        text = as_kind(interp.shown(record.slots.get(name, UNKNOWN), "__repr__", frame), str)
+    for name, value in held.items():
+        text = as_kind(interp.shown(value, "__repr__", frame), str)
         if text is None:
             return UNKNOWN
         parts.append(f"{name}={text}")
-    return f"{record.cls.name}({', '.join(parts)})"
+    return f"{kind}({', '.join(parts)})"
+
+
+def _shown_namespace(interp: Interpreter, owner: LibraryObject, frame: Frame) -> Value:
+    """``repr(owner)`` of a namespace that holds these attributes alone; ABSENT for other objects."""
+    entries = known_attributes(owner)
+    if entries is None:
+        return special.ABSENT
+    kind = "namespace" if owner.path == NAMESPACES[0] else "Namespace"
+    return _with_names(interp, kind, entries, frame) if all(map(str.isidentifier, entries)) else UNKNOWN
+
+
+def known_attributes(owner: Value) -> dict[str, Value] | None:
+    """All that a namespace holds; None where that is not known, and for all other values."""
+    if not is_object(owner, *NAMESPACES):
+        return None
+    view = as_kind(attributes(owner), DictValue)
+    held = None if view is None else view.items
+    return held if held is not None and all(isinstance(name, str) for name in held) else None
+
+
+_TEXT_OF_VALUE = ("enum.IntEnum", "enum.IntFlag", "enum.StrEnum")
+
+
+def _shown_member(interp: Interpreter, member: Instance, how: str, frame: Frame) -> Value:
+    """``str(member)`` or ``repr(member)`` of a member of an enum that says nothing of it."""
+    value = member.slots.get("value", UNKNOWN)
+    if not isinstance(member.name, str):
+        return UNKNOWN
+    if how == "__str__" and has_text_of_value(member):
+        return interp.shown(value, how, frame)
+    text = as_kind(interp.shown(value, "__repr__", frame), str)
+    name = f"{member.cls.name}.{member.name}"
+    return name if how == "__str__" else UNKNOWN if text is None else f"<{name}: {text}>"
+
+
+def has_text_of_value(member: Instance) -> bool:
+    """Whether the text of a member of an enum is that of its value, as it is since Python 3.11 for some kinds of enums."""
+    return sys.version_info >= (3, 11) and member.cls.derives_from(*_TEXT_OF_VALUE)
+
+
+def shown(interp: Interpreter, record: Instance | LibraryObject, how: str, frame: Frame) -> Value:
+    """``str(record)`` or ``repr(record)`` of a dataclass, a namespace or a member of an enum; ABSENT for other objects."""
+    if isinstance(record, LibraryObject):
+        return _shown_namespace(interp, record, frame)
+    if is_enum(record.cls):
+        return _shown_member(interp, record, how, frame)
+    if not record.cls.is_dataclass or record.state.get("open") or record.cls.options.get("repr") is False:
+        return special.ABSENT
+    names = [name for name in kept_fields(record.cls) if _option(record.cls, name, "repr") is not False]
+    held = {name: record.slots.get(name, UNKNOWN) for name in names}
+    return _with_names(interp, record.cls.name, held, frame)
 
 
 def _copied(value: Value) -> Value:
