@@ -97,7 +97,7 @@ class TemporaryFolder(Model):
 @models("os.path.join")
 def _join(interp: Interpreter, call: Arguments) -> Value:
     parts = [path_text(part) or part for part in call.args]
-    if call.exact and all_are(parts, str):
+    if call.exact and parts and all_are(parts, str):
         return os.path.join(*map(str, parts))
     return Scalar("str", made_of=tuple(parts) if call.exact else ())
 

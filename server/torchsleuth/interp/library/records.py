@@ -150,7 +150,7 @@ _FIELD = "dataclasses.field"
 
 
 def _given(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs: dict[str, Value]) -> dict[str, Value]:
-    """The fields of a new record."""
+    """The fields of a new record. Where one is lacking, the call raises as it stands: others are given, and nothing is left out."""
     names = list(fields(cls))
     placed = _placed(cls) if cls.is_dataclass else names
     values = {**dict(zip(placed, args)), **kwargs}
@@ -161,8 +161,9 @@ def _given(interp: Interpreter, cls: ClassValue, args: tuple[Value, ...], kwargs
             value = interp.class_attribute(cls, name)
             if is_object(value, _FIELD):
                 value = _default(interp, value)
-        found[name] = UNKNOWN if value is MISSING and name in placed else value
-    return found
+        found[name] = value
+    lacking = [name for name in placed if found[name] is MISSING]
+    return {**dict.fromkeys(names, UNKNOWN), **values} if lacking else found
 
 
 def _default(interp: Interpreter, field: LibraryObject) -> Value:

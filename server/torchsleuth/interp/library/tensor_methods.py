@@ -421,7 +421,9 @@ def converted(interp: Interpreter, tensor: Tensor, dtype: str | None, device: De
     grad = spec.requires_grad
     if not is_differentiable(dtype):
         grad = False
-    origin = tensor.origin or Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
+    origin = tensor.origin
+    if origin is None or tensor.storage.slots.get("version"):  # what was written since then is in this one, too
+        origin = Origin(interp.site(call.node, call.frame), "to", (spec,), (tensor,))
     converted = Tensor(
         spec.with_(dtype=dtype, device=device, requires_grad=grad, strides=spec.strides if spec.is_dense else None),
         origin,

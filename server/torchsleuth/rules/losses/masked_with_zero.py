@@ -49,7 +49,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for product in analysis.trace.operations:
         if product.name in _PRODUCTS and len(product.operands) == 2:
             softmax = made_by(analysis, product.operands[0], _SOFTMAX, _BETWEEN)
-            masked = made_by(analysis, softmax.operands[0], _MASKING, _BETWEEN) if softmax is not None else None
+            masked = (
+                made_by(analysis, softmax.operands[0], _MASKING, _BETWEEN)
+                if softmax is not None and softmax.operands
+                else None
+            )
             if softmax is not None and masked is not None and _to_zero(analysis, masked):
                 if masked.site.span not in seen:
                     seen.add(masked.site.span)
