@@ -36,8 +36,10 @@ from torchsleuth.syntax.forms import (
     is_function,
     is_function_call,
     is_name,
+    last_word,
     nodes_in,
     stored_in,
+    stores,
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
@@ -881,9 +883,12 @@ class Calls(Choices):
                 self.heap.set(held.slots, "items", None)
 
     def may_be_initialised(self, *values: Value) -> None:
-        """Code that is not known may have run the constructor of a base class."""
+        """Code that is not known may have run the constructor of a base class, and so what methods set in the class itself."""
         for value in of_kind(values, Instance):
             value.state["ready"] = True
+            for cls in of_kind(value.cls.mro(), ClassValue):
+                for name in set_by_class_methods(cls.node) & cls.slots.keys():
+                    self.heap.set(cls.slots, name, UNKNOWN)
 
     def forget_captured(self, function: Function) -> None:
         """A function that may be called at any time: what the containers hold that it fills is not known any more, nor the
@@ -906,6 +911,17 @@ class Calls(Choices):
     @staticmethod
     def is_module(value: Value) -> bool:
         return is_module(value)
+
+
+def set_by_class_methods(cls: ast.ClassDef) -> frozenset[str]:
+    """The attributes that class methods give to the class: ``cls.count = 0``."""
+    found: set[str] = set()
+    for method in of_kind(cls.body, ast.FunctionDef):
+        first = by_position(method.args)[:1]
+        if any(last_word(one) == "classmethod" for one in method.decorator_list) and first:
+            written = (part for part in nodes_in(method, ast.Attribute) if stores(part))
+            found.update(part.attr for part in written if is_name(part.value, first[0].arg))
+    return frozenset(found)
 
 
 def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:

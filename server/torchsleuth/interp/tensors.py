@@ -721,7 +721,7 @@ class TensorOperations(Questions):
         for part, size in zip(parts, container.spec.shape):
             if isinstance(part, SliceValue):
                 size = self.resolved(size)
-                whole = part.start is None and part.stop is None
+                whole = part.start is None and part.stop is None and part.step in (None, 1)
                 known = size if whole else draws.sliced(self, part, size)
                 shape[place] = shape[place] if known is None else known
                 place += 1

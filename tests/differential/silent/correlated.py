@@ -340,3 +340,41 @@ def resize(x, size=None):
     return torch.nn.functional.interpolate(x, (height, width))
 resize(torch.zeros(1, 3, 4, 5)).view(60)
 resize(torch.zeros(1, 3, 4, 5), (2, 2)).view(12)
+
+# == layers without weights are skipped by the error that they raise
+import torch
+from torch import nn
+def copy(source, target):
+    for name, one in source.named_children():
+        try:
+            other = getattr(target, name)
+            other.weight
+        except Exception:
+            continue
+        assert one.weight.size() == other.weight.size()
+        other.bias.data.copy_(one.bias.data)
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.relu = nn.Conv2d(3, 4, 3), nn.ReLU()
+copy(Net(), Net())
+
+# == every second step of a sequence, in halves that fit
+import torch
+def halve(x):
+    batch, steps, width = x.shape
+    return torch.cat([x[:, ::2], x[:, 1::2]], -1)
+def halve_all(x, times):
+    for _ in range(times):
+        x = halve(x)
+    return x
+halve_all(torch.zeros(2, 8, 3), 3).view(2, 24)
+
+# == a mask of minus infinities that is converted
+import torch
+from torch import nn
+def future(x):
+    mask = torch.ones(x.size(0), x.size(0)).float().fill_(float("-inf")).type_as(x)
+    return torch.triu(mask, 1)
+x = torch.randn(5, 2, 8)
+nn.MultiheadAttention(8, 2)(x, x, x, attn_mask=future(x))

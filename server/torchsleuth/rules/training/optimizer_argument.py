@@ -25,13 +25,14 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.optim import given_to
 from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import replaced
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -42,7 +43,7 @@ from torchsleuth.syntax.forms import (
     is_spread,
     returned_by,
 )
-from torchsleuth.values import Function, LibraryObject, items_of
+from torchsleuth.values import UNKNOWN, DictValue, Function, LibraryObject, items_of
 
 CODE = "TS544"
 _COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
@@ -189,6 +190,10 @@ def _means_the_rate(part: ast.expr, given: Function, call: LibraryCall) -> bool:
 def _rate(call: LibraryCall) -> ast.expr | None:
     """How the learning rate of a schedule's optimizer is written, unless it is one."""
     optimizer = as_kind(call.given(0, "optimizer"), LibraryObject)
+    given = given_to(optimizer) if optimizer is not None else ()
+    groups = items_of(optimizer.given(0, "params")) if optimizer is not None else None
+    if UNKNOWN in given or any("lr" in (one.items or {}) for one in of_kind(groups or (), DictValue)):
+        return None  # its groups may have rates of their own
     if optimizer is None or optimizer.site is None or optimizer.kwargs.get("lr") == 1:
         return None
     made = optimizer.site.call

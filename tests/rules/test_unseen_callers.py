@@ -1,0 +1,81 @@
+"""What callers that nobody sees may do: correct programs in which only a default, or a class as it is written, would fail."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.check import check
+
+RECORD = """
+from dataclasses import dataclass
+import torch
+from torch import nn
+
+
+@dataclass
+class Options:
+    width: int
+    as_floats: bool = False
+
+
+class Masks(nn.Module):
+    def __init__(self, options: dict | None = None):
+        super().__init__()
+        self.options = Options(**(options or {}))
+
+    def forward(self, x: torch.Tensor):
+        mask = torch.ones(4, self.options.width, dtype=torch.bool)
+        if self.options.as_floats:
+            mask = mask.float()
+        return 1.0 - mask
+"""
+SET_IN_CLASS = """
+import torch
+from torch import nn
+from elsewhere import validated
+
+
+class Output:
+    layer: type = nn.Module
+
+    @validated()
+    def __init__(self):
+        self.set_layer()
+
+    @classmethod
+    def set_layer(cls):
+        cls.layer = nn.Linear(4, 2)
+
+    def parameters(self):
+        return list(self.layer.parameters())
+
+
+print(Output().parameters())
+"""
+OWN_RATES = """
+import argparse
+import torch
+from elsewhere import Net
+
+
+def optimizer_of(model, args):
+    return torch.optim.SGD(model.groups_with_rates(1.0), lr=args.lr)
+
+
+def schedule_of(optimizer, args):
+    return torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: args.lr * (1 + 0.1 * step) ** -0.75)
+
+
+def main(args):
+    return schedule_of(optimizer_of(Net(), args), args)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--lr", type=float, default=0.1)
+main(parser.parse_args())
+"""
+
+
+@pytest.mark.parametrize("program", [RECORD, SET_IN_CLASS, OWN_RATES], ids=["record", "set in class", "own rates"])
+def test_silent(program: str) -> None:
+    check(program)
