@@ -7,7 +7,9 @@ from pathlib import Path
 from tests.check import engine
 from tests.runtime.inprocess import execute
 from torchsleuth.errors.agreement import explained
-from torchsleuth.schema import Diagnostic
+from torchsleuth.runtime.report import RunReport
+from torchsleuth.schema import Diagnostic, Position
+from torchsleuth.training import Training
 
 
 def both(path: Path, text: str) -> tuple[Diagnostic, Diagnostic]:
@@ -51,3 +53,14 @@ def test_the_name_of_the_analysis_replaces_a_generic_one(tmp_path: Path) -> None
     )
     crash, found = both(tmp_path / "script.py", text)
     assert found.code == "TS529" and 4 in {related.start.line for related in found.related}
+
+
+def test_labels_are_not_doubted_where_another_fault_is_known() -> None:
+    def said(code: str, line: int, layer: str) -> Diagnostic:
+        at = Position(line, 1)
+        return Diagnostic("train.py", code, "fault", "warning", "text", at, Position(line, 9), layer=layer)  # type: ignore[arg-type]
+
+    doubts = (said("TS933", 9, "run"), said("TS935", 4, "run"))
+    report = RunReport("train.py", 0, False, None, doubts, (), 2.5, ("train.py",), recorded=Training(steps=64))
+    for known, expected in (("TS121", ["TS935", "TS121"]), ("TS701", ["TS933", "TS935", "TS701"])):
+        assert [one.code for one in report.with_text([said(known, 3, "static")]).diagnostics] == expected

@@ -86,7 +86,8 @@ class RunReport:
 
     def with_text(self, analysis: Iterable[Diagnostic]) -> RunReport:
         """The report of a training with what the analysis warns of on lines that it may have reached. What the run has found is
-        said once; that something would fail on a line which did not is no longer said."""
+        said once; that something would fail on a line which did not is no longer said. That the labels do not belong to the inputs is
+        only said where no shape, loss or graph is known to be wrong, from which the same would follow."""
         if not self._ended_well:
             return self
         missed = {(line.path, line.start.line) for line in self.lines if not line.reached}
@@ -97,7 +98,9 @@ class RunReport:
             and (other.path, other.start.line) not in missed
             and not any(_is_same(one, other) for one in self.diagnostics)
         }
-        return replace(self, diagnostics=(*self.diagnostics, *added.values()))
+        causes = [one for one in added.values() if one.code.startswith(_EXPLAINING)]
+        kept = [one for one in self.diagnostics if not (causes and one.code in _FOLLOWS)]
+        return replace(self, diagnostics=(*kept, *added.values()))
 
     @property
     def trained_soundly(self) -> bool:
@@ -367,6 +370,12 @@ def _confirmed(diagnostic: Diagnostic, analysis: list[Diagnostic]) -> Diagnostic
     """A finding about a training with the trail and the fixes of the analysis, where that says the same of the same lines."""
     same = next((other for other in analysis if _is_same(diagnostic, other)), None)
     return diagnostic if same is None else replace(diagnostic, related=same.related, fixes=same.fixes)
+
+
+_FOLLOWS = ("TS933",)
+"""What a run says of a loss that stays at that of a guess, for want of another cause."""
+_EXPLAINING = ("TS1", "TS3", "TS4")
+"""The families of faults in shapes, losses and graphs."""
 
 
 def _is_same(one: Diagnostic, other: Diagnostic) -> bool:
