@@ -865,6 +865,9 @@ class Expressions(Calls):
             return self.over(owner, lambda one: self.attribute(one, name, node, frame), without_none=True)
         return operations.of(self, owner).attribute(name, node, frame)
 
+    def own_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
+        return operations.Objects(self, owner).own(name, node, frame)
+
     def length(self, value: Value, frame: Frame) -> Size | None:
         return operations.of(self, value).length(frame)
 

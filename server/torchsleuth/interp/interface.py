@@ -497,6 +497,10 @@ class Interpreter(ABC):
         number may be one of NumPy, a tuple a torch.Size."""
 
     @abstractmethod
+    def own_attribute(self, owner: Instance, name: str, node: ast.AST, frame: Frame) -> Value:
+        """The attribute of an object without a ``__getattribute__`` of its class: what ``object.__getattribute__`` gives."""
+
+    @abstractmethod
     def class_attribute(self, cls: ClassValue, name: str, after: ClassValue | None = None) -> Value:
         """The attribute in the class or its bases (of those after `after`): a value, a Native base, or MISSING."""
 

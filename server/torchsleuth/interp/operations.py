@@ -801,7 +801,7 @@ class _Class(_Object):
 
 
 @_of_kind(Instance)
-class _Instance(Operations):
+class Objects(Operations):
     """An object of a class of the user's."""
 
     def truth(self) -> bool | None:
@@ -868,6 +868,13 @@ class _Instance(Operations):
         return interp.length(value.native if held is None else held, frame)
 
     def attribute(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        reader = self.interp.class_attribute(self.value.cls, "__getattribute__")
+        if isinstance(reader, Function) and not self.value.is_module:
+            return self.interp.call_function(reader, (self.value, name), {}, None, frame)
+        return self.own(name, node, frame)
+
+    def own(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        """What ``object.__getattribute__`` gives."""
         interp, owner = self.interp, self.value
         found = interp.class_attribute(owner.cls, name)
         given = classes.got_through_class(interp, owner, name, found, frame)

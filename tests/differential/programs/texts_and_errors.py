@@ -155,3 +155,24 @@ net = Net()
 names = [name for name, _ in net.named_parameters()]
 biases = [name for name, _ in net.named_parameters() if "bias" in name]
 keys = list(net.state_dict())
+size = net.get_submodule("first").in_features
+# == what reading an attribute does
+class Counted:
+    reads = 0
+    def __getattribute__(self, name):
+        if not name.startswith("_"): Counted.reads += 1
+        return super().__getattribute__(name)
+    def twice(self): return self.x * 2
+counted = Counted()
+counted.x = 5
+total, reads = counted.x + counted.twice(), Counted.reads
+class Loud:
+    def __init__(self): self.name = "a"
+    def __getattribute__(self, name): return object.__getattribute__(self, name) + "!"
+loud = Loud().name
+# == super() outside of a class
+class Base:
+    def step(self): return "base"
+class Sub(Base):
+    def step(self): return "sub"
+above = super(Sub, Sub()).step()

@@ -558,16 +558,19 @@ def _delattr(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
     return Builtin("__delattr__", lambda call: object_delattr(interp, _with(call, receiver)))
 
 
+def object_getattribute(interp: Interpreter, call: Arguments) -> Value:
+    """``object.__getattribute__(self, name)``, ``super().__getattribute__(name)``: what the object has, whatever its own class does
+    when an attribute is read."""
+    owner, name = call.args[-2:] if len(call.args) >= 2 else (UNKNOWN, UNKNOWN)
+    if not isinstance(owner, Instance) or not isinstance(name, str):
+        return UNKNOWN
+    return interp.own_attribute(owner, name, call.node, call.frame)
+
+
 def _getattribute(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:
-    """``super().__getattribute__(name)``: what the object has, whatever its own class does when an attribute is read."""
     if not isinstance(receiver, Instance):
         return special.ABSENT
-
-    def get(call: Arguments) -> Value:
-        name = as_kind(call.given(0, "name"), str)
-        return interp.attribute(receiver, name, call.node, call.frame) if name is not None else UNKNOWN
-
-    return Builtin("__getattribute__", get)
+    return Builtin("__getattribute__", lambda call: object_getattribute(interp, _with(call, receiver)))
 
 
 def _new(interp: Interpreter, receiver: Value, cls: ClassValue) -> Value:

@@ -448,7 +448,17 @@ class ModuleMethods(Model):
         made = self.interp.site(call.node, call.frame)
         return Parameters((self.module,), self.name.startswith("named"), misuse.once(), made)
 
-    @method("buffers", "named_buffers", "get_parameter", "get_submodule")
+    @method
+    def get_submodule(self, call: Arguments) -> Value:
+        path = call.given(0, "target")
+        if not isinstance(path, str):
+            return UNKNOWN
+        part: Value = self.module
+        for name in path.split(".") if path else ():
+            part = dict(named_children(part)).get(name, UNKNOWN) if is_module(part) else UNKNOWN
+        return part
+
+    @method("buffers", "named_buffers", "get_parameter")
     def unknown(self, call: Arguments) -> Value:
         return UNKNOWN
 

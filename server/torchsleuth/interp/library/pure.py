@@ -383,6 +383,7 @@ def method_of_type(interp: Interpreter, owner: Native, name: str) -> Value:
     of_object = {
         "builtins.object.__setattr__": classes.object_setattr,
         "builtins.object.__delattr__": classes.object_delattr,
+        "builtins.object.__getattribute__": classes.object_getattribute,
     }
     if path in of_object:
         return Builtin(path, lambda call: of_object[path](interp, call))

@@ -1105,6 +1105,9 @@ def frame_builtin(interp: Interpreter, node: ast.Call, frame: Frame) -> Value | 
         return None
     function, scope = frame.function, frame
     if function is None or function.owner is None:
+        sides = [interp.eval(one, frame) for one in node.args]
+        if len(sides) == 2 and isinstance(sides[0], ClassValue) and isinstance(sides[1], Instance):
+            return Super(sides[1], sides[0])
         return UNKNOWN
     if node.args:
         owner, receiver = as_kind(interp.eval(node.args[0], frame), ClassValue), as_kind(scope.receiver, Instance)
