@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from torchsleuth.interp import exceptions
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.syntax.forms import called, contains, is_constant, is_definition, nodes_in
+from torchsleuth.syntax.forms import called, contains, is_constant, is_definition, is_name, nodes_in
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.trees import index
 from torchsleuth.values.frames import Frame
@@ -35,7 +35,10 @@ _KEPT = 16
 
 def expects_errors(interp: Interpreter, node: ast.Try, frame: Frame) -> bool:
     """Whether a handler takes errors of PyTorch's and the program goes on as it was meant to."""
-    taking = [handler for handler in node.handlers if _takes(interp, handler, frame) and not _fails(handler.body)]
+    taking = [handler for handler in node.handlers if _takes(interp, handler, frame)]
+    if interp.catching.levels and any(map(_translates, taking)):
+        return True
+    taking = [handler for handler in taking if not _fails(handler.body)]
     if not taking or all(map(_is_about_memory, taking)):
         return False
     calls = _calls_of(parse(frame.source))
@@ -51,6 +54,12 @@ def _fails(body: list[ast.stmt]) -> bool:
     """Whether the program ends here, or what called this learns of the error."""
     last = body[-1]
     return isinstance(last, ast.Raise) or isinstance(last, ast.Expr) and called(last.value) in _EXITS
+
+
+def _translates(handler: ast.ExceptHandler) -> bool:
+    """``raise ConfigError(key) from error``: what is caught further out is another error, which may be expected there."""
+    last = handler.body[-1]
+    return isinstance(last, ast.Raise) and last.exc is not None and not is_name(last.exc, handler.name)
 
 
 def _is_about_memory(handler: ast.ExceptHandler) -> bool:

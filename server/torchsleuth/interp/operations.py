@@ -181,7 +181,6 @@ class Operations:
 _CONSTANTS = (bool, int, float, complex, bytes, tuple, type(None))
 
 
-@_of_kind(type(None))
 class _Constant(Operations):
     """A value of Python's own that stands for itself."""
 
@@ -192,14 +191,25 @@ class _Constant(Operations):
         cls = type(self.value)
         return Native(f"builtins.{cls.__name__}", "builtin") if cls in _CONSTANTS else UNKNOWN
 
+
+class _Single(_Constant):
+    """A value that has no elements."""
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        text = f"{type(self.value).__name__!r} object is not subscriptable"
+        throw(self.interp, raised("builtins.TypeError", (text,)))
+        return UNKNOWN
+
+
+@_of_kind(type(None))
+class _Nothing(_Single):
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        if self.value is None:
-            _has(self.interp, type(None), name)
+        _has(self.interp, type(None), name)
         return UNKNOWN
 
 
 @_of_kind(bool, int, float, complex)
-class _Number(_Constant):
+class _Number(_Single):
     methods = containers.NumberMethods
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:

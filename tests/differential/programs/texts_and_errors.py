@@ -176,3 +176,45 @@ class Base:
 class Sub(Base):
     def step(self): return "sub"
 above = super(Sub, Sub()).step()
+# == errors that are told as others
+class ConfigError(Exception):
+    def __init__(self, key):
+        super().__init__(f"missing {key}")
+        self.key = key
+def need(config, dotted):
+    node = config
+    for part in dotted.split("."):
+        try: node = node[part]
+        except (KeyError, TypeError) as error: raise ConfigError(dotted) from error
+    return node
+errors = []
+for dotted in ("model.dim", "model.width", "model.dim.x", "model.none.x"):
+    try: errors.append(need({"model": {"dim": 4, "none": None}}, dotted))
+    except ConfigError as error: errors.append((str(error), error.key, str(error.__cause__)))
+# == records in records
+from dataclasses import asdict, dataclass, field, is_dataclass
+@dataclass
+class Option:
+    lr: float = 0.1
+@dataclass
+class Config:
+    option: Option = field(default_factory=Option)
+    several: list = field(default_factory=lambda: [Option(1), Option(2)])
+    named: dict = field(default_factory=lambda: {"a": Option(3)})
+    pair: tuple = (1, 2)
+config = Config()
+told = [is_dataclass(one) for one in (config, Config, config.option, 3, "a", None, [1], dict)]
+for name, value in {"option": {"lr": 5}, "pair": [3, 4]}.items():
+    held = getattr(config, name)
+    if is_dataclass(held):
+        for key, one in value.items(): setattr(held, key, one)
+    else: setattr(config, name, type(held)(value))
+whole = asdict(config)
+whole["several"][0]["lr"] = 7
+kept = config.several[0].lr
+# == a view of an array
+import numpy as np
+rows = np.zeros((2, 2))
+seen = rows.view()
+seen[0, 0] = 5
+held = rows.tolist(), np.minimum(rows, 3).tolist(), seen.shape

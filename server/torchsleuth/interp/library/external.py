@@ -43,6 +43,7 @@ from torchsleuth.values import (
     Bound,
     Builtin,
     Chained,
+    ClassValue,
     DictValue,
     Function,
     Instance,
@@ -53,10 +54,13 @@ from torchsleuth.values import (
     Reason,
     Scalar,
     Several,
+    Tensor,
     Unknown,
     Value,
     elements_of,
     is_int,
+    is_plain,
+    is_tuple,
     is_unknown,
     sizes_of,
 )
@@ -250,6 +254,15 @@ def _replaced(interp: Interpreter, call: Arguments) -> Value:
 @models("dataclasses.fields")
 def _fields(interp: Interpreter, call: Arguments) -> Value:
     return records.described_fields(call.args[0]) if call.args else UNKNOWN
+
+
+@models("dataclasses.is_dataclass")
+def _is_dataclass(interp: Interpreter, call: Arguments) -> Value:
+    cls = call.first.cls if isinstance(call.first, Instance) else call.first
+    if isinstance(cls, ClassValue):
+        return Scalar("bool") if cls.opaque else any(one.is_dataclass for one in of_kind(cls.mro(), ClassValue))
+    plain = is_plain(cls) or is_tuple(cls) or isinstance(cls, ListValue | DictValue | Tensor | Function)
+    return False if plain else UNKNOWN
 
 
 @models("dataclasses.asdict")

@@ -1000,7 +1000,7 @@ class ArrayMethods(Model):
     @method("astype", "view")
     def converted(self, call: Arguments) -> Value:
         if not call.args:
-            return UNKNOWN
+            return Array(self.value.spec) if self.name == "view" and call.exact and not call.kwargs else UNKNOWN
         same = self.name == "astype"
         converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.given(0, "dtype")))
         for slot in ("bounds", "element"):

@@ -20,6 +20,7 @@ from torchsleuth.values import (
     AttributesView,
     Bound,
     Builtin,
+    Choice,
     ClassValue,
     DictValue,
     Function,
@@ -329,8 +330,17 @@ def shown(interp: Interpreter, record: Instance | LibraryObject, how: str, frame
 
 def _copied(value: Value) -> Value:
     """A copy of a field; what is in a container may be a record."""
-    if isinstance(value, Instance):
-        return as_dict(value)
+    match value:
+        case Choice():
+            return UNKNOWN
+        case Instance() if value.cls.is_dataclass:
+            return as_dict(value)
+        case ListValue() if value.type_name == "list" and value.items is not None:
+            return ListValue(tuple(map(_copied, value.items)))
+        case DictValue() if value.type_name == "dict" and value.items is not None:
+            return DictValue({key: _copied(one) for key, one in value.items.items()})
+    if type(value) is tuple:
+        return tuple(map(_copied, value))
     held = value.items if isinstance(value, ListValue) else as_kind(value, tuple) or ()
     nested = held is None or isinstance(value, DictValue) or any_are(held, Ref)
     return UNKNOWN if nested else copies.deep(value)
