@@ -28,6 +28,7 @@ import torch
 from torchsleuth.interp.budget import Budget
 from torchsleuth.interp.imports import Workspace
 from torchsleuth.interp.interpreter import Execution
+from torchsleuth.interp.library.hierarchy import STATE
 from torchsleuth.interp.library.plain import Known
 from torchsleuth.rules.rule import Analysis
 from torchsleuth.syntax.text import SourceText
@@ -222,8 +223,8 @@ def judged(known: Value, actual: Any) -> str:
         return RIGHT if str(actual).removeprefix("torch.") == _plain_name(known) else WRONG
     if type(known) in _PLAIN or isinstance(actual, _PLAIN) or isinstance(known, tuple):
         return _of_constants(known, actual)
-    if isinstance(known, LibraryObject) and known.type_name == type(actual).__name__:
-        return UNCERTAIN  # such as a PackedSequence, which is a tuple, too
+    if isinstance(known, LibraryObject) and (known.path == STATE or known.type_name == type(actual).__name__):
+        return UNCERTAIN  # such as a PackedSequence, which is a tuple, too, and the result of state_dict(), which is a dict
     return WRONG if isinstance(actual, _DATA) and not isinstance(actual, enum.Enum) else UNCERTAIN
 
 
@@ -315,7 +316,9 @@ def _of_dicts(known: DictValue, actual: Any) -> str:
 
 
 def _key(key: Any) -> Any:
-    """A key, of a member of an enum its name."""
+    """A key, of a member of an enum or a class its name."""
+    if isinstance(key, type | ClassValue):
+        return key.__name__ if isinstance(key, type) else key.name
     if isinstance(key, enum.Enum | Instance):
         return key.name
     return key if isinstance(key, _PLAIN) else str(key)

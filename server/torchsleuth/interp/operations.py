@@ -454,7 +454,8 @@ class _List(_Among, _Elements):
     def length(self, frame: Frame) -> Size | None:
         elements = self.value.elements
         if isinstance(elements, Several):
-            return elements.length
+            listed = parameters.listed(self.interp, self.value) if elements.length is None else None
+            return elements.length if listed is None else len(listed)
         return None if elements is None else len(elements)
 
     def get(self, name: str, node: ast.AST, frame: Frame) -> Value:

@@ -156,6 +156,7 @@ names = [name for name, _ in net.named_parameters()]
 biases = [name for name, _ in net.named_parameters() if "bias" in name]
 keys = list(net.state_dict())
 size = net.get_submodule("first").in_features
+count = len(list(net.parameters()))
 # == what reading an attribute does
 class Counted:
     reads = 0
