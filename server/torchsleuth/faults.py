@@ -194,6 +194,7 @@ _ALL = (
     Fault("TS415", "term-without-graph", "warning"),
     Fault("TS416", "target-with-gradient", "warning"),
     Fault("TS417", "straight-through-reversed", "warning"),
+    Fault("TS418", "root-of-zero", "warning"),
     Fault("TS501", "missing-zero-grad", "warning"),
     Fault("TS502", "missing-backward", "warning"),
     Fault("TS503", "missing-step", "warning"),

@@ -568,6 +568,7 @@ ENGLISH: dict[str, str] = {
     "fix.both_once": "Make both once, before the loop of line {line}",
     "itself.nearest": "of {vectors} each is nearest to itself, which counts as a right match: leave out the diagonal",
     "itself.labels": "the labels of the nearest are compared here",
+    "root.zero": "{squares} is 0 where a vector meets itself, and the gradient of sqrt is not finite there: NaN in all weights",
     "least.masked": "what the mask leaves out of {values} is 0 here, and {function} takes the smallest: fill it with infinity",
     "least.masked.taken": "the smallest is taken here",
     "masked.zero": "these scores are set to {given}, which softmax gives a weight: set them to minus infinity",
