@@ -1,7 +1,7 @@
 """Paths, and the configuration files that lie beside the script: JSON, YAML and TOML are read as the data that they are.
 
-Only what stands in the folder of the file that reads it, or below a root of the workspace, is looked at, and nothing that the
-script itself writes. A file that is missing, large or not plain is unknown.
+Only what stands in the folder of the file that reads it, or below a root of the workspace, is looked at. Of a file that the script
+itself writes, the text is what it writes there. A file that is missing, large or not plain is unknown.
 """
 
 from __future__ import annotations
@@ -15,16 +15,19 @@ from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import dictionaries, files
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import plain_yaml
 from torchsleuth.syntax.files import Unreadable, read_bytes
+from torchsleuth.tensors.spec import Native
 from torchsleuth.values import UNKNOWN, LibraryObject, Scalar, Value, is_object, is_unknown
 from torchsleuth.values.frames import Frame
 
 FILE = "io.TextIOWrapper"
-"""A configuration that was opened."""
+"""A configuration that was opened, or a file that the script writes. Slot `text`: what was written so far, None where that is not
+known; there is none in one that lies on the disk."""
 MAX_SIZE = 100_000
 _KINDS = (".json", ".yaml", ".yml", ".toml")
 
@@ -51,12 +54,48 @@ _READERS: dict[str, Callable[[str], Any]] = {
 def opened(interp: Interpreter, given: Value, mode: Value, call: Arguments) -> Value:
     """``open(path)``: the file, if it is a configuration that lies there."""
     path = given if isinstance(given, str) else files.path_text(given)
-    if path is None:
-        return UNKNOWN
+    key = files.key_of(interp, given)
     if not isinstance(mode, str) or set(mode) & set("wax+"):
-        interp.heap.set(interp.files.slots, _written_key(path), True)
+        if path is not None:
+            interp.heap.set(interp.files.slots, _written_key(path), True)
+        return _begun(interp, given, key, mode, call)
+    written = interp.files.slots.get(("text", key))
+    if written is not None:
+        known = written_text(interp, written) if set(mode) <= set("rt") else None
+        return UNKNOWN if known is None else _file(interp, given, known, call)
+    if path is None or not path.endswith(_KINDS):
         return UNKNOWN
-    return LibraryObject(FILE, (path,), {}, interp.site(call.node, call.frame)) if path.endswith(_KINDS) else UNKNOWN
+    return LibraryObject(FILE, (path,), {}, interp.site(call.node, call.frame))
+
+
+def _begun(interp: Interpreter, given: Value, key: object, mode: Value, call: Arguments) -> Value:
+    """A file that is opened for writing."""
+    if key is None:
+        return UNKNOWN
+    made = _file(interp, given, "" if mode in ("w", "x", "wt", "xt") else None, call)
+    interp.heap.set(interp.files.slots, ("text", key), made)
+    return made
+
+
+def _file(interp: Interpreter, given: Value, text: str | None, call: Arguments) -> LibraryObject:
+    made = LibraryObject(FILE, (given,), {}, interp.site(call.node, call.frame))
+    made.slots["text"] = text
+    return made
+
+
+def written_text(interp: Interpreter, file: Value) -> str | None:
+    """What the script has written into a file, if nothing that is not known may have written there, too."""
+    if not is_object(file, FILE) or file.identity in interp.trace.escaped:
+        return None
+    return as_kind(file.slots.get("text"), str)
+
+
+def write(interp: Interpreter, file: Value, text: Value) -> None:
+    """Text that is put at the end of a file; None where it is not known."""
+    if is_object(file, FILE) and "text" in file.slots:
+        before, more = as_kind(file.slots["text"], str), as_kind(text, str)
+        whole = before + more if before is not None and more is not None else None
+        interp.heap.set(file.slots, "text", None if whole is None or len(whole) > MAX_SIZE else whole)
 
 
 def text_of(interp: Interpreter, path: str, call: Arguments) -> str | None:
@@ -101,7 +140,9 @@ def _open(interp: Interpreter, call: Arguments) -> Value:
 def _read(interp: Interpreter, call: Arguments) -> Value:
     given = call.args[0] if call.args and call.exact else None
     text = given if isinstance(given, str) and call.path != "json.load" else None
-    if is_object(given, FILE) and isinstance(given.args[0], str):
+    if is_object(given, FILE) and "text" in given.slots:
+        text = written_text(interp, given)
+    elif is_object(given, FILE) and isinstance(given.args[0], str):
         text = text_of(interp, given.args[0], call)
     elif text is not None and call.path == "toml.load":
         text = text_of(interp, text, call)
@@ -118,32 +159,73 @@ def parsed(reader: str, text: str) -> Value:
         return UNKNOWN
 
 
+_DUMPS = {"json.dump": (), "yaml.dump": ("sort_keys", "default_flow_style", "indent"), "yaml.safe_dump": ()}
+"""Functions that write data into a file, and options of theirs that leave the data as it is."""
+
+
+@models(*_DUMPS)
+def _dump(interp: Interpreter, call: Arguments) -> Value:
+    """The data are written as JSON, which YAML takes, too."""
+    file = call.given(1, "fp" if call.name == "dump" and call.path.startswith("json") else "stream")
+    if not is_object(file, FILE):
+        return UNKNOWN
+    plain = call.exact and call.kwargs.keys() <= {"fp", "stream", "indent", "sort_keys", "default_flow_style"}
+    dumps = Native("json.dumps", "function")
+    text = interp.call(dumps, Arguments(call.args[:1], {}, call.node, call.frame)) if plain else None
+    write(interp, file, text)
+    return None
+
+
 @models(FILE)
 class ConfigurationFile(Model):
-    """A configuration that was opened for reading."""
+    """A configuration that was opened for reading, or a file that the script writes."""
+
+    @method
+    def write(self, call: Arguments) -> Value:
+        write(self.interp, self.value, call.args[0] if call.exact and len(call.args) == 1 else None)
+        return self.interp.fresh_size("?", positive=False)
 
     @method
     def read(self, call: Arguments) -> Value:
+        if "text" in self.value.slots:
+            text = written_text(self.interp, self.value)
+            return UNKNOWN if text is None or call.args else text
         path = as_kind(self.value.args[0], str)
         text = text_of(self.interp, path, call) if path is not None and not call.args else None
         return UNKNOWN if text is None else text
 
-    @method
+    @method("close", "flush")
     def close(self, call: Arguments) -> Value:
         return None
+
+    def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
+        text = written_text(self.interp, self.value) if "text" in self.value.slots else None
+        if text is None:
+            return super().iterate(node, frame)
+        return Iteration(tuple(text.splitlines(keepends=True)), exact=True)
+
+    def other(self, call: Arguments) -> Value:
+        write(self.interp, self.value, None)
+        return super().other(call)
 
 
 def _path_method(interp: Interpreter, owner: LibraryObject, name: str, call: Arguments) -> Value:
     """``path.open()`` and ``path.read_text()``, and what writes there."""
     path = files.path_text(owner)
+    key = files.key_of(interp, owner)
+    if name == "write_text":
+        write(interp, _begun(interp, owner, key, "w", call), call.args[0] if call.exact and call.args else None)
+    if name == "open":
+        return opened(interp, owner, call.given(0, "mode", "r"), call)
+    if name == "read_text" and (written := interp.files.slots.get(("text", key))) is not None:
+        text = written_text(interp, written)
+        return UNKNOWN if text is None else text
     if path is None:
         return UNKNOWN
     if name in ("resolve", "absolute") and os.path.isabs(path):
         return LibraryObject(files.PATH, (os.path.normpath(path),), {}, None)
     if name in ("write_text", "write_bytes", "touch"):
         interp.heap.set(interp.files.slots, _written_key(path), True)
-    if name == "open":
-        return opened(interp, owner, call.given(0, "mode", "r"), call)
     if name == "read_text":
         text = text_of(interp, path, call) if path.endswith(_KINDS) else None
         return UNKNOWN if text is None else text
@@ -169,4 +251,4 @@ class Path(Model):
         return self.other(call) if is_unknown(value) else value
 
 
-__all__ = ["FILE", "opened", "parsed", "text_of"]
+__all__ = ["FILE", "opened", "parsed", "text_of", "write", "written_text"]

@@ -46,7 +46,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
     for part in (given, *held):
         misuse.needs_result(interp, part, call.node, call.frame)
     written = _written(interp, given)
-    key = _key(interp, call.given(1, "f")) if call.exact else None
+    key = key_of(interp, call.given(1, "f")) if call.exact else None
     if key is not None:
         interp.heap.set(interp.files.slots, key, written)
         return
@@ -57,7 +57,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
 
 @models("torch.load")
 def load(interp: Interpreter, call: Arguments) -> Value:
-    key = _key(interp, call.given(0, "f")) if call.exact else None
+    key = key_of(interp, call.given(0, "f")) if call.exact else None
     held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN
     given = call.kwargs.get("weights_only")
     pickled = list(_pickled(held))
@@ -155,16 +155,19 @@ def compared(name: str, left: Value, right: Value) -> bool | None:
     return verdict
 
 
-def _key(interp: Interpreter, value: Value) -> object:
+def key_of(interp: Interpreter, value: Value) -> object:
     """The identity of a file among others, None where it is not known."""
     match value:
         case str():
             return value
         case LibraryObject() if value.path in OBJECTS:
             parts = _parts(value)
-            return value.identity if parts is None else "/".join(parts)
+            if parts is not None:
+                return "/".join(parts)
+            composed = tuple(key_of(interp, part) for part in value.args) if value.path == PATH else ()
+            return composed if composed and None not in composed else value.identity
         case Scalar(type="str"):
-            composed = tuple(_key(interp, part) if isinstance(part, str | Scalar) else None for part in value.made_of)
+            composed = tuple(key_of(interp, part) if isinstance(part, str | Scalar) else None for part in value.made_of)
             if composed and None not in composed:
                 return composed
             # Each evaluation of an expression gives a string of its own; it is kept, so that no other gets its identity.

@@ -541,6 +541,9 @@ def _ord(interp: Interpreter, call: Arguments) -> Value:
 
 @_model("print")
 def _print(interp: Interpreter, call: Arguments) -> Value:
+    file = as_kind(call.kwargs.get("file"), LibraryObject)
+    if file is not None and "text" in file.slots:
+        interp.heap.set(file.slots, "text", None)
     return None
 
 
