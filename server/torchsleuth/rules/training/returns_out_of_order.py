@@ -88,7 +88,7 @@ def _left_turned(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(source.span(put), text, (place,), (replacement(source, put, new),))
 
 
-_WEIGHTED = re.compile(r"log_?p(rob|i)?s?\b|logp", re.IGNORECASE)
+_WEIGHTED = re.compile(r"log_?p(i|s)?\b|log_?prob", re.IGNORECASE)
 """The names of what returns weight: ``log_prob``, ``logps``, ``log_pi``."""
 
 
