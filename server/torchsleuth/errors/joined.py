@@ -28,7 +28,7 @@ def _too_many(case: Case) -> int:
 
 
 def _cut(case: Case) -> tuple[Filled, Filled] | None:
-    """What the sequence was cut to, where that is decided, and where something is joined to it."""
+    """The length that the sequence was cut to, the place where that is decided, and where something is joined to it."""
     if not _too_many(case) or case.given is None:
         return None
     made = made_from(case, case.frame, case.given[0])

@@ -17,7 +17,7 @@ _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 def _gone_through(case: Case) -> Iterator[Filled]:
-    """What the loops go through that fill the list which the failing call got."""
+    """The things that the loops go through which fill the list that the failing call got."""
     given = case.frame.argument(0, "tensors", "arrays", "objs", "sequences")
     if given is None:
         return

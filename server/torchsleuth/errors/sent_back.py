@@ -1,4 +1,4 @@
-"""What is sent to another process and cannot be, or is given back by a function there: tensors with their graph."""
+"""Tensors with their graph, which cannot be sent to another process, or given back by a function there."""
 
 from __future__ import annotations
 

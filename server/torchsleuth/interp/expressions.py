@@ -471,7 +471,7 @@ class Expressions(Calls):
             return self.over(right, lambda one: self.binary(kind, left, one, node, frame, inplace), without_none=True)
         if isinstance(left, Tensor) or isinstance(right, Tensor):
             made = self.tensor_binary(name, left, right, node, frame, inplace)
-            return Scalar("str") if name == "mod" and isinstance(left, str) else made
+            return Scalar("str") if kind is ast.Mod and isinstance(left, str) else made
         if name == "truediv" and (path := files.joined(left, right)) is not None:
             return path
         if isinstance(left, Array) or isinstance(right, Array):
@@ -484,14 +484,10 @@ class Expressions(Calls):
             self.parameters_written(left, node, frame)
             return left
         if isinstance(left, Instance) or isinstance(right, Instance):
-            made = records.combined(name, left, right)
-            if made is special.ABSENT:
-                made = special.binary(self, name, left, right, frame, inplace)
+            made = self._combined(name, left, right, frame, inplace)
             if made is not special.ABSENT:
                 return made
-            if (text := special.refusal(self, name, left, right, inplace)) is not None:
-                throw(self, raised("builtins.TypeError", (text,)))
-            if name == "mod" and isinstance(left, str) and special.contents(right) is None:
+            if kind is ast.Mod and isinstance(left, str) and special.contents(right) is None:
                 right = (right,)
             owner, left, right = left, self._held(left), self._held(right)
             if inplace and left is not owner and isinstance(left, ListValue | DictValue):
@@ -519,6 +515,15 @@ class Expressions(Calls):
         call = Arguments((), {}, node, frame)
         made = pure.operate(self, name, left, right, call, inplace)
         return self._containers(name, left, right, inplace) if made is ABSENT else made
+
+    def _combined(self, name: str, left: Value, right: Value, frame: Frame, inplace: bool) -> Value:
+        """The answer of the methods of objects to an operator, ABSENT where they leave it to what the objects hold."""
+        made = records.combined(name, left, right)
+        if made is special.ABSENT:
+            made = special.binary(self, name, left, right, frame, inplace)
+        if made is special.ABSENT and (text := special.refusal(self, name, left, right, inplace)) is not None:
+            throw(self, raised("builtins.TypeError", (text,)))
+        return made
 
     def shown(self, value: Value, how: str, frame: Frame) -> Value:
         """``str(value)`` or ``repr(value)``. `how`: the name of the method."""
@@ -699,12 +704,7 @@ class Expressions(Calls):
             return Scalar("bool") if same is None else same == equal
         plain = (*NUMBERS, str, bytes, type(None), DType)
         if isinstance(left, plain) and isinstance(right, plain):
-            if self.entry_point is not None and self._is_default(node, left, right):
-                return Unknown(Reason.ARGUMENT, node, frame)
-            try:
-                return bool(getattr(operator, name)(left, right))
-            except TypeError:
-                return Scalar("bool")
+            return self._compare_plain(name, left, right, node, frame)
         if not is_unknown(left) and not is_unknown(right):
             made = pure.operate(self, name, left, right, Arguments((), {}, node, frame))
             if made is not ABSENT:
@@ -717,6 +717,15 @@ class Expressions(Calls):
                 return equal
         # Tensors, arrays and objects of unknown classes compare to values of their own.
         return UNKNOWN if is_unknown(left) or is_unknown(right) else Scalar("bool")
+
+    def _compare_plain(self, name: str, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
+        """Numbers, texts and None, as Python compares them."""
+        if self.entry_point is not None and self._is_default(node, left, right):
+            return Unknown(Reason.ARGUMENT, node, frame)
+        try:
+            return bool(getattr(operator, name)(left, right))
+        except TypeError:
+            return Scalar("bool")
 
     def _compare_objects(self, name: str, left: Value, right: Value, node: ast.Compare, frame: Frame) -> Value:
         """The answer of the classes of two values themselves, ABSENT where they leave it to Python."""

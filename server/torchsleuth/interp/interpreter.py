@@ -1373,7 +1373,7 @@ class Execution(Importing):
 
 
 def _of_unpacking(wanted: int, count: int, starred: bool) -> str:
-    """What Python says of a value with another number of parts than there are targets."""
+    """Python's message about a value with another number of parts than there are targets."""
     if count > wanted:
         return f"too many values to unpack (expected {wanted})"
     expected = f"at least {wanted - 1}" if starred else f"{wanted}"

@@ -256,7 +256,7 @@ class _Elements(Operations):
         return items[index]
 
     def noun(self) -> str:
-        """What Python calls the value where it speaks of its elements."""
+        """Python's name for the value where it speaks of its elements."""
         return "tuple"
 
     def _slice(self, key: SliceValue) -> Value:
@@ -885,7 +885,7 @@ class Objects(Operations):
         return self.own(name, node, frame)
 
     def own(self, name: str, node: ast.AST, frame: Frame) -> Value:
-        """What ``object.__getattribute__`` gives."""
+        """The value that ``object.__getattribute__`` gives."""
         interp, owner = self.interp, self.value
         found = interp.class_attribute(owner.cls, name)
         given = classes.got_through_class(interp, owner, name, found, frame)

@@ -77,7 +77,7 @@ _SIGNS = {
 
 
 def refusal(interp: Interpreter, name: str, left: Value, right: Value, inplace: bool) -> str | None:
-    """What Python says of an operator that no method of the two takes; None where one of a builtin type may."""
+    """Python's message about an operator that no method of the two takes; None where one of a builtin type may."""
     sides = _kind(interp, left), _kind(interp, right)
     if None in sides or name not in _SIGNS or (name == "mod" and isinstance(left, str)):
         return None

@@ -373,7 +373,7 @@ def _confirmed(diagnostic: Diagnostic, analysis: list[Diagnostic]) -> Diagnostic
 
 
 _FOLLOWS = ("TS933",)
-"""What a run says of a loss that stays at that of a guess, for want of another cause."""
+"""The verdict on a loss that stays at that of a guess, for want of another cause."""
 _EXPLAINING = ("TS1", "TS3", "TS4")
 """The families of faults in shapes, losses and graphs."""
 

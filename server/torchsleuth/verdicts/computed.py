@@ -75,7 +75,7 @@ def _called_objects(tree: ast.Module, name: str) -> list[ast.FunctionDef]:
 
 
 def same_for_each(evidence: Evidence, path: str) -> Place | None:
-    """What a ``__getitem__`` of a file computes of its object alone, whatever sample is asked for: in itself, or in a method that takes
+    """The expressions that a ``__getitem__`` of a file computes of its object alone, whatever sample is asked for: in itself, or in a method that takes
     nothing. None where there are several."""
     found: dict[int, ast.expr] = {}
     for kind in nodes_in(evidence.tree(path), ast.ClassDef):

@@ -84,7 +84,7 @@ def _file(interp: Interpreter, given: Value, text: str | None, call: Arguments) 
 
 
 def written_text(interp: Interpreter, file: Value) -> str | None:
-    """What the script has written into a file, if nothing that is not known may have written there, too."""
+    """The text that the script has written into a file, if nothing that is not known may have written there, too."""
     if not is_object(file, FILE) or file.identity in interp.trace.escaped:
         return None
     return as_kind(file.slots.get("text"), str)

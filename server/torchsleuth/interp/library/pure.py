@@ -138,7 +138,7 @@ def _dumped(value: Any, default: Any = None, **options: Any) -> str:
 
 
 def _stands_for(default: Any, one: Any) -> Any:
-    """What ``default=`` of ``json.dumps`` gives for an object."""
+    """The value that ``default=`` of ``json.dumps`` gives for an object."""
     if isinstance(one, Held) and (special.contents(one.value) is not None or records.is_member(one.value)):
         raise NotPlain
     made = default(one)

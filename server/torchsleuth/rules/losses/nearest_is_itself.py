@@ -73,7 +73,7 @@ def _discounts(analysis: Analysis, compared: Operation) -> bool:
 
 
 def _scores(analysis: Analysis, places: Tensor) -> Operation | None:
-    """What gave the scores of vectors with themselves, of which these are the places of the best, that of each itself included."""
+    """The operation that scored vectors against themselves, of which these are the places of the best, each itself included."""
     for _, operation in lineage(analysis, places):
         if operation.name in _CHOOSING:
             return _of_themselves(analysis, operation)

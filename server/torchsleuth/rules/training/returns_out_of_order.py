@@ -109,7 +109,7 @@ _TURNING = frozenset(
 
 
 def _turning(tree: ast.Module) -> Iterator[ast.AST]:
-    """What may put things into the opposite order."""
+    """The calls and slices that may put things into the opposite order."""
     for node in nodes_in(tree, ast.Call, ast.Slice):
         down = isinstance(node, ast.Call) and called(node) == "range" and len(node.args) == 3
         if down or _steps_back(node) or called(node) in _TURNING:
