@@ -177,6 +177,7 @@ _ALL = (
     Fault("TS357", "angles-rounded", "warning"),
     Fault("TS358", "least-is-masked", "warning"),
     Fault("TS359", "nearest-is-itself", "warning"),
+    Fault("TS360", "divergence-averaged", "hint"),
     Fault("TS401", "backward-without-graph", "error"),
     Fault("TS402", "rewrapped-loss", "error"),
     Fault("TS403", "inplace-on-saved", "error"),

@@ -1243,6 +1243,7 @@ ENGLISH: dict[str, str] = {
     "angles.rounded": "angles of {count} positions are made in {dtype} here, which goes in steps of {step} there: keep them in float32",
     "angles.positions": "these are {count} positions",
     "angles.used": "the sines are taken here",
+    "divergence.averaged": '{function} divides by the number of classes as well: reduction="batchmean" is the divergence of a sample',
     "divergence.scale": "`{size}` does not go with `{log}`: of a log variance v, the KL divergence has 1 + v - m**2 - exp(v)",
     "scheduler.rarely": "{schedule} is made for a step in each batch, and steps once in {count} of them: it stops at a fraction of its course",
     "scheduler.rarely.made": "so many steps, one a batch",
