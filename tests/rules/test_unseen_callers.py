@@ -75,7 +75,29 @@ parser.add_argument("--lr", type=float, default=0.1)
 main(parser.parse_args())
 """
 
+GIVEN_ELSEWHERE = """
+import torch
+from torch import nn
 
-@pytest.mark.parametrize("program", [RECORD, SET_IN_CLASS, OWN_RATES], ids=["record", "set in class", "own rates"])
+
+def prepare(layer):
+    layer.weight = torch.zeros(3)
+
+
+def sizes(layers):
+    return [(layer.weight.size(), layer.bias.size()) for layer in layers]
+
+
+print(sizes([nn.Conv2d(3, 4, 3), nn.ReLU()]))
+"""
+PROGRAMS = {
+    "record": RECORD,
+    "set in class": SET_IN_CLASS,
+    "own rates": OWN_RATES,
+    "given elsewhere": GIVEN_ELSEWHERE,
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
 def test_silent(program: str) -> None:
     check(program)

@@ -361,7 +361,7 @@ def of_library(
     known = frozenset(dir(OrderedDict)) if owner.path == hierarchy.STATE else interp.oracle.attributes(owner.path)
     if not known or name in known or name.startswith("_") or not isinstance(node, ast.Attribute):
         return
-    if owner.slots.get("wrapped"):
+    if owner.slots.get("wrapped") or owner.slots.get("asked"):
         return
     if isinstance(owner, LibraryModule) and (owner.broken or not _knows_children(owner) or states.has_renamed(interp)):
         return
@@ -369,6 +369,8 @@ def of_library(
         return
     written = [_written(source.text) for source in (frame.source, *interp.workspace.read)]
     if any(one.may_give(name, None) and (name in one.assigned or name not in one.keywords) for one in written):
+        # Where the program goes on, it is there, and so may be others.
+        interp.heap.set(owner.slots, "asked", True)
         return
     near = difflib.get_close_matches(name, _public(known), 2, _MUCH_ALIKE)
     of_tensors = name in interp.oracle.attributes("torch.Tensor")
