@@ -90,7 +90,27 @@ def sizes(layers):
 
 print(sizes([nn.Conv2d(3, 4, 3), nn.ReLU()]))
 """
+HOOKED = """
+import torch
+from elsewhere import layer, model
+
+outputs = {}
+
+
+def hook(module, inputs, output):
+    outputs["features"] = output
+
+
+layer.register_forward_hook(hook)
+outputs.clear()
+model(torch.zeros(2))
+first = list(outputs.keys())[0]
+outputs = {}
+model(torch.zeros(2))
+second = list(outputs.keys())[0]
+"""
 PROGRAMS = {
+    "hooked": HOOKED,
     "record": RECORD,
     "set in class": SET_IN_CLASS,
     "own rates": OWN_RATES,

@@ -863,8 +863,9 @@ class Calls(Choices):
             if isinstance(value, Bound) and isinstance(value.receiver, ListValue | DictValue):
                 self.heap.set(value.receiver.slots, "items", None)  # `log.append`, which may be called at any time
             called = [value, *(hooks.functions(value) if self.hooked else ())]
-            for function in (function for part in called for function in python.functions_in(part)):
-                self.forget_captured(function)
+            self.loose.update(dict.fromkeys(function for part in called for function in python.functions_in(part)))
+        for function in self.loose:
+            self.forget_captured(function)
 
     def may_move(self, values: tuple[Value, ...]) -> None:
         """Code that is not known may take modules to another device."""
@@ -904,6 +905,7 @@ class Calls(Choices):
             )
             if held is not None:
                 self.heap.set(held.slots, "items", None)
+                self.heap.set(held.slots, "filled", True)  # and again, after it was cleared
 
     def site(self, node: ast.AST, frame: Frame) -> Site:
         return Site(frame.source.span(node), node, frame, self.heap.moment)

@@ -190,6 +190,8 @@ class ListMethods(PlainMethods):
 
     @method
     def clear(self, call: Arguments) -> Value:
+        if self.value.slots.get("filled"):
+            return self.drop(call)
         self._store(())
         return None
 

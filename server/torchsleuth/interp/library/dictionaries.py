@@ -397,7 +397,7 @@ class DictMethods(Model):
 
     @method
     def clear(self, call: Arguments) -> Value:
-        self.interp.heap.set(self.value.slots, "items", {})
+        self.interp.heap.set(self.value.slots, "items", None if self.value.slots.get("filled") else {})
         return None
 
     @method
