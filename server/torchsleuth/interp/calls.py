@@ -863,9 +863,11 @@ class Calls(Choices):
             if isinstance(value, Bound) and isinstance(value.receiver, ListValue | DictValue):
                 self.heap.set(value.receiver.slots, "items", None)  # `log.append`, which may be called at any time
             called = [value, *(hooks.functions(value) if self.hooked else ())]
-            self.loose.update(dict.fromkeys(function for part in called for function in python.functions_in(part)))
-        for function in self.loose:
-            self.forget_captured(function)
+            for function in (function for part in called for function in python.functions_in(part)):
+                if function not in self.loose and any(captured := _captured(function.node)):
+                    self.loose[function] = captured
+        for function, captured in self.loose.items():
+            self._forget_filled(function, *captured)
 
     def may_move(self, values: tuple[Value, ...]) -> None:
         """Code that is not known may take modules to another device."""
@@ -894,11 +896,14 @@ class Calls(Choices):
     def forget_captured(self, function: Function) -> None:
         """A function that may be called at any time: what the containers hold that it fills is not known any more, nor the
         variables of others that it sets."""
-        for name in _shared(function.node):
+        self._forget_filled(function, *_captured(function.node))
+
+    def _forget_filled(self, function: Function, names: set[str], filled: list[ast.Name]) -> None:
+        for name in names:
             scope = next((one for one in (*function.closure, function.globals) if name in one), None)
             if scope is not None:
                 self.heap.set(scope, name, UNKNOWN)
-        for target in of_kind(containers_changed(function.node), ast.Name):
+        for target in filled:
             scopes = (*function.closure, function.globals)
             held = as_kind(
                 next((scope[target.id] for scope in scopes if target.id in scope), None), ListValue, DictValue
@@ -993,6 +998,11 @@ _LOOKING_ON = frozenset(
     "append add add_graph watch info debug warning print log log_graph summary register dump save setdefault update".split()
 )
 """Methods of objects that are not known which leave the modules that they get where they are."""
+
+
+def _captured(function: ast.AST) -> tuple[set[str], list[ast.Name]]:
+    """The variables of others that a function sets, and the containers that it fills."""
+    return _shared(function), of_kind(containers_changed(function), ast.Name)
 
 
 def _shared(function: ast.AST) -> set[str]:

@@ -169,8 +169,9 @@ class Interpreter(ABC):
     """Faults that are recorded already."""
     files: Ref
     """The values that were written to files."""
-    loose: dict[Function, None]
-    """Functions that code which is not known has been given, and may call whenever it runs."""
+    loose: dict[Function, tuple[set[str], list[ast.Name]]]
+    """Functions that code which is not known has been given, and may call whenever it runs: the variables of others that each
+    sets, and the containers that it fills."""
     kept: list[Value]
     """Values that have to stay alive, for something is known by their identity."""
     classes: list[ClassValue]

@@ -192,7 +192,7 @@ class Execution(Importing):
         self.failures_seen: set[Any] = set()
         self.tested: Fact | None = None
         self.files = Ref()
-        self.loose: dict[Function, None] = {}
+        self.loose: dict[Function, tuple[set[str], list[ast.Name]]] = {}
         self.kept: list[Value] = []
         self.classes: list[ClassValue] = []
         self.functions: list[Function] = []
