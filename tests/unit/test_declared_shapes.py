@@ -187,3 +187,157 @@ def pool(states, mask):
     return (states * weights).sum(dim=1, keepdim=True)
 ''')
     assert [item.code for item in found.diagnostics] == ["TS116"]
+
+
+def found_in(text: str) -> list[tuple[str, int]]:
+    return [(item.code, item.start.line) for item in analyze(text).diagnostics]
+
+
+ENCODER = '''
+import torch
+from torch import nn
+
+class Encoder(nn.Module):
+    def __init__(self, input_dim, hidden_dim, latent_dim):
+        super().__init__()
+        self.hidden = nn.Linear(input_dim, hidden_dim)
+        self.mean = nn.Linear(hidden_dim, latent_dim)
+        self.variance = nn.Linear(hidden_dim, latent_dim)
+
+    def forward(self, x):
+        """
+        Args:
+            x: Tensor of shape (batch, input_dim)
+
+        Returns:
+            mean: Tensor of shape (batch, latent_dim)
+            variance: Tensor of shape (batch, latent_dim)
+        """
+        h = torch.relu(self.hidden(x))
+        return self.mean(h), self.variance(h)
+'''
+
+
+def test_each_of_several_results_is_described_under_its_name() -> None:
+    assert not found_in(ENCODER)
+    assert found_in(ENCODER.replace("self.variance(h)", "h")) == [("TS116", 19)]
+    assert not found_in(ENCODER.replace("self.mean(h), self.variance(h)", "{'mean': h}"))
+
+
+DESCRIBED = '''
+import torch
+
+def decode(logits):
+    """
+    Args:
+        logits: float tensor of shape (batch, time, classes).
+
+    Returns:
+        LongTensor of shape (batch, time).
+    """
+    return logits.argmax(dim=-1)
+'''
+
+
+def test_a_description_names_a_dtype() -> None:
+    assert not found_in(DESCRIBED)
+    assert found_in(DESCRIBED.replace("logits.argmax(dim=-1)", "logits.max(dim=-1).values")) == [("TS116", 10)]
+    assert not found_in(DESCRIBED.replace("logits.argmax(dim=-1)", "logits.argmax(dim=-1).int()"))
+
+
+RECORD = """
+from dataclasses import dataclass
+import torch
+from torch import Tensor
+from jaxtyping import Float
+
+@dataclass
+class Gaussians:
+    means: Float[Tensor, "batch gaussian dim"]
+    opacities: Float[Tensor, "batch gaussian"]
+
+def make(means: Float[Tensor, "b n d"], scales: Float[Tensor, "b d"]) -> Gaussians:
+    return Gaussians(means, opacities=means[..., 0])
+"""
+
+
+def test_a_record_is_made_with_what_its_fields_declare() -> None:
+    assert not found_in(RECORD)
+    assert found_in(RECORD.replace("=means[..., 0]", "=means")) == [("TS116", 13)]
+    assert found_in(RECORD.replace("=means[..., 0]", "=scales")) == [("TS116", 13)]
+    broadcast = (
+        '    opacities: Float[Tensor, "batch gaussian"]\n\n    def __post_init__(self):\n        self.opacities = 1\n'
+    )
+    text = RECORD.replace('    opacities: Float[Tensor, "batch gaussian"]\n', broadcast)
+    assert not found_in(text.replace("=means[..., 0]", "=means"))
+
+
+TAGGER = """
+from torch import nn
+
+class Tagger(nn.Module):
+    def __init__(self, emb_dim, hidden_dim):
+        super().__init__()
+        self.lstm = nn.LSTM(emb_dim, hidden_dim, batch_first=True, bidirectional=True)
+
+    def forward(self, x):
+        # x: [batch, seq, emb_dim]
+        h, _ = self.lstm(x)  # [batch, seq, 2 * hidden_dim]
+        return h
+"""
+
+
+def test_a_comment_beside_several_variables_is_about_the_one_that_is_kept() -> None:
+    assert not found_in(TAGGER)
+    assert found_in(TAGGER.replace("2 * hidden_dim]", "hidden_dim]")) == [("TS116", 11)]
+    assert not found_in(TAGGER.replace("h, _", "h, state").replace("2 * hidden_dim]", "hidden_dim]"))
+    named = TAGGER.replace("h, _", "h, state").replace("[batch, seq, 2 * hidden_dim]", "h: [batch, seq, hidden_dim]")
+    assert found_in(named) == [("TS116", 11)]
+
+
+RAYS = '''
+import torch
+from torch import Tensor
+
+def sample(origins: Tensor, directions: Tensor, n_samples: int) -> Tensor:
+    """
+    Args:
+        origins: (N_rays, 3) where they begin
+        directions: (N_rays, 3) where they go
+        n_samples: number of points
+
+    Returns:
+        (N_rays, n_samples, 3) points
+    """
+    t = torch.linspace(0.0, 1.0, n_samples)
+    return origins[:, None, :] + directions[:, None, :] * t[None, :, None]
+'''
+
+
+def test_what_describes_an_annotated_tensor_may_begin_with_its_shape() -> None:
+    assert not found_in(RAYS)
+    assert found_in(RAYS.replace("t[None, :, None]", "t[None, None, :, None]")) == [("TS116", 13)]
+
+
+SECTION = '''
+from torch import nn
+
+class Block(nn.Module):
+    """
+    Shape:
+        - Input: (N, C_in, H, W)
+        - Output: (N, C_out, H, W)
+    """
+
+    def __init__(self, c_in, c_out):
+        super().__init__()
+        self.conv = nn.Conv2d(c_in, c_out, 3, padding=1)
+
+    def forward(self, x):
+        return self.conv(x)
+'''
+
+
+def test_letters_in_a_section_of_shapes_are_sizes() -> None:
+    assert not found_in(SECTION)
+    assert found_in(SECTION.replace("padding=1", "padding=1, stride=2")) == [("TS116", 8)]

@@ -735,6 +735,8 @@ class Calls(Choices):
                 return UNKNOWN
             records.fill(self, instance, args, kwargs, frame)
             instance.state["filled"] = True
+            if node is not None and cls.has_known_bases():
+                self.meet_fields(instance, node, frame)
         elif init is MISSING and classes.fill_contents(
             self, instance, Arguments(args, kwargs, node or ast.Pass(), frame, exact)
         ):

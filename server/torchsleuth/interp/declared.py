@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from torchsleuth.interp.expressions import Expressions
+from torchsleuth.interp.library import records
 from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import every_parameter, stores
@@ -18,6 +19,8 @@ from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import Function, Instance, NamedResult, Tensor, Value, is_int, is_unknown
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import MISSING
+from torchsleuth.values.names import Names
 
 _NO_NAMES: Mapping[str, Size] = {}
 
@@ -27,7 +30,7 @@ class DeclaredShapes(Expressions):
 
     def read_declarations(self, source: SourceText, tree: ast.Module) -> None:
         found = declarations(source, tree)
-        if found.statements or found.parameters or found.results:
+        if found.statements or found.parameters or found.results or found.fields:
             self.declared[source.path] = found
 
     def meet_statement(self, node: ast.stmt, value: Value, frame: Frame) -> None:
@@ -36,8 +39,12 @@ class DeclaredShapes(Expressions):
         if not found:
             return
         declared = found.statements.get(key(node))
-        if declared:
+        if isinstance(declared, Declared):
             self._meet(declared, value, node, frame)
+        elif declared is not None and isinstance(value, tuple) and len(value) == len(declared.parts):
+            for part, item in zip(declared.parts, value):
+                if isinstance(part, Declared):
+                    self._meet(part, item, node, frame)
         if isinstance(node, ast.Return) and frame.function is not None and self.is_checked(frame):
             result = found.results.get(key(frame.function.node))
             if result:
@@ -57,6 +64,39 @@ class DeclaredShapes(Expressions):
         declared = as_kind(found and found.results.get(key(function.node)), Declared)
         if declared is not None and not self.is_checked(frame):
             self._meet(declared, value, function.node, frame)
+
+    def meet_fields(self, record: Instance, call: ast.Call, frame: Frame) -> None:
+        """The values that a record is made with, of whose fields shapes are written. The names in them are the record's own."""
+        found = self.declared.get(record.cls.path)
+        if not found or not found.fields or self.class_attribute(record.cls, "__post_init__") is not MISSING:
+            return
+        known: dict[str, Size] = {}
+        outside = Frame(self.source_of(record.cls.path, frame), Names(), Names(), caller=frame)
+        for name, owner in records.fields(record.cls).items():
+            annotation, value = dict(owner.annotations)[name], record.slots.get(name)
+            declared = found.fields.get(key(annotation)) if owner.path == record.cls.path else None
+            spec = self.resolved_spec(value.spec) if isinstance(value, Tensor) else None
+            if declared is None or spec is None or spec.shape is None or not self.is_noted(call, declared, frame):
+                continue
+            shape = tuple(map(self._resolved_size, spec.shape))
+            for part, size in zip(declared.aligned(len(shape)) or (), shape):
+                if part is not None and isinstance(part.size, str) and not part.may_be_one:
+                    known.setdefault(part.size, size)
+            sizes = tuple((one, known[one]) for one in declared.names if one in known)
+            field, made = ast.copy_location(ast.arg(name, annotation), annotation), self.site(call, frame)
+            self.trace.declared.setdefault(
+                (outside.path, declared.start, shape, sizes, made.span),
+                DeclaredSighting(
+                    declared,
+                    self.site(field, outside),
+                    shape,
+                    sizes,
+                    self._expected(declared, len(shape), known, outside),
+                    self.is_general(),
+                    spec.dtype,
+                    made,
+                ),
+            )
 
     # -- what a contract changes ---------------------------------------------------------------------
 
@@ -90,17 +130,18 @@ class DeclaredShapes(Expressions):
     def _meet_returned(self, declared: Written, value: Value, node: ast.Return, frame: Frame) -> None:
         """A value that a function returns, in the run that checks its contract."""
         if isinstance(declared, Declared):
-            if isinstance(value, tuple) and not isinstance(value, NamedResult) and declared.dtype:
+            if isinstance(value, tuple) and not isinstance(value, NamedResult) and declared.kind == "annotation":
                 self._differ_in_parts(declared, node, len(value), frame)
             self._meet(declared, value, node, frame)
             return
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) and declared.stated:
             # A tensor may be unpacked as a tuple is; annotations tell them apart.
             self._differ_in_parts(declared, node, None, frame)
         if not isinstance(value, tuple):
             return
         if not declared.alike and len(value) != len(declared.parts):
-            self._differ_in_parts(declared, node, len(value), frame)
+            if declared.stated:
+                self._differ_in_parts(declared, node, len(value), frame)
             return
         for position, item in enumerate(value):
             part = declared.parts[0 if declared.alike else position]

@@ -533,6 +533,10 @@ class Interpreter(ABC):
     def meet_result(self, function: Function, value: Value, frame: Frame) -> None:
         """Compare the shape that is written beside a function with what it returns."""
 
+    @abstractmethod
+    def meet_fields(self, record: Instance, call: ast.Call, frame: Frame) -> None:
+        """Compare the shapes that are written beside the fields of a record with what it is made with."""
+
     # -- entries and suppositions -------------------------------------------------------------------
 
     @abstractmethod

@@ -83,10 +83,12 @@ class Declared:
 
 @dataclass(frozen=True)
 class DeclaredParts:
-    """The declared shapes in a tuple, None for parts that declare none. `alike`: any number of parts like the first."""
+    """The declared shapes in a tuple, None for parts that declare none. `alike`: any number of parts like the first; `stated`: it
+    says that there is a tuple of so many parts, as an annotation does."""
 
     parts: tuple[Written | None, ...]
     alike: bool
+    stated: bool = True
 
     @property
     def names(self) -> Iterator[str]:
@@ -103,7 +105,7 @@ class Declarations:
     `statements` has assignments to attributes, too, whose shape the body of the class declares; `fields` has what the annotations
     in the bodies of classes declare."""
 
-    statements: dict[Key, Declared] = field(default_factory=dict)
+    statements: dict[Key, Written] = field(default_factory=dict)
     parameters: dict[Key, Declared] = field(default_factory=dict)
     results: dict[Key, Written] = field(default_factory=dict)
     fields: dict[Key, Declared] = field(default_factory=dict)
@@ -143,11 +145,13 @@ def declarations(source: SourceText, tree: ast.Module) -> Declarations:
                         if declared is not None:
                             found.fields[key(part.annotation)] = declared
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.Return() if node.value is not None:
-                declared = reader.read(node.annotation) if heads and isinstance(node, ast.AnnAssign) else None
-                if declared is None and comments:
-                    declared = _statement_comment(source, node)
-                if declared is not None:
-                    found.statements[key(node)] = declared
+                written: Written | None = None
+                if heads and isinstance(node, ast.AnnAssign):
+                    written = reader.read(node.annotation)
+                if written is None and comments:
+                    written = _statement_comment(source, node)
+                if written is not None:
+                    found.statements[key(node)] = written
     for place, declared, is_result in sections:
         (found.results if is_result else found.parameters).setdefault(place, declared)
     return found
@@ -228,19 +232,34 @@ _BRACES = re.compile(r"\{([^{}]*)\}")
 _ANY_NUMBER = ("...", "…", "*")
 
 
-def _statement_comment(source: SourceText, node: ast.stmt) -> Declared | None:
-    """The shape beside an assignment to one variable or attribute, or a return."""
+def _statement_comment(source: SourceText, node: ast.stmt) -> Written | None:
+    """The shape beside an assignment to a variable, an attribute or several of them, or a return."""
     target: ast.expr | None = None
     match node:
         case ast.Assign():
             target = node.targets[0]
         case ast.AnnAssign() | ast.AugAssign():
             target = node.target
+    begin = _comment_after(source, node)
+    if begin is None:
+        return None
+    if isinstance(target, ast.Tuple):
+        return _comment_of_several(source, begin, target)
     if target is not None and not is_reference(target):
         return None
-    begin = _comment_after(source, node)
     name = "" if target is None else source.segment(target)
-    return None if begin is None else _read_comment(source, begin, (name,) if name else ())
+    return _read_comment(source, begin, (name,) if name else ())
+
+
+def _comment_of_several(source: SourceText, begin: int, target: ast.Tuple) -> DeclaredParts | None:
+    """The shape beside an assignment to several variables: it is that of the one which it names, or which alone is kept."""
+    names = [part.id if isinstance(part, ast.Name) else "" for part in target.elts]
+    for place, name in enumerate(names):
+        declared = _read_comment(source, begin, (name,)) if name.strip("_") else None
+        alone = not any(other.strip("_") for other in (*names[:place], *names[place + 1 :])) and "" not in names
+        if declared is not None and (alone or re.match(rf"\s*{name}\b", source.text[begin:])):
+            return DeclaredParts(tuple(declared if one == place else None for one in range(len(names))), False, False)
+    return None
 
 
 def _comment_after(source: SourceText, node: ast.AST, between: str = "") -> int | None:
@@ -419,7 +438,7 @@ _OTHER_LISTS = frozenset(
 
 def _docstring(
     source: SourceText, function: ast.FunctionDef | ast.AsyncFunctionDef
-) -> tuple[list[tuple[ast.arg, Declared]], Declared | None]:
+) -> tuple[list[tuple[ast.arg, Declared]], Written | None]:
     """The shapes of parameters and of the result that a docstring states, in the forms of Google, NumPy and Sphinx."""
     first = as_kind(function.body[0], ast.Expr)
     if not (first is not None and is_text(first.value)):
@@ -432,10 +451,12 @@ def _docstring(
     entries = list(_entries(text, frozenset(own)))
     found: list[tuple[ast.arg, Declared]] = []
     results: list[Declared | None] = []
+    several: DeclaredParts | None = None
     for name, start, stop in entries:
         argument = own.get(name)
         typed = argument is not None and argument.annotation is not None
-        sure = typed and ast.unparse(argument.annotation).rpartition(".")[2] == "Tensor"  # type: ignore[union-attr, arg-type]
+        annotation = function.returns if name == "return" else argument.annotation if argument is not None else None
+        sure = annotation is not None and ast.unparse(annotation).rpartition(".")[2] == "Tensor"
         arrow = _ARROW.search(text, start, stop) if name != "return" else None
         before = arrow.start() if arrow is not None else stop
         declared = None if typed and not sure else _described(text, start, before, begin, sure)
@@ -444,13 +465,38 @@ def _docstring(
             results.append(_described(text, named.end() if named else arrow.end(), stop, begin, False))
         if name == "return":
             results.append(declared)
+            several = _named_results(text, start, stop, begin)
         elif argument is not None and declared is not None:
             found.append((argument, declared))
     shapes = [*(declared for _, declared in found), *results]
     if any(part.formula for declared in of_kind(shapes, Declared) for part in declared.dims):
         found = [(argument, replace(declared, strict=True)) for argument, declared in found]
         results = [declared and replace(declared, strict=True) for declared in results]
-    return found, only(results)
+    return found, only(results) or (several if len(results) == 1 else None)
+
+
+_RESULT_NAME = re.compile(r"[ \t]*(?:[-*][ \t]+)?[`*]*(?P<name>[A-Za-z_]\w*)[`*]*[ \t]*(?:\([^()\n]*\)[ \t]*)?:")
+
+
+def _named_results(text: str, start: int, stop: int, begin: int) -> DeclaredParts | None:
+    """The shapes of several results, each described under its name on a line of its own."""
+    entries: list[tuple[int, int, str]] = []
+    offset = text.rfind("\n", 0, start) + 1
+    for line in text[offset:stop].splitlines(keepends=True):
+        named = _RESULT_NAME.match(line)
+        depth = len(line) - len(line.lstrip())
+        if named is not None and (not entries or depth <= entries[0][0]):
+            # What stands further left than the first says what they are together.
+            entries = [one for one in entries if one[0] == depth]
+            entries.append((depth, offset + named.end(), named["name"]))
+        elif line.strip() and entries and depth <= entries[0][0]:
+            return None
+        offset += len(line)
+    if len(entries) < 2 or len({name for *_, name in entries}) < len(entries):
+        return None
+    ends = [text.rfind("\n", 0, at) for _, at, _ in entries[1:]] + [stop]
+    parts = tuple(_described(text, at, end, begin, False) for (_, at, _), end in zip(entries, ends))
+    return DeclaredParts(parts, False, stated=False) if any(parts) else None
 
 
 _OF_SECTION = re.compile(r"^[ \t]*[-*]?[ \t]*[`*]*(?P<name>[A-Za-z_]\w*)[`*]*[ \t]*:[ \t]*(?=\S)", re.MULTILINE)
@@ -556,7 +602,20 @@ def _described(text: str, start: int, stop: int, begin: int, sure: bool) -> Decl
     if not says and (not named or set(sizes) & _OTHER_LISTS - {"h", "w", "height", "width"}):
         return None
     inner = begin + start + match.start("inner")
-    return Declared("docstring", dims, spread, inner, inner + len(match["inner"]))
+    dtypes = {(found[1] or found[2]).lower() for found in _DTYPE.finditer(before)}
+    dtype = _DTYPES_IN_WORDS.get(dtypes.pop(), "") if len(dtypes) == 1 else ""
+    return Declared("docstring", dims, spread, inner, inner + len(match["inner"]), dtype=dtype)
+
+
+_DTYPE = re.compile(
+    r"\b(Long|Int|Float|Bool)Tensor\b|\b(long|integer|int64|float|bool|boolean)[`\s]+tensors?\b", re.IGNORECASE
+)
+_DTYPES_IN_WORDS = dict.fromkeys(("long", "int", "int64", "integer"), "Integer") | {
+    "float": "Float",
+    "bool": "Bool",
+    "boolean": "Bool",
+}
+"""The classes of dtypes that a description names; by an integer and a float any of their sizes may be meant."""
 
 
 def _clause(part: str, listed: re.Match[str]) -> tuple[str, str]:

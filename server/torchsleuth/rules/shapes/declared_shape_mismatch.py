@@ -35,6 +35,7 @@ from torchsleuth.syntax.shapes import Declared, Dimension, counted
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_number
+from torchsleuth.tensors.generality import always_apart
 from torchsleuth.values import is_int
 
 CODE = "TS116"
@@ -132,7 +133,9 @@ def _wrong(sighting: DeclaredSighting) -> list[int] | None:
     if shape is None or not declared.exact or shape == (0,):
         return None
     if declared.kind != "annotation" and (declared.dims or declared.spread is not None):
-        return _wrong_names(sighting)
+        names = _wrong_names(sighting)
+        returned = isinstance(sighting.site.node, ast.Return)
+        return [] if names is None and returned and _wrong_dtype(sighting) else names
     if expected is None:
         return []
     wrong = [
@@ -177,7 +180,7 @@ def _wrong_names(sighting: DeclaredSighting) -> list[int] | None:
             continue  # The number that a computed size has for the inputs that are meant.
         # A letter names the axis as often as the size: what has the size of another one is wrong.
         others = [other for name, other in known.items() if name != part.size and not is_number(other)]
-        sure = declared.strict and dims.equal(wanted, size) is False
+        sure = declared.strict and (dims.equal(wanted, size) is False or always_apart(wanted, size, degenerate=False))
         if not isinstance(part.size, str) or len(part.size) >= MIN_WORD or size in others or sure:
             wrong.append(axis)
     return wrong or None
