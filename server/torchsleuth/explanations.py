@@ -80,6 +80,7 @@ _FAMILIES: tuple[tuple[str, str], ...] = (
     ("TS301", r"same dtype|same data ?type|expected scalar type \w+ but found|but found (Double|Float|Half|Long|Int)|should be the same|input dtype"),
     ("TS301", r"must have the same scalar type|self\.dtype to be equal to src\.dtype"),
     ("TS301", WANTS_FLOATS),
+    ("TS301", r"can't convert np\.ndarray of type"),
     ("TS301", r"not implemented for '\w+'|expected (?:condition|predicate) to be (?:a )?bool|only supports boolean masks"),
     ("TS301", r"value cannot be converted to type|can't be cast to the desired output type|destination dtypes match"),
     ("TS301", r"expected parameter to have scalar type|operator.* bool tensor|only implemented on integer"),

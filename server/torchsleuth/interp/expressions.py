@@ -42,6 +42,7 @@ from torchsleuth.interp.library import (
 )
 from torchsleuth.interp.library.options import asks_for_more
 from torchsleuth.interp.library.plain import ABSENT
+from torchsleuth.interp.models import of_class
 from torchsleuth.interp.reasons import Watch
 from torchsleuth.sifting import all_are, any_are, of_kind, only
 from torchsleuth.syntax.forms import is_literal
@@ -474,6 +475,8 @@ class Expressions(Calls):
             return Scalar("str") if kind is ast.Mod and isinstance(left, str) else made
         if name == "truediv" and (path := files.joined(left, right)) is not None:
             return path
+        if (made := self._of_models(name, left, right, frame)) is not special.ABSENT:
+            return made
         if isinstance(left, Array) or isinstance(right, Array):
             result = contents.operated(self, name, left, right, arrays.binary(self, name, left, right, frame))
             result = arrays.of_operands(result, left, right)
@@ -515,6 +518,14 @@ class Expressions(Calls):
         call = Arguments((), {}, node, frame)
         made = pure.operate(self, name, left, right, call, inplace)
         return self._containers(name, left, right, inplace) if made is ABSENT else made
+
+    def _of_models(self, name: str, left: Value, right: Value, frame: Frame) -> Value:
+        """The answer of the model of an object of a library's to an operator, ABSENT where there is none."""
+        for owner in of_kind((left, right), LibraryObject):
+            made = of_class(owner.path)(self, owner).combined(name, left, right, frame)
+            if made is not special.ABSENT:
+                return made
+        return special.ABSENT
 
     def _combined(self, name: str, left: Value, right: Value, frame: Frame, inplace: bool) -> Value:
         """The answer of the methods of objects to an operator, ABSENT where they leave it to what the objects hold."""
@@ -680,6 +691,8 @@ class Expressions(Calls):
                 kinds.compares(self, left, right, node, frame)
                 return Scalar("bool")
             return self.tensor_binary(name, left, right, node, frame, False)
+        if (made := self._of_models(name, left, right, frame)) is not special.ABSENT:
+            return made
         if isinstance(left, Array) or isinstance(right, Array):
             return contents.operated(self, name, left, right, arrays.binary(self, name, left, right, frame))
         if (known := files.compared(name, left, right)) is not None:

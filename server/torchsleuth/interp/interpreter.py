@@ -53,6 +53,7 @@ from torchsleuth.interp.library import (
     records,
 )
 from torchsleuth.interp.library.options import asks_for_more, is_choice_of_values
+from torchsleuth.interp.models import of_class
 from torchsleuth.interp.numbers import Numbers
 from torchsleuth.interp.observed import Observations
 from torchsleuth.interp.parts import Parts
@@ -363,6 +364,8 @@ class Execution(Importing):
                 self.trace.emptied.add(container.identity)
             case DictValue():
                 dictionaries.delete(self, container, self.resolved(key))
+            case LibraryObject():
+                of_class(container.path)(self, container).delete_item(self.resolved(key), node, frame)
             case LibraryModule() | Instance():
                 modules.delete_item(self, container, self.resolved(key))
             case ListValue() if container.elements is not None:
@@ -1239,6 +1242,8 @@ class Execution(Importing):
                 if isinstance(key, str):
                     modules.refuses_names(self, container.path, [key], node, frame)
                 modules.set_child(self, container, key, value)
+            case LibraryObject():
+                of_class(container.path)(self, container).set_item(key, value, node, frame)
             case Tensor():
                 self.tensor_set_item(container, key, value, node, frame)
             case Array():

@@ -22,8 +22,10 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.tensors.dims import Size
-from torchsleuth.values import UNKNOWN, Bound, LibraryObject, Value
+from torchsleuth.tensors.spec import Failure
+from torchsleuth.values import UNKNOWN, Array, Bound, LibraryObject, Value
 from torchsleuth.values.frames import Frame
+from torchsleuth.values.join import MISSING
 
 FunctionModel = Callable[[Interpreter, Arguments], Value]
 """A model of a function: the result of a call, and its effects on the state."""
@@ -31,6 +33,8 @@ Method = Callable[[Any, Arguments], Value]
 Attribute = Callable[[Any, ast.AST, Frame], Value]
 _FunctionT = TypeVar("_FunctionT", bound=Callable[..., Any])
 _RegisteredT = TypeVar("_RegisteredT", bound=Callable[..., Any])
+
+ABSENT: Any = MISSING
 
 _functions: dict[str, FunctionModel] = {}
 _classes: dict[str, type[Model]] = {}
@@ -185,6 +189,24 @@ class Model:
     def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
         """``value[key]``"""
         return UNKNOWN
+
+    def set_item(self, key: Value, value: Value, node: ast.AST, frame: Frame) -> None:
+        """``value[key] = …``"""
+
+    def delete_item(self, key: Value, node: ast.AST, frame: Frame) -> None:
+        """``del value[key]``"""
+
+    def combined(self, name: str, left: Value, right: Value, frame: Frame) -> Value:
+        """An operator or a comparison of which the value is a side, ABSENT where it has none of its own."""
+        return ABSENT
+
+    def as_array(self, frame: Frame) -> Array | None:
+        """``np.asarray(value)``, None where it is not known."""
+        return None
+
+    def for_torch(self, name: str, frame: Frame) -> Array | Failure | None:
+        """What ``torch.tensor(value)``, or its like of this name, makes a tensor of; None where it is not known."""
+        return None
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:
         """The elements that a loop over the value sees."""

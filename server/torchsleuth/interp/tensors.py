@@ -94,7 +94,7 @@ MAX_SIGHTINGS = 12
 _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tuple of Tensors", "be list of Tensors")
 _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
-    "expected Tensor as element", "expected np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
+    "expected Tensor as element", "expected np.ndarray", "can't convert np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
     "only implemented on integer",
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""

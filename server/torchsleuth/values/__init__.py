@@ -264,12 +264,22 @@ class Shape:
     tensor: Tensor
 
 
+@dataclass(frozen=True)
+class MixedColumn:
+    """A column of a table that makes an array of objects of it: its name, its dtype, and the call that made it where that is known."""
+
+    name: str
+    dtype: str
+    site: Site | None = field(default=None, compare=False)
+
+
 class Array(Ref):
     """A NumPy array or scalar: its shape and dtype, as in a tensor's spec; None where not known. Slot `cut`: where its
     values left the autograd graph, `bounds`: the integers it holds, `mirrored`: the dimensions of a view that go through
     their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
     a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
-    integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed."""
+    integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed, `mixed`: of one of objects,
+    the column of a table for which it is."""
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
         super().__init__(

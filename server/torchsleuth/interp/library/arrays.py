@@ -12,6 +12,7 @@ from torchsleuth.interp.arguments import Arguments, device_of
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, contained, contents, draws, integers, scalars
+from torchsleuth.interp.models import of_class
 from torchsleuth.sifting import all_are, any_are, as_kind, of_kind
 from torchsleuth.tensors import legacy
 from torchsleuth.tensors.device import CPU
@@ -23,6 +24,7 @@ from torchsleuth.values import (
     Bounds,
     Ends,
     Image,
+    LibraryObject,
     ListValue,
     Origin,
     Scalar,
@@ -132,6 +134,8 @@ def as_array(interp: Interpreter, value: Value, frame: Frame, depth: int = 6) ->
             return make(spec.shape, spec.dtype if spec.dtype in array_dtypes.NUMERIC else None)
         case Image():
             return _of_image(interp, value)
+        case LibraryObject():
+            return of_class(value.path)(interp, value).as_array(frame)
     kind = array_dtypes.python_kind(value)
     if kind is not None:
         return make((), array_dtypes.of_python(kind))
@@ -213,15 +217,47 @@ _BACKWARDS = (
     "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
     "supported. (You can probably work around this by making a copy of your array  with array.copy().)"
 )
+_OBJECTS = (
+    "can't convert np.ndarray of type numpy.object_. The only supported types are: "
+    + ", ".join(
+        (
+            "float64",
+            "float32",
+            "float16",
+            "complex64",
+            "complex128",
+            "int64",
+            "int32",
+            "int16",
+            "int8",
+            "uint64",
+            "uint32",
+            "uint16",
+            "uint8",
+        )
+    )
+    + ", and bool."
+)
 _CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *legacy.DTYPES})
+
+
+def _refused(interp: Interpreter, path: str, call: Arguments, failure: Failure) -> None:
+    interp.report(interp.operation(path, call.args, call.kwargs, call.node, call.frame, None), failure)
 
 
 def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | None:
     """``torch.from_numpy(array)``, ``torch.tensor(array)`` and their like; None for anything but arrays."""
     name = path.removeprefix("torch.")
     value = call.given(0, "data", call.given(0, "obj", call.given(0, "ndarray")))
-    if name not in _CONVERTERS or not isinstance(value, Array | tuple | ListValue):
+    if name not in _CONVERTERS or not isinstance(value, Array | tuple | ListValue | LibraryObject):
         return None
+    if isinstance(value, LibraryObject):
+        source = of_class(value.path)(interp, value).for_torch(name, call.frame)
+        if isinstance(source, Failure):
+            _refused(interp, path, call, source)
+        if not isinstance(source, Array):
+            return None
+        value = source
     if not isinstance(value, Array):
         items = items_of(value)
         if not any_are(items or (), Array):
@@ -230,8 +266,9 @@ def tensor_from(interp: Interpreter, path: str, call: Arguments) -> Tensor | Non
     if array is None:
         return Tensor(UNKNOWN_TENSOR)
     if array is value and array.slots["mirrored"]:
-        operation = interp.operation(path, call.args, call.kwargs, call.node, call.frame, None)
-        interp.report(operation, Failure("ValueError", _BACKWARDS, confirmed=True))
+        _refused(interp, path, call, Failure("ValueError", _BACKWARDS, confirmed=True))
+    if array.spec.dtype == "object" and array.spec.shape is not None:
+        _refused(interp, path, call, Failure("TypeError", _OBJECTS, confirmed=True))
     asked = call.kwargs.get("dtype")
     dtype = legacy.DTYPES.get(name)
     if isinstance(asked, DType):

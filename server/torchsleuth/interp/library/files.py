@@ -33,7 +33,7 @@ from torchsleuth.values.frames import Frame
 
 PATH = "pathlib.Path"
 FOLDER = "tempfile.TemporaryDirectory"
-OBJECTS = frozenset({PATH, "io.BytesIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
+OBJECTS = frozenset({PATH, "io.BytesIO", "io.StringIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
 """The classes of what is a file, or says where one is."""
 PICKLED = "torch.load.object"
 """The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import array_dtypes, arrays, contained, contents, draws, integers, scalars
+from torchsleuth.interp.library import array_dtypes, arrays, contained, contents, draws, integers, scalars, tables
 from torchsleuth.interp.library.arrays import Shape
 from torchsleuth.interp.models import Model, attribute, method
 from torchsleuth.sifting import all_are, as_kind, of_kind
@@ -53,6 +53,7 @@ _BINARY = {
     "not_equal": "ne", "logical_and": "lt", "logical_or": "lt", "logical_xor": "lt", "fmax": "max", "fmin": "min",
     "bitwise_and": "and_", "bitwise_or": "or_", "bitwise_xor": "xor", "isclose": "lt",
 }  # fmt: skip
+_ELEMENTWISE = _UNARY_FLOAT | _UNARY_SAME | _UNARY_BOOL | _BINARY.keys()
 _REDUCTIONS = frozenset(
     "sum mean std var max min amax amin prod median nanmean nansum nanstd nanvar nanmax nanmin any all argmax argmin "
     "ptp nanmedian count_nonzero average".split()
@@ -88,6 +89,8 @@ def call(interp: Interpreter, path: str, call: Arguments) -> Value:
         return UNKNOWN
     name = path.removeprefix("numpy.")
     made = arrays.of_operands(_called(interp, name, call), *call.args)
+    if name in _ELEMENTWISE and any(map(tables.is_table, call.args)):
+        return tables.of_ufunc(interp, made, call.args)
     return made if call.kwargs else scalars.computed(name, map(interp.resolved, call.args), made)
 
 

@@ -11,11 +11,12 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import argument_nodes, operator_text, shape_text
 from torchsleuth.rules.evidence.loaders import spelled
 from torchsleuth.rules.evidence.operands import operands
-from torchsleuth.rules.rule import Analysis, Candidate
-from torchsleuth.schema import Edit
+from torchsleuth.rules.rule import Analysis, Candidate, added_argument
+from torchsleuth.schema import Edit, Related
+from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import argument_of
-from torchsleuth.values import ListValue, Scalar
+from torchsleuth.values import Array, ListValue, MixedColumn, Scalar
 
 DTYPES = frozenset(
     "float16 float32 float64 bfloat16 int8 int16 int32 int64 uint8 bool complex64 half float double short int long".split()
@@ -24,6 +25,7 @@ DTYPES = frozenset(
 _OPERANDS = re.compile(r"unsupported operand type\(s\) for \S+ '(\w+)' and '(\w+)'")
 _ELEMENT = re.compile(r"expected Tensor as element (\d+) in argument 0, but got (\w+)")
 _ARRAY = re.compile(r"expected np\.ndarray \(got (\w+)\)")
+_OBJECTS = "can't convert np.ndarray of type numpy.object_"
 _NUMBERS = ("int", "float", "bool")
 _WORDS = {"NoneType": "None", "int": "an int", "numpy": "an array"}
 
@@ -51,6 +53,12 @@ def explained(analysis: Analysis, failure: OperatorFailure) -> str | None:
     found = _ARRAY.search(error)
     if found is not None and isinstance(node, ast.Call) and node.args:
         return message("kinds.array", name=source.on_one_line(node.args[0]), kind=found[1].lower())
+    if _OBJECTS in error and isinstance(node, ast.Call) and node.args:
+        mixed, name = _mixed(failure), source.on_one_line(node.args[0])
+        if mixed is None:
+            return message("kinds.objects", name=name)
+        kind = "kinds.objects.truths" if mixed.dtype == "bool" else "kinds.objects.text"
+        return message(kind, name=name, column=mixed.name)
     if "of a single element" in error and operands(operation):
         several = operands(operation)[0]
         return message("kind.index.several", text=several.text().strip("`"), shape=shape_text(several.spec))
@@ -106,6 +114,8 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
     if element is not None and element[2] in ("list", "tuple"):
         new = f"[part for parts in {first} for part in parts]"
         yield _replaced(first, new, (), edits.replace(source, node.args[0], new))
+    if _OBJECTS in error:
+        yield from _of_objects(failure, source.segment(node.args[0]))
     if array is not None:
         new = first if array[1] == "Tensor" else f"{made}({first})"
         wanted = () if array[1] == "Tensor" else imports
@@ -116,6 +126,28 @@ def converted(analysis: Analysis, failure: OperatorFailure) -> Iterator[Candidat
         if index < len(node.args):
             text = source.segment(node.args[index])
             yield _replaced(text, f"({text},)", (), edits.replace(source, node.args[index], f"({text},)"))
+
+
+def mixed_here(failure: OperatorFailure) -> tuple[Related, ...]:
+    """Where the columns were made for which an array is one of objects."""
+    mixed = _mixed(failure)
+    return (mixed.site.span.related(message("related.truths")),) if mixed is not None and mixed.site is not None else ()
+
+
+def _mixed(failure: OperatorFailure) -> MixedColumn | None:
+    held = as_kind(failure.operation.first, Array)
+    return as_kind(held.slots.get("mixed"), MixedColumn) if held is not None else None
+
+
+def _of_objects(failure: OperatorFailure, given: str) -> Iterator[Candidate]:
+    """Numbers in the place of truths: where the columns were made, or in the array."""
+    mixed, site, node = _mixed(failure), failure.operation.site, failure.operation.site.call
+    if mixed is None or mixed.dtype != "bool" or node is None:
+        return
+    if mixed.site is not None and mixed.site.call is not None:
+        yield added_argument(mixed.site.source, mixed.site.call, "dtype=float")
+    new = f'{given}.astype("float32")'
+    yield _replaced(given, new, (), edits.replace(site.source, node.args[0], new))
 
 
 def _odd_operand(failure: OperatorFailure) -> tuple[ast.expr, str] | None:

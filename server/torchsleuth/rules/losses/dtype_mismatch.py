@@ -28,6 +28,7 @@ from torchsleuth.explanations import BY_INDEX, WANTS_FLOATS
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.activations import losses
 from torchsleuth.rules.evidence.casts import METHODS, born_as, casts
 from torchsleuth.rules.evidence.constructors import argument_node, constructor_related
@@ -83,8 +84,12 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         given = [used for used in operands(failure.operation) if used.spec.dtype is not None]
         if "without overflow" in failure.failure.message:
             yield _of_number(failure, plain)
+        elif failure.operation.site.span not in seen and given:
+            yield _finding(analysis, failure, given)
         elif failure.operation.site.span not in seen:
-            yield _finding(analysis, failure, given) if given else plain
+            text = kinds.explained(analysis, failure) or plain.message
+            places = (*kinds.mixed_here(failure), *plain.related)
+            yield Finding(plain.at, text, places, tuple(kinds.converted(analysis, failure)))
 
 
 def _of_number(failure: OperatorFailure, plain: Finding) -> Finding:
