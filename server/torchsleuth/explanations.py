@@ -266,6 +266,13 @@ EXPLANATIONS = (
         _FUNCTIONAL + "rows = torch.zeros(5, 1, 4).log_softmax(2)\n"
         "F.ctc_loss(rows, torch.tensor([[1, 2]]), torch.tensor([7]), torch.tensor([2]))",
     ),
+    Explanation("TS199", r"X has (\d+) features, but (\w+) is expecting (\d+) features", "explain.fitted_width"),
+    Explanation(
+        None,
+        r"non-broadcastable output operand with shape \(\S+,(\d+)\) doesn't match the broadcast shape \(\S+,(\d+)\)",
+        "explain.scaled_back",
+        _NUMPY + "data = np.ones((4, 1))\ndata *= np.ones(7)",
+    ),
     # what tensors are made of
     Explanation(
         "TS199",

@@ -320,6 +320,7 @@ _ALL = (
     Fault("TS634", "copies-on-both-sides", "warning"),
     Fault("TS635", "labels-interpolated", "warning"),
     Fault("TS636", "measured-on-training", "warning"),
+    Fault("TS637", "categories-numbered-apart", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

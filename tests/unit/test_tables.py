@@ -90,3 +90,24 @@ def test_a_table_has_as_many_columns_as_a_layer_gets() -> None:
 def test_of_a_table_that_something_unknown_may_change_nothing_is_said(change: str) -> None:
     text = TABLE + "import other\nfrom other import given, name\nfrom torch import nn\n" + change
     check(text + "y = nn.Linear(5, 2)(torch.tensor(df.drop(columns='city').values, dtype=torch.float32))\n")
+
+
+def test_a_scaler_takes_as_many_columns_as_it_was_fitted_to() -> None:
+    text = TABLE + "from sklearn.preprocessing import StandardScaler\nscaler = StandardScaler().fit(df[names])\n"
+    for line in ("scaler.transform(df[names[:2]])\n", "scaler.inverse_transform(np.zeros((5, 1)))\n"):
+        with pytest.raises(ValueError):
+            exec(compile(text + line, "<text>", "exec"), {})
+        assert [item.severity for item in analyze(text + line).diagnostics] == ["error"]
+    check(text + "scaler.transform(df[names])\nscaler.inverse_transform(np.zeros((5, 3)))\n")
+
+
+@pytest.mark.parametrize(
+    "made", ["df[['age', 'city']].values", "pd.get_dummies(df[['age', 'city']]).values", "df[['age']]"]
+)
+def test_what_no_tensor_can_be_made_of(made: str) -> None:
+    text = TABLE + f"x = torch.tensor({made})\n"
+    with pytest.raises((TypeError, ValueError)):
+        exec(compile(text, "<text>", "exec"), {})
+    assert [item.severity for item in analyze(text).diagnostics] == ["error"]
+    if "dummies" in made:
+        check(text.replace("'city']])", "'city']], dtype=float)"))

@@ -265,6 +265,16 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Numbered:
+    """The categories of a column, numbered in the order of their values: a tag of what holds these numbers. `source`: the table that
+    the categories are of; `site`: where they were numbered."""
+
+    column: str
+    source: Any
+    site: Site | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
 class MixedColumn:
     """A column of a table that makes an array of objects of it: its name, its dtype, and the call that made it where that is known."""
 
@@ -279,7 +289,8 @@ class Array(Ref):
     their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
     a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
     integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed, `mixed`: of one of objects,
-    the column of a table for which it is."""
+    the column of a table for which it is, `numbered`: the `Numbered` that it holds, `source`: the table that a column is of.
+    """
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:
         super().__init__(

@@ -344,7 +344,14 @@ def get_item(interp: Interpreter, array: Array, key: Value, frame: Frame) -> Val
     element = Array(TensorSpec(found, array.spec.dtype, CPU, False), array.slots["bounds"])
     element.slots["ends"] = contained.in_part(contained.of(array), interp.resolved(key))
     element.slots["mirrored"] = _mirrored(interp, array, shape, tuple_of(key))
+    keep_numbered(array, element)
     return draws.mark(array, interp.resolved(key), element, interp) if _part(element) is element else _part(element)
+
+
+def keep_numbered(array: Array, part: Array) -> None:
+    """A part of an array, or one of another dtype, holds the numbers of the same categories."""
+    if "numbered" in array.slots:
+        part.slots["numbered"] = array.slots["numbered"]
 
 
 def _of_dtype(dtype: str | None) -> Value:

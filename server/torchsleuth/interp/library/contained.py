@@ -43,7 +43,7 @@ def tags(array: Array) -> Tags:
     ends = of(array)
     bounds = bounds if bounds is not None else array.slots["spread"]
     known = bounds if bounds is not None else ends
-    return frozenset({known} - {None})
+    return frozenset({known} - {None}) | array.slots.get("numbered", frozenset())
 
 
 def written(value: Value) -> Ends | None:

@@ -1008,6 +1008,7 @@ class ArrayMethods(Model):
         converted = arrays.make(self.sizes if same else None, array_dtypes.dtype_of(call.given(0, "dtype")))
         for slot in ("bounds", "element"):
             converted.slots[slot] = self.value.slots.get(slot) if same else None
+        arrays.keep_numbered(self.value, converted)
         scalars.converted(self.value if same else None, converted)
         ends, dtype = contained.of(self.value), converted.spec.dtype
         converted.slots["ends"] = ends if same and dtype != "bool" and contained.fits(ends, dtype) else None

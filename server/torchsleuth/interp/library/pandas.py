@@ -26,6 +26,7 @@ from torchsleuth.values import (
     DictValue,
     LibraryObject,
     ListValue,
+    Numbered,
     Scalar,
     Several,
     SliceValue,
@@ -62,6 +63,7 @@ def _column(interp: Interpreter, value: Value, rows: Size | None, place: Frame) 
     made = arrays.make((own if rows is None else rows,), dtype)
     if array is not None and shape is not None and len(shape) == 1:
         made.slots["spread"], made.slots["bounds"] = array.slots["spread"], array.slots["bounds"]
+        tables.keep_categories(array, made)
     return made
 
 
@@ -171,7 +173,7 @@ class DataFrame(Model):
             return self.attributes[self.name](self, node, frame)
         held = dict(tables.named(self.columns))
         if self.name in held and self.name not in self.methods:
-            return tables.series(held[self.name])
+            return tables.series(held[self.name], name=self.name)
         return Bound(self.value, self.name)
 
     @attribute
@@ -200,7 +202,7 @@ class DataFrame(Model):
         held = self.columns
         if isinstance(key, str | int):
             found = dict(tables.named(held)).get(key)
-            return UNKNOWN if found is None else tables.series(found)
+            return UNKNOWN if found is None else tables.series(found, name=key)
         if isinstance(key, SliceValue) or _is_mask(self.interp, key):
             return tables.with_rows(self.interp, self.value, None)
         if isinstance(key, ListValue) or is_object(key, tables.INDEX):
@@ -254,7 +256,9 @@ class DataFrame(Model):
         asked = call.given(0, "dtype")
         if made is None or asked is None:
             return made
-        return arrays.make(made.spec.shape, array_dtypes.dtype_of(asked))
+        converted = arrays.make(made.spec.shape, array_dtypes.dtype_of(asked))
+        arrays.keep_numbered(made, converted)
+        return converted
 
     @method
     def copy(self, call: Arguments) -> Value:
@@ -643,7 +647,11 @@ class Series(Model):
     @attribute("values", "array")
     def numbers(self, node: ast.AST, frame: Frame) -> Value:
         """Of text, an array of objects, or since pandas 3 one of strings."""
-        return self.data if self.data.spec.dtype in array_dtypes.NUMERIC else arrays.make((self.rows,), None)
+        if self.data.spec.dtype in array_dtypes.NUMERIC:
+            return self.data
+        made = arrays.make((self.rows,), None)
+        arrays.keep_numbered(self.data, made)
+        return made
 
     @attribute
     def dtype(self, node: ast.AST, frame: Frame) -> Value:
@@ -688,22 +696,27 @@ class Series(Model):
     @method("to_numpy")
     def as_numbers(self, call: Arguments) -> Value:
         asked = call.given(0, "dtype")
-        return (
-            self.numbers(call.node, call.frame)
-            if asked is None
-            else arrays.make((self.rows,), array_dtypes.dtype_of(asked))
-        )
+        if asked is None:
+            return self.numbers(call.node, call.frame)
+        converted = arrays.make((self.rows,), array_dtypes.dtype_of(asked))
+        arrays.keep_numbered(self.data, converted)
+        return converted
 
     @method
     def astype(self, call: Arguments) -> Value:
         asked = call.given(0, "dtype")
         if asked == "category":
-            return tables.series(arrays.make((self.rows,), None))
+            made = arrays.make((self.rows,), None)
+            site = self.interp.site(call.node, call.frame)
+            own = tables.own_categories(self.value.slots.get("name"), self.data, site)
+            made.slots["categories"] = self.data.slots.get("categories", own)
+            return tables.series(made, name=self.value.slots.get("name"))
         dtype = _asked_dtype(asked, array_dtypes.dtype_of(asked))
         made = arrays.make((self.rows,), dtype)
         if dtype is not None and array_dtypes.kind_of(dtype) == "int":
             made.slots["spread"] = self.data.slots["spread"]
-        return tables.series(made, self.value.slots.get("labels"))
+        arrays.keep_numbered(self.data, made)
+        return tables.series(made, self.value.slots.get("labels"), self.value.slots.get("name"))
 
     @method("tolist", "to_list")
     def listed(self, call: Arguments) -> Value:
@@ -806,8 +819,34 @@ class Categories(Result):
 
     @attribute
     def codes(self, node: ast.AST, frame: Frame) -> Value:
-        rows = Series(self.interp, self.value.args[0]).rows
-        return tables.series(arrays.make((rows,), None))
+        owner = Series(self.interp, self.value.args[0])
+        categories = as_kind(owner.data.slots.get("categories"), Numbered)
+        return tables.series(tables.numbered(self.interp, categories, owner.rows, None))
+
+
+@models("pandas.Categorical")
+class Categorical(Model):
+    """Elements of categories: those that are given, or those that occur."""
+
+    @classmethod
+    def made(cls, interp: Interpreter, call: Arguments) -> Value:
+        given = call.given(0, "values")
+        if not is_object(given, tables.SERIES) or not call.exact:
+            return UNKNOWN
+        made = cls.object(interp, call)
+        shared = len(call.args) > 1 or bool(call.kwargs.keys() - {"values"})
+        own = tables.own_categories(
+            given.slots.get("name"), tables.data_of(interp, given), interp.site(call.node, call.frame)
+        )
+        made.slots["categories"] = None if shared else own
+        made.slots["rows"] = Series(interp, given).rows
+        return made
+
+    @attribute
+    def codes(self, node: ast.AST, frame: Frame) -> Value:
+        categories = as_kind(self.value.slots.get("categories"), Numbered)
+        rows = self.value.slots["rows"]
+        return tables.numbered(self.interp, categories, rows, None) if is_int(rows) else UNKNOWN
 
 
 @models(tables.INDEX)
@@ -904,16 +943,24 @@ def _read(interp: Interpreter, call: Arguments) -> Value:
     key = files.key_of(interp, path)
     written = interp.files.slots.get(("table", key)) if key is not None else None
     if plain and is_object(written, tables.FRAME):
-        return tables.with_rows(interp, written, tables.rows_of(interp, written))
+        return _from_file(tables.with_rows(interp, written, tables.rows_of(interp, written)), key)
     if plain and key is not None and call.kwargs.keys() <= {"filepath_or_buffer"}:
         text = interp.files.slots.get(("text", key))
         known = configuration.written_text(interp, text) if text is not None else None
         if known is not None and (table := _parsed(interp, known)) is not None:
-            return table
+            return _from_file(table, key)
     if names is not None and call.kwargs.keys() <= {"names", "header", "sep", "encoding"}:
         rows = interp.fresh_size("rows", positive=False)
-        return tables.frame(interp, tuple((name, arrays.make((rows,), None)) for name in names), rows)
+        table = tables.frame(interp, tuple((name, arrays.make((rows,), None)) for name in names), rows)
+        return _from_file(table, key)
     return tables.frame(interp, None)
+
+
+def _from_file(table: LibraryObject, key: object) -> LibraryObject:
+    """A table that was read: whoever reads the same file has the same one."""
+    for name, column in table.slots["columns"] or ():
+        column.slots["source"] = None if key is None else (key, name)
+    return table
 
 
 def _parsed(interp: Interpreter, text: str) -> LibraryObject | None:
@@ -1015,4 +1062,6 @@ def _numbered(interp: Interpreter, call: Arguments) -> Value:
     given = call.given(0, "values")
     data = tables.as_array(interp, given)
     rows = data.spec.shape[0] if data is not None and data.spec.shape else interp.fresh_size("rows", positive=False)
-    return arrays.make((rows,), "int64"), UNKNOWN
+    name = given.slots.get("name") if is_object(given, tables.SERIES) else None
+    own = None if data is None else tables.own_categories(name, data, interp.site(call.node, call.frame))
+    return tables.numbered(interp, own, rows, "int64"), UNKNOWN

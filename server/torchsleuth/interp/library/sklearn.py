@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from typing import ClassVar
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
@@ -12,6 +13,7 @@ from torchsleuth.interp.models import Model, Result, attribute, method, models
 from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.spec import Failure
 from torchsleuth.values import (
     UNKNOWN,
     Array,
@@ -237,11 +239,22 @@ _SCALERS = (
 )
 
 
+def _width(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
+    """The number of columns of data in two dimensions, None where it is not known."""
+    array = arrays.as_array(interp, interp.resolved(value), frame)
+    shape = None if array is None else arrays.shape_of(interp, array)
+    return interp.resolved(shape[1]) if shape is not None and len(shape) == 2 else None
+
+
 class _Fitted(Model):
-    """What is fitted to data, and then changes those and others."""
+    """What is fitted to data, and then changes those and others. Slot `width`: of how many columns these were."""
+
+    scales: ClassVar[bool] = False
+    """Whether each column is scaled for itself."""
 
     @method
     def fit(self, call: Arguments) -> Value:
+        self._fitted_to(call)
         return self.value
 
     @method("partial_fit")
@@ -251,9 +264,33 @@ class _Fitted(Model):
     @method("fit_transform", "transform", "inverse_transform")
     def changed(self, call: Arguments) -> Value:
         given = self.interp.resolved(call.args[0]) if call.exact and call.args else UNKNOWN
-        table = tables.as_array(self.interp, given)
-        array = table if table is not None else arrays.as_array(self.interp, given, call.frame)
-        return UNKNOWN if array is None else self.of(array)
+        array = arrays.as_array(self.interp, given, call.frame)
+        if array is None:
+            return UNKNOWN
+        if self.name == "fit_transform":
+            self._fitted_to(call)
+        else:
+            self._check_width(array, call)
+        return self.of(array)
+
+    def _fitted_to(self, call: Arguments) -> None:
+        """Remember of how many columns the data are that it is fitted to."""
+        self.interp.heap.set(self.value.slots, "width", _width(self.interp, call.first, call.frame))
+
+    def _check_width(self, array: Array, call: Arguments) -> None:
+        """Report data of another number of columns than it was fitted to."""
+        built, given = self.value.slots.get("width"), _width(self.interp, array, call.frame)
+        if not isinstance(built, int) or not isinstance(given, int) or built == given:
+            return
+        name, back = self.value.path.rpartition(".")[2], self.name == "inverse_transform"
+        shapes = f"shape (?,{given}) doesn't match the broadcast shape (?,{built})"
+        refused = f"X has {given} features, but {name} is expecting {built} features as input."
+        if self.scales and (not back or given == 1):
+            text = f"non-broadcastable output operand with {shapes}" if back else refused
+            operation = self.interp.operation(
+                f"{self.value.path}.{self.name}", (array,), {}, call.node, call.frame, None
+            )
+            self.interp.report(operation, Failure("ValueError", text, confirmed=True))
 
     def of(self, array: Array) -> Value:
         """The array that is made of one."""
@@ -267,6 +304,8 @@ class _Fitted(Model):
 class Scaler(_Fitted):
     """Features on a common scale, each for itself: of the same shape, and floats."""
 
+    scales = True
+
     def of(self, array: Array) -> Value:
         dtype = array.spec.dtype
         kept = dtype if dtype in ("float32", "float64") else "float64" if dtype in array_dtypes.NUMERIC else None
@@ -276,6 +315,21 @@ class Scaler(_Fitted):
 @models("sklearn.preprocessing.LabelEncoder")
 class LabelEncoder(_Fitted):
     """Labels as numbers, from 0 on."""
+
+    @method("fit_transform", "transform", "inverse_transform")
+    def changed(self, call: Arguments) -> Value:
+        made = super().changed(call)
+        given = call.args[0] if call.args else None
+        data = tables.as_array(self.interp, given)
+        if (
+            self.name == "fit_transform"
+            and isinstance(made, Array)
+            and data is not None
+            and is_object(given, tables.SERIES)
+        ):
+            own = tables.own_categories(given.slots.get("name"), data, self.interp.site(call.node, call.frame))
+            made.slots["numbered"] = frozenset({own} - {None})
+        return made
 
     def of(self, array: Array) -> Value:
         back = self.name == "inverse_transform"

@@ -19,6 +19,7 @@ from torchsleuth.values import (
     Array,
     LibraryObject,
     MixedColumn,
+    Numbered,
     Scalar,
     Site,
     SliceValue,
@@ -58,10 +59,11 @@ def frame(interp: Interpreter, columns: Columns | None, rows: Size | None = None
     return made
 
 
-def series(data: Array, labels: tuple[str | int, ...] | None = None) -> LibraryObject:
-    """A Series. Slot `data`: its elements; slot `labels`: the names of the columns where it is a row of a table, else None."""
+def series(data: Array, labels: tuple[str | int, ...] | None = None, name: Value = None) -> LibraryObject:
+    """A Series. Slot `data`: its elements; slot `labels`: the names of the columns where it is a row of a table, else None; slot
+    `name`: of the column that it is."""
     made = LibraryObject(SERIES, (), {}, None)
-    made.slots["data"], made.slots["labels"] = data, labels
+    made.slots["data"], made.slots["labels"], made.slots["name"] = data, labels, name
     return made
 
 
@@ -118,6 +120,9 @@ def as_array(interp: Interpreter, table: Value) -> Array | None:
     if columns is None:
         return arrays.make((rows, interp.fresh_size("columns", positive=False)), None)
     made = arrays.make((rows, width(columns)), common_dtype(array.spec.dtype for _, array in columns))
+    numbered: frozenset[Numbered] = frozenset().union(*(one.slots.get("numbered", ()) for _, one in columns))
+    if numbered:
+        made.slots["numbered"] = numbered
     if made.spec.dtype == "object":
         odd = sorted(filter(_is_odd, columns), key=lambda column: column[1].spec.dtype == "bool")
         made.slots["mixed"] = _mixed(*odd[0])
@@ -185,7 +190,29 @@ def resized_array(array: Array, rows: Size, kept: bool) -> Array:
     made = arrays.make(None if shape is None else (rows, *shape[1:]), array.spec.dtype)
     if kept:
         made.slots["spread"], made.slots["bounds"] = array.slots["spread"], array.slots["bounds"]
+    keep_categories(array, made)
     return made
+
+
+def keep_categories(array: Array, part: Array) -> None:
+    """Some of the rows of a column have the categories of all, and the numbers of these."""
+    for slot in ("categories", "numbered"):
+        if slot in array.slots:
+            part.slots[slot] = array.slots[slot]
+
+
+def numbered(interp: Interpreter, categories: Numbered | None, rows: Size, dtype: str | None) -> Array:
+    """The numbers of categories, one for each row."""
+    made = arrays.make((rows,), dtype)
+    if categories is not None:
+        made.slots["numbered"] = frozenset({categories})
+    return made
+
+
+def own_categories(name: Value, data: Array, site: Site) -> Numbered | None:
+    """The categories of a column of this table alone; None where it is not known which table that is."""
+    source = data.slots.get("source", data.identity)
+    return None if source is None or not isinstance(name, str) else Numbered(name, source, site)
 
 
 def put(
@@ -270,5 +297,5 @@ def of_ufunc(interp: Interpreter, result: Value, operands: Sequence[Value]) -> V
 
 __all__ = [
     "FRAME", "Further", "INDEX", "SERIES", "Columns", "as_array", "cell", "columns_of", "common_dtype", "data_of", "dropped", "element", "frame",
-    "index", "is_table", "labels_of", "named", "names_in", "of_ufunc", "put", "resized", "resized_array", "row", "rows_of", "selected", "series", "sliced", "width", "with_rows",
+    "index", "is_table", "keep_categories", "labels_of", "named", "names_in", "numbered", "of_ufunc", "own_categories", "put", "resized", "resized_array", "row", "rows_of", "selected", "series", "sliced", "width", "with_rows",
 ]  # fmt: skip
