@@ -1743,3 +1743,204 @@ def test_modules_that_a_container_gets_by_its_items_are_called() -> None:
         """
     )
     assert found["Dense"].signature() == "forward(x: [N, i, H, W]) -> [N, i + 2*growth, H, W]"
+
+
+SEVERAL_NUMBERS = """
+from typing import List, Tuple
+
+
+class Block(nn.Module):
+    def __init__(self, dim_in: int, dim_out: int, kernel: int, stride: int):
+        super().__init__()
+        self.conv = nn.Conv3d(dim_in, dim_out, [kernel, 1, 1], stride=[1, stride, stride], padding=[kernel // 2, 0, 0])
+        self.conv.is_last = True
+
+    def forward(self, x):
+        return self.conv(x)
+
+
+class Windowed(nn.Module):
+    def __init__(self, dim: int, window_size: Tuple[int, int], num_heads: int):
+        super().__init__()
+        self.heads = num_heads
+        self.qkv = nn.Linear(dim, 3 * dim)
+        area = window_size[0] * window_size[1]
+        self.bias = nn.Parameter(torch.zeros(num_heads, area, area))
+
+    def forward(self, x):
+        B, N, C = x.shape
+        q, k, v = self.qkv(x).reshape(B, N, 3, self.heads, C // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        scores = q @ k.transpose(-2, -1) + self.bias
+        return (scores.softmax(-1) @ v).transpose(1, 2).reshape(B, N, C)
+
+
+class Image(nn.Module):
+    def __init__(self, dim: int):
+        super().__init__()
+        self.proj = nn.Linear(dim, 2 * dim)
+
+    def forward(self, x, feat_size: List[int]):
+        B, N, C = x.shape
+        H, W = feat_size
+        return self.proj(x).reshape(B, H, W, 2 * C)
+"""
+
+
+def test_layers_and_inputs_take_several_numbers() -> None:
+    found = contracts(SEVERAL_NUMBERS)
+    frames = "2*(kernel//2) + D + 1 - kernel"
+    assert found["Block"].signature() == (
+        f"forward(x: [N, dim_in, D, H, W]) -> [N, dim_out, {frames}, (H - 1)//stride + 1, (W - 1)//stride + 1]"
+    )
+    area = "[B, window_size[0]*window_size[1], dim]"
+    assert found["Windowed"].signature() == f"forward(x: {area}) -> {area}"
+    assert found["Image"].signature() == (
+        "forward(x: [B, feat_size[0]*feat_size[1], dim], feat_size[0], feat_size[1]) -> "
+        "[B, feat_size[0], feat_size[1], 2*dim]"
+    )
+
+
+MADE_OF_OBJECTS = """
+from collections.abc import Sequence
+
+
+class Stage:
+    def __init__(self, width: int, depth: int):
+        self.width, self.depth = width, depth
+
+
+class Net(nn.Module):
+    def __init__(self, stages: Sequence[Stage], classes: int = 10):
+        super().__init__()
+        if not stages:
+            raise ValueError("no stages")
+        layers, before = [], 3
+        for stage in stages:
+            layers += [nn.Conv2d(before, stage.width, 3, padding=1) for _ in range(1)]
+            before = stage.width
+        self.layers = nn.Sequential(*layers)
+        self.head = nn.Linear(before, classes)
+
+    def forward(self, x):
+        return self.head(self.layers(x).mean((2, 3)))
+
+
+def _net(stages, **kwargs):
+    return Net(stages, **kwargs)
+
+
+def net_small(**kwargs):
+    return _net([Stage(8, 1), Stage(16, 2)], **kwargs)
+
+
+class Twice(nn.Conv2d):
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def twice(planes):
+    return Twice(planes, 2 * planes, 3, padding=1)
+"""
+
+
+def test_what_a_constructor_goes_through_is_what_the_code_passes() -> None:
+    found = contracts(MADE_OF_OBJECTS)
+    assert found["Net"].signature() == "forward(x: [N, 3, H, W]) -> [N, 10]"
+    assert "args[1]=2 * planes" in found["Twice"].heading()
+
+
+LISTS_OF_INPUTS = """
+Tens = torch.Tensor
+
+
+class Head(nn.Module):
+    def __init__(self, c, n):
+        super().__init__()
+        self.box = nn.Conv2d(c, n * 4, 3, padding=1)
+
+    def forward(self, x):
+        out = []
+        for features in x:
+            N, _, H, W = features.shape
+            out.append(self.box(features).view(N, -1, 4, H, W).permute(0, 3, 4, 1, 2).reshape(N, -1, 4))
+        return torch.cat(out, dim=1)
+
+
+class Policy(nn.Module):
+    def __init__(self, states: int, actions: int):
+        super().__init__()
+        self.net = nn.Linear(states, actions)
+
+    def forward(self, state: Tens) -> Tens:
+        return self.net(state)
+"""
+
+
+def test_tensors_are_known_by_what_is_done_with_them_and_by_names_of_their_type() -> None:
+    found = contracts(LISTS_OF_INPUTS)
+    assert found["Head"].signature() == ("forward(x[0]: [N, c, H, W], x[1]: [N, c, H', W']) -> [N, n*H*W + n*H'*W', 4]")
+    assert found["Policy"].signature() == "forward(state: [..., states]) -> [..., actions]"
+
+
+WITHOUT_PACKAGES = """
+try:
+    from a_package_that_is_not_there.normalization import FusedLayerNorm
+
+    fused = True
+except ImportError:
+    fused = False
+
+try:
+    from a_package_that_is_not_there import Norm
+except ImportError:
+    pass
+
+
+class Fused(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.norm = FusedLayerNorm(dim) if fused else nn.LayerNorm(dim)
+
+    def forward(self, x):
+        return self.norm(x)
+
+
+class Without(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.norm = Norm(dim)
+
+    def forward(self, x):
+        return self.norm(x)
+"""
+
+
+def test_what_the_code_has_instead_of_a_package_that_is_not_there_is_known() -> None:
+    found = contracts(WITHOUT_PACKAGES)
+    assert found["Fused"].signature() == "forward(x: [..., dim]) -> [..., dim]"
+    assert not found["Without"].ranked
+
+
+OPTIONS_OF_FUNCTIONS = """
+def noisy(x, p: float, mode: str):
+    if mode not in ("batch", "row"):
+        raise ValueError(mode)
+    size = [x.shape[0]] + [1] * (x.ndim - 1) if mode == "row" else [1] * x.ndim
+    return x * torch.empty(size).bernoulli_(p)
+
+
+class Noise(nn.Module):
+    def __init__(self, p: float, mode: str):
+        super().__init__()
+        self.p, self.mode = p, mode
+
+    def forward(self, x):
+        return noisy(x, self.p, self.mode)
+"""
+
+
+def test_an_option_is_one_of_those_that_a_function_compares_it_with() -> None:
+    assert contracts(OPTIONS_OF_FUNCTIONS)["Noise"].signature() == "forward(x: [...]) -> [...]"

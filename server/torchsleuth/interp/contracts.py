@@ -970,6 +970,11 @@ class Inference:
             name: None if shape is None else tuple(simplified(size, found.conditions) for size in shape)
             for name, shape in found.inputs.items()
         }
+        # What the inputs say now needs no condition on a name that is nowhere else.
+        own = set(self._symbols(replace(found, conditions=[])))
+        found.conditions = [
+            one for one in found.conditions if one.operator != "==" or dims.symbol(one.left) in {None, *own}
+        ]
 
 
 def _length(node: ast.AST) -> int:

@@ -4,6 +4,7 @@ caller's names, and then with numbers, which show whether what the symbols say i
 from __future__ import annotations
 
 import ast
+import importlib.util
 import re
 from collections.abc import Callable, Mapping
 
@@ -18,8 +19,10 @@ from torchsleuth.interp.suppositions import Entry, Supposition
 from torchsleuth.interp.trace import Operation, Trace
 from torchsleuth.interp.written import parameters_of
 from torchsleuth.messages import message
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, meant
+from torchsleuth.syntax.fallbacks import fallback, imported
+from torchsleuth.syntax.forms import by_position
 from torchsleuth.syntax.shapes import key
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_number
@@ -241,6 +244,19 @@ class InferredContracts(Planning):
         root.slots.update({attribute: value for (attribute, keyed), value in made.items() if not keyed})
         return root
 
+    def without_package(self, node: ast.Try, frame: Frame) -> list[ast.stmt] | None:
+        """What is executed of a ``try`` that imports a package which is not there, and has something else instead."""
+        lacking = [
+            place for place, one in enumerate(node.body) if any(self._is_lacking(name, frame) for name in imported(one))
+        ]
+        handler = fallback(node) if lacking and self.is_trusting() else None
+        return None if handler is None else [*node.body[: lacking[0]], *handler.body, *node.finalbody]
+
+    def _is_lacking(self, name: str, frame: Frame) -> bool:
+        """Whether a package is neither in the workspace nor beside the interpreter."""
+        own = self.workspace.find(name, frame.path, 0) is not None or self.workspace.is_folder(name, frame.path)
+        return not own and importlib.util.find_spec(name.partition(".")[0]) is None
+
     # -- modules that other code makes ------------------------------------------------------------------
 
     def plan_made(
@@ -260,19 +276,19 @@ class InferredContracts(Planning):
         self._tell_passed(plan, maker, reached)
         made = self.class_attribute(owner, "__init__")
         if isinstance(made, Function):
-            called = (name for name in reached.passed if plurals.is_called(owner.node, made.node, name))
-            plan.objects = frozenset(name for name in called if _is_uncalled(reached.passed[name], made, name))
+            objects = (name for name in reached.passed if plurals.is_object(owner.node, made.node, name))
+            plan.objects = frozenset(name for name in objects if _is_uncalled(reached.passed[name], made, name))
         self._plan_settings(plan, function, function.bound_parameters)
         return plan
 
     @staticmethod
     def _tell_passed(plan: Plan, maker: Maker, reached: Reached) -> None:
         """Name what the code that makes a module chooses, and tell what it passes."""
-        own = list(reached.passed)[1:]
+        own, passed = _by_place(plan, reached)
         free = {setting.symbol: setting for setting in maker.plan.settings.values()}
         for name, written in arguments(reached.call, own).items() if reached.call is not None else ():
             expression = meant(written, reached.around)
-            value = reached.passed.get(name)
+            value = passed.get(name)
             symbol = dims.symbol(value) if isinstance(value, Dim) else None
             if symbol in free:
                 setting = free.pop(symbol)
@@ -368,6 +384,22 @@ class InferredContracts(Planning):
             if isinstance(made, Function) and made.node is function.node:
                 raise Reached(instance, passed_on, node, caller)
         return result
+
+
+def _by_place(plan: Plan, reached: Reached) -> tuple[list[str], dict[str, Value]]:
+    """The names of what a constructor is given, in order, and the values: what it takes as ``*args`` is told by its place there."""
+    passed = dict(reached.passed)
+    own = list(passed)[1:]
+    made = as_kind(plan.owner.slots.get("__init__"), Function) if plan.owner is not None else None
+    spec = made.node.args if made is not None else None
+    if spec is None or spec.vararg is None:
+        return own, passed
+    rest = as_kind(passed.get(spec.vararg.arg), tuple) or ()
+    passed |= {f"{spec.vararg.arg}[{place}]": value for place, value in enumerate(rest)}
+    return [
+        *(one.arg for one in by_position(spec)[1:]),
+        *(f"{spec.vararg.arg}[{place}]" for place in range(len(rest))),
+    ], passed
 
 
 def _written(value: Value) -> ast.expr | None:

@@ -284,6 +284,10 @@ class Interpreter(ABC):
         """How to build the module. Raises NotASpec if that depends on something unknown."""
 
     @abstractmethod
+    def changed(self, module: LibraryModule) -> dict[str, Value]:
+        """The attributes that were set on a layer, but for marks: plain values under names that the layer knows nothing of."""
+
+    @abstractmethod
     def from_spec(self, value: Any, make: Callable[[TensorSpec], Tensor]) -> Value:
         """The oracle's answer as values, with a tensor made of each spec."""
 

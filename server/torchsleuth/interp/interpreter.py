@@ -919,6 +919,9 @@ class Execution(Importing):
         return isinstance(manager, ast.Call) and isinstance(self.eval(manager.func, frame), Native)
 
     def do_Try(self, node: ast.Try, frame: Frame) -> int:
+        instead = self.without_package(node, frame)
+        if instead is not None:
+            return self.block(instead, frame)
         expected = expects_errors(self, node, frame)
         self.guarded += expected
         try:

@@ -20,7 +20,7 @@ from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, is_function, is_text, loads, nodes_in, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, is_literal, is_text, loads, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -30,6 +30,7 @@ from torchsleuth.values import (
     Function,
     Value,
     is_int,
+    is_native,
 )
 
 _NO_SIZES = re.compile(
@@ -43,6 +44,8 @@ _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
 """Names of inputs that are the sizes of an image."""
 
 
+_INTEGER = re.compile(r"^(Optional|Union)\[(.*, )?int\b|\bint \||\| int$")
+"""Annotations of what may be an integer, beside other things."""
 _TENSOR = re.compile(r"\b(\w*Tensor|Variable)\b(?!\.)")
 _SEVERAL = re.compile(r"\b(list|tuple|sequence|iterable|callable|type)\[", re.IGNORECASE)
 """Annotations of a tensor, maybe as one of several kinds, and of what only holds or makes some."""
@@ -93,6 +96,7 @@ class Planning(NeededSizes):
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             declared = written.parameters.get(key(argument)) if written else None
             tensor = _TENSOR.search(annotation) is not None and not _SEVERAL.search(annotation)
+            tensor = tensor or is_native(function.globals.get(annotation), "torch.Tensor")
             if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
                 found[argument.arg] = argument
         return found or self._optional_tensor(function, owner)
@@ -137,8 +141,10 @@ class Planning(NeededSizes):
         for argument, has_default in some if plan.owner is not None else ():
             name, tensor = argument.arg, argument.arg in plan.tensors
             sizes = self._sizes_in(function, argument) if tensor and _SIZES.fullmatch(name) else None
+            if argument.annotation is not None and not has_default and argument is not function.node.args.vararg:
+                sizes = sizes or plurals.integers(function.node, argument)
             if sizes is not None:
-                del plan.tensors[name]
+                plan.tensors.pop(name, None)
                 self._add_settings(plan, name, sizes)
                 for path in plan.sequences[name]:
                     plan.settings[path].called = True
@@ -213,7 +219,9 @@ class Planning(NeededSizes):
                 self._plan_configuration(plan, name, cls, fields(plan.owner, function, name))
             elif has_default and not integer:
                 continue
-            elif annotation == "int" or (not annotation and integer):
+            elif (
+                annotation == "int" or (not annotation and integer) or (not has_default and _INTEGER.search(annotation))
+            ):
                 self._add_setting(plan, name, default)
             elif not annotation and not has_default and constructor:
                 read = fields(plan.owner, function, name)
@@ -241,14 +249,14 @@ class Planning(NeededSizes):
         told = self._told_by_a_call(plan, made, lacking)
         if told is None:
             others = self._switches(plan) | self._usual(plan)
-            left = (one.arg for one, _ in parameters if one.arg in lacking - plan.sequences.keys())
-            told = {name: others[name] for name in left if name in others}
+            left = [one for one, _ in parameters if one.arg in lacking - plan.sequences.keys() and one.arg in others]
+            told = {one.arg: others[one.arg] for one in left if _is_of_kind(others[one.arg], one.annotation)}
         for name in told.keys() & plan.sequences.keys():
             for path in plan.sequences.pop(name):
                 del plan.settings[path]
         plan.given |= told
         unknown = lacking - told.keys() - plan.sequences.keys()
-        plan.objects = frozenset(one for one in unknown if plurals.is_called(plan.owner.node, made.node, one))
+        plan.objects = frozenset(one for one in unknown if plurals.is_object(plan.owner.node, made.node, one))
 
     @staticmethod
     def _is_needed(made: Function, argument: ast.arg) -> bool:
@@ -312,7 +320,10 @@ class Planning(NeededSizes):
 
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
         """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""
-        return switches(plan.function.node, plan.function.node if plan.owner is None else plan.owner.node)
+        roots: list[ast.AST] = [plan.function.node if plan.owner is None else plan.owner.node]
+        if self.document is not None and self.document[1].path == plan.function.path:
+            roots.append(self.document[0])  # Functions that it is passed on to, by the same name as a rule.
+        return switches(plan.function.node, *roots)
 
     @staticmethod
     def compared(plan: Plan) -> dict[str, int]:
@@ -376,6 +387,11 @@ class Planning(NeededSizes):
 def field_of(name: str, path: str) -> str:
     """The path of a field with the name of the configuration before it."""
     return f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
+
+
+def _is_of_kind(value: ast.expr, annotation: ast.expr | None) -> bool:
+    """Whether a value may be one of a parameter with this annotation: False is none of a list or an object."""
+    return not is_literal(value, False) or annotation is None or "bool" in ast.unparse(annotation)
 
 
 def _is_forward(node: ast.stmt) -> bool:

@@ -15,6 +15,7 @@ FEW = 2
 """Elements of a sequence of which nothing tells how many it has."""
 MOST = 8
 _INTEGERS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[(int|int, \.\.\.)\]", re.IGNORECASE)
+_SO_MANY = re.compile(r"(typing\.)?tuple\[int(, int)+\]", re.IGNORECASE)
 _TENSORS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[([\w., ]*tensor[\w., ]*)\]", re.IGNORECASE)
 _JOINING = frozenset("cat concat stack hstack vstack".split())
 _OVER = frozenset("enumerate zip reversed".split())
@@ -67,7 +68,11 @@ def integers(
     if likely and uses.unpacked:
         return uses.sequence()
     if parameter.annotation is not None:
-        return uses.sequence() if _INTEGERS.fullmatch(ast.unparse(parameter.annotation)) else None
+        annotation = ast.unparse(parameter.annotation)
+        if _SO_MANY.fullmatch(annotation):
+            count = annotation.count("int")
+            return Sequence(uses.unpacked if len(uses.unpacked) == count else ("",) * count, True)
+        return uses.sequence() if _INTEGERS.fullmatch(annotation) else None
     if uses.other or uses.joined or not (uses.unpacked or uses.least or uses.elements or uses.counted):
         return None
     return uses.sequence() if uses.unpacked or _as_integers(function, parameter.arg, uses) else None
@@ -85,9 +90,22 @@ def tensors(function: ast.AST, parameter: ast.arg, rest: bool = False) -> Sequen
         if written and count > 1 and not uses.unpacked:
             return Sequence(("",) * count)
         return uses.sequence() if written else None
-    if uses.other or not (uses.joined or uses.over or uses.unpacked or uses.least > 1):
-        return None
-    return uses.sequence()
+    several = uses.joined or uses.over or uses.unpacked or uses.least > 1 or _are_inputs(function, uses.elements)
+    return uses.sequence() if several and not uses.other else None
+
+
+def _are_inputs(function: ast.AST, elements: set[str]) -> bool:
+    """Whether the elements are passed to what the object holds, one after the other: ``self.conv(features)``."""
+    return any(
+        is_dotted(node.func, "self") and bool(node.args) and is_name(node.args[0], *elements)
+        for node in (nodes_in(function, ast.Call) if elements else ())
+    )
+
+
+def is_object(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
+    """Whether a parameter of a constructor is something that is called, or gone through as several things are."""
+    uses = _uses(made, name)
+    return is_called(owner, made, name) or bool(uses.unpacked or uses.least or uses.elements or uses.over)
 
 
 def _uses(function: ast.AST, name: str) -> _Uses:
@@ -265,4 +283,4 @@ def _as_integers(function: ast.AST, name: str, uses: _Uses) -> bool:
     return computed
 
 
-__all__ = ["FEW", "Sequence", "integers", "is_called", "tensors"]
+__all__ = ["FEW", "Sequence", "integers", "is_called", "is_object", "tensors"]

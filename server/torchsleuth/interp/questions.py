@@ -50,6 +50,7 @@ from torchsleuth.values import (
     SliceValue,
     Tensor,
     Value,
+    is_plain,
 )
 
 _DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool", "complex128")
@@ -162,11 +163,17 @@ class Questions(Autograd):
             return ObjectSpec(value.path, tuple(self.to_spec(item) for item in value.args), tuple(kwargs))
         raise NotASpec(type(value).__name__)
 
+    def changed(self, module: LibraryModule) -> dict[str, Value]:
+        """The attributes that were set on a layer, but for marks: plain values under names that the layer knows nothing of."""
+        assigned: dict[str, Value] = module.slots["attributes"]
+        own = self.oracle.attributes(module.path) if assigned else frozenset()
+        return {name: value for name, value in assigned.items() if not own or name in own or not is_plain(value)}
+
     def recipe(self, module: LibraryModule) -> ModuleSpec:
         """How to build the module. Raises NotASpec if that depends on something unknown."""
         if module.built is not None:
             return published.recipe(self, module)
-        if module.slots["children"] is not None or module.slots["attributes"] or module.broken:
+        if module.slots["children"] is not None or self.changed(module) or module.broken:
             raise NotASpec("a container or a changed module")
         kwargs = {
             name: value

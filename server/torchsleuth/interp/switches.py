@@ -25,7 +25,8 @@ def switches(*roots: ast.AST) -> dict[str, ast.Constant]:
                     for name, value in _compared(node):
                         found.setdefault(name, value)
                 case ast.If() | ast.IfExp():
-                    for part in _tested(node.test):
+                    raises = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
+                    for part in _tested(node.test, raises):
                         tested.setdefault(_name(part), ast.copy_location(ast.Constant(False), part))
     told = {**tested, **found}
     return {
@@ -62,13 +63,14 @@ def _options(node: ast.Compare) -> list[ast.expr]:
     return other.elts if isinstance(other, ast.Tuple | ast.List | ast.Set) else [other]
 
 
-def _tested(test: ast.expr) -> Iterator[ast.expr]:
+def _tested(test: ast.expr, raises: bool) -> Iterator[ast.expr]:
+    """What a test asks for. `raises`: where it holds, so that what must not be False is none of that."""
     match test:
         case ast.BoolOp():
             for value in test.values:
-                yield from _tested(value)
-        case ast.UnaryOp(op=ast.Not()):
-            yield from _tested(test.operand)
+                yield from _tested(value, raises)
+        case ast.UnaryOp(op=ast.Not()) if not raises:
+            yield from _tested(test.operand, raises)
         case ast.Attribute() | ast.Name():
             yield test
 

@@ -13,7 +13,7 @@ from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.spec import Equality, Result, TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_plain, is_unknown, tuple_of
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_plain, is_unknown, items_of, tuple_of
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class _Constructor:
     def plain(self, position: int, name: str, default: Value) -> Value:
         """A number or a tuple of numbers; symbols, too, where a contract is inferred. Raises LookupError."""
         value = self.value(position, name, default)
+        value = items_of(value) or value
         parts = tuple_of(value)
         if self.interp.is_inferring() and all(is_int(part) for part in parts):
             resolved = tuple(map(self.interp.resolved, parts))
@@ -107,7 +108,7 @@ def is_plain_sequence(module: LibraryModule, specs: tuple[TensorSpec, ...]) -> b
 
 def recurrent_result(interp: Interpreter, module: LibraryModule, spec: TensorSpec) -> Result | None:
     """The result of a recurrent layer of symbolic sizes for a sequence; None where that is not known."""
-    if module.path not in hierarchy.RECURRENT or module.slots["attributes"] or spec.rank not in (2, 3):
+    if module.path not in hierarchy.RECURRENT or interp.changed(module) or spec.rank not in (2, 3):
         return None
     shape = spec.shape or ()
     made = _Constructor(interp, module, shape)
@@ -161,8 +162,9 @@ def functional_form(interp: Interpreter, module: LibraryModule, given: tuple[Ten
         form = make(made)
     except LookupError:
         return None
-    if module.slots["attributes"]:
-        return _with_assigned(interp, form, module.slots["attributes"])
+    changed = interp.changed(module)
+    if changed:
+        return _with_assigned(interp, form, changed)
     # What fails with sizes that stand for any numbers fails whatever they are.
     return replace(form, exact=made.decided or made.sure and interp.is_general())
 
@@ -170,7 +172,7 @@ def functional_form(interp: Interpreter, module: LibraryModule, given: tuple[Ten
 def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> TensorSpec | None:
     """A parameter of a layer that is made with symbols, None for a bias that it has not. Raises LookupError."""
     make = _FORMS.get(module.path.removeprefix("torch.nn."))
-    if make is None or module.slots["attributes"] or module.slots["tied"]:
+    if make is None or interp.changed(module) or module.slots["tied"]:
         raise LookupError(module.path)
     made = _Constructor(interp, module, ())
     form = make(made)
@@ -220,7 +222,7 @@ def _convolution(made: _Constructor) -> FunctionalForm:
     # The shape of the result does not depend on the groups.
     grouped = made.value(6, "groups", 1) != 1
     made.sure, made.decided = made.sure and not grouped, made.decided and not grouped
-    if grouped and made.module.slots["attributes"]:
+    if grouped and made.interp.changed(made.module):
         raise LookupError("groups")
     inputs = made.at(-axes - 1) if grouped else made.size(0, "in_channels", -axes - 1)
     args = (made.weight(outputs, inputs, *kernel), made.bias(7, outputs), stride, padding, dilation)
