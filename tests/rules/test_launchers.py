@@ -58,6 +58,21 @@ PROGRAMS = {
             Net(hidden)(torch.randn(4, net_width))
         main()
         """,
+    "options of click": """
+        import click
+        def numbers(text):
+            return [int(part) for part in text.split(",")]
+        @click.command()
+        @click.option("--sizes", type=numbers, default="SIZE,3")
+        @click.option("--H_in", "H_in", type=click.IntRange(min=1), default=10)
+        @click.option("--names", multiple=True)
+        @click.option("--width", "--the-net-width", type=int, default=12)
+        def main(sizes, H_in, names, width):
+            len(names)
+            torch.as_tensor(sizes)
+            Net(H_in)(torch.randn(width, sizes[0]))
+        main()
+        """,
     "typer": """
         import typer
         def main(hidden: int = 32, width: int = typer.Option(SIZE, help="of the input")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +27,7 @@ from torchsleuth.interp.library import (
     plain,
     python,
     records,
+    replicas,
 )
 from torchsleuth.interp.trace import LOOP_METHODS, LibraryCall, MethodCall
 from torchsleuth.sifting import any_are, as_kind, of_kind
@@ -139,7 +141,8 @@ def _of_modules(call: Arguments) -> Arguments:
     """With the modules in the place of what wraps them."""
     if Wrapped not in map(type, (*call.args, *call.kwargs.values())):
         return call
-    kwargs = type(call.kwargs)({name: unwrapped(value) for name, value in call.kwargs.items()})
+    kwargs = copy(call.kwargs)
+    kwargs.update({name: unwrapped(value) for name, value in call.kwargs.items()})
     return replace(call, args=tuple(map(unwrapped, call.args)), kwargs=kwargs)
 
 
@@ -260,6 +263,8 @@ class Calls(Choices):
         if undecided and (isinstance(callee, Choice) or not _is_users(callee)):
             return self.call_each(callee, call, self.call)
         callee = unwrapped(callee)
+        if is_module(callee):
+            call = replicas.inputs(self, callee, call)
         if not _is_users(callee) and not _looks_at(callee):
             call = _of_modules(call)
         if not call.exact and not isinstance(callee, Builtin):

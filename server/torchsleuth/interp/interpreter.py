@@ -82,6 +82,7 @@ from torchsleuth.values import (
     UNKNOWN,
     Array,
     AttributesView,
+    Choice,
     ClassValue,
     DictValue,
     DictView,
@@ -354,6 +355,9 @@ class Execution(Importing):
             exceptions.throw(self, exceptions.made("builtins.NameError", (UNKNOWN,)))
 
     def delete_item(self, container: Value, key: Value, node: ast.AST, frame: Frame) -> None:
+        if isinstance(container, Choice):
+            self.over(container, lambda option: self.delete_item(option, key, node, frame), without_none=True)
+            return
         if isinstance(container, Instance):
             if special.call(self, container, "__delitem__", (key,), frame) is not special.ABSENT:
                 return
@@ -1222,6 +1226,9 @@ class Execution(Importing):
             self.trace.unpackings.append(Unpacking(self.site(target, frame), value, items, count, certain))
 
     def set_item(self, container: Value, key: Value, value: Value, node: ast.expr, frame: Frame) -> None:
+        if isinstance(container, Choice):
+            self.over(container, lambda option: self.set_item(option, key, value, node, frame), without_none=True)
+            return
         container = parameters.as_dict(self, container)
         misuse.indexes(self, container, key, node, frame)
         if isinstance(container, Instance):
@@ -1313,6 +1320,9 @@ class Execution(Importing):
                 self.heap.set(owner.slots, name, UNKNOWN)
 
     def set_attribute(self, owner: Value, name: str, value: Value, node: ast.AST, frame: Frame) -> None:
+        if isinstance(owner, Choice):
+            self.over(owner, lambda option: self.set_attribute(option, name, value, node, frame), without_none=True)
+            return
         owner = unwrapped(owner)
         if is_module(owner):
             value = unwrapped(value)
@@ -1371,6 +1381,9 @@ class Execution(Importing):
                 self.passes += value is not None
 
     def delete_attribute(self, owner: Value, name: str, node: ast.AST, frame: Frame) -> None:
+        if isinstance(owner, Choice):
+            self.over(owner, lambda option: self.delete_attribute(option, name, node, frame), without_none=True)
+            return
         owner = unwrapped(owner)
         if isinstance(owner, Instance) and classes.deleted_through_class(self, owner, name, node, frame):
             return

@@ -303,12 +303,13 @@ class TensorOperations(Questions):
         return self.from_spec(outcome.value, self._maker(operation, place)) if outcome is not None else None
 
     def _may_be_single(self, operation: Operation) -> bool:
-        """Whether the dimension that is squeezed is of an unknown size: why else than for being 1 would it be squeezed."""
+        """Whether a dimension that is squeezed is of a size that may be 1: why else would it be squeezed?"""
         shape = operation.specs[0].shape if operation.specs else None
-        dim = as_kind(operation.given(1, "dim"), int)
-        if shape is None or not is_index(dim, shape):
+        if shape is None:
             return False
-        return any(symbol.name == "?" for symbol in dims.symbols(self.resolved(shape[dim])))
+        dim = operation.given(1, "dim")
+        squeezed = [shape[dim]] if is_index(dim, shape) else list(shape) if dim is None else []
+        return any(dims.positive(dims.subtract(self.resolved(size), 1)) is None for size in squeezed)
 
     def _given_module(
         self, operation: Operation, layer: LibraryModule, given: LibraryModule, place: Device | None

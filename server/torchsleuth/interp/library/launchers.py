@@ -15,6 +15,7 @@ from torchsleuth.interp.library import omegaconf
 from torchsleuth.interp.models import Model, method, models
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import by_position
+from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
     UNKNOWN,
     ClassValue,
@@ -123,7 +124,9 @@ class ClickOption(Model):
         if name is None or not isinstance(function, Function | Partial):
             return UNKNOWN
         default: Value = UNKNOWN
-        if "default" in given:
+        if _OTHERWISE_READ & given.keys():
+            pass
+        elif "default" in given:
             default = _converted(self.interp, given["default"], given.get("type"), call)
         elif given.get("is_flag") is True or any("/" in one for one in of_kind(self.value.args, str)):
             default = False
@@ -135,19 +138,35 @@ class ClickOption(Model):
 
 
 def _option_name(option: LibraryObject) -> str | None:
-    """The name of the parameter that an option is for: the one without a dash, else the longest."""
+    """The name of the parameter that an option is for: the one without a dash, else the first of those with most dashes."""
     written = [one.partition("/")[0] for one in of_kind(option.args, str)]
-    plain = [one for one in written if not one.startswith("-")]
-    long = max(written, key=lambda one: (one.startswith("--"), len(one)), default="")
-    name = plain[0] if plain else long.lstrip("-")
-    return name.replace("-", "_").lower() or None
+    plain = [one for one in written if one.isidentifier()]
+    if plain and option.path.endswith("option"):
+        return plain[-1]
+    long = max(written, key=lambda one: len(one) - len(one.lstrip("-")), default="")
+    return long.lstrip("-").replace("-", "_").lower() or None
+
+
+_OTHERWISE_READ = frozenset("multiple nargs callback count flag_value prompt cls".split())
+"""Arguments of an option with which its parameter is something else than what its type reads."""
+
+
+@models("click.Choice", "click.Path", "click.IntRange", "click.FloatRange")
+class ClickType(Model):
+    """The type of an option."""
 
 
 def _converted(interp: Interpreter, value: Value, kind: Value, call: Arguments) -> Value:
     """A default as the type of its option reads it."""
-    if isinstance(value, str) and is_native(kind, "builtins.int", "builtins.float"):
+    if value is None or kind is None or is_native(kind, "builtins.bool"):
+        return value
+    if is_object(kind, "click.Choice", "click.Path"):
+        return value if isinstance(value, str) and not kind.kwargs else UNKNOWN
+    if is_object(kind, "click.IntRange", "click.FloatRange"):
+        kind = Native("builtins.int" if kind.path == "click.IntRange" else "builtins.float", "class")
+    if isinstance(kind, Function) or is_native(kind, "builtins.int", "builtins.float", "builtins.str"):
         return _call(interp, kind, (value,), {}, call)
-    return value
+    return UNKNOWN
 
 
 @models("click.command", "click.group")

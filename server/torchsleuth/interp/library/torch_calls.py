@@ -21,6 +21,7 @@ from torchsleuth.interp.library import (
     modules,
     parameters,
     python,
+    replicas,
     sequences,
     tensor_methods,
 )
@@ -170,6 +171,7 @@ def _nothing(interp: Interpreter, call: Arguments) -> Value:
 @models(*_TRANSPARENT)
 def _seen_through(interp: Interpreter, call: Arguments) -> Value:
     if call.args and call.name in _WRAPPERS and is_module(call.args[0]):
+        replicas.wrap(interp, call.args[0], call)
         return Wrapped(call.args[0], call.path, interp.site(call.node, call.frame))
     if call.args:
         return call.args[0]
