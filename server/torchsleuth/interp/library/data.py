@@ -18,6 +18,7 @@ from torchsleuth.interp.models import Model, attribute, models, of_class
 from torchsleuth.interp.pipeline import LOADER, DataFault, Refusal
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, any_are, as_kind, first_of, of_kind
+from torchsleuth.syntax import sampled
 from torchsleuth.syntax.forms import literal
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
@@ -400,6 +401,8 @@ def _indexed(interp: Interpreter, dataset: Instance, method: Function, frame: Fr
         if len(values) > 1 and interp.steps - steps > SAMPLE_STEPS:
             break
         paths = _outcomes(interp, dataset, method, index, frame)
+        if len(paths) > 1 and not sampled.returns_differ(method.node):
+            paths = [interp.any_of(tuple(paths))]  # Whichever it is, it is that for all samples.
         optional = optional or len(paths) > 1
         values += paths
     return Examples(values, optional, dataset, method, certain=not optional)
