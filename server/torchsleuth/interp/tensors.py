@@ -72,6 +72,8 @@ _WITHOUT_GRADIENT = frozenset(
     " multinomial gcd lcm floor_divide heaviside igamma igammac matrix_rank unravel_index ldl_solve".split()
 )
 """Operators that no gradient passes, beside those that make a tensor like another one."""
+_NOT_DIFFERENTIABLE = "is not differentiable with respect to"
+"""What PyTorch says of an operand that requires grad where autograd records."""
 _MORE = frozenset({"return_indices", "as_tuple"})
 """Options by which an operator gives something else than one tensor."""
 _OF_DISTRIBUTIONS = frozenset("log_prob entropy sample rsample cdf icdf".split())
@@ -228,6 +230,8 @@ class TensorOperations(Questions):
             if refusal is not None:
                 self.report(operation, refusal)
             return self._undecided(operation, place)
+        if isinstance(outcome, Failure) and self.entry and _NOT_DIFFERENTIABLE in outcome.message:
+            return self._undecided(operation, place)  # Who calls the function may have turned recording off.
         if isinstance(outcome, Failure):
             if self.fitting and (fitted := self._fitted(operation, target, place)) is not None:
                 return fitted

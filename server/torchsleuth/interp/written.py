@@ -361,6 +361,10 @@ class WrittenContracts(EntryPoints):
         place = (function.path, *key(argument))
         declared = written.parameters.get(key(argument)) if function.path == contract.function.path else None
         if declared is not None:
+            if declared.kind == "annotation" and function is not contract.function:
+                # The names of each function's annotations are its own: whoever makes the object knows which are equal.
+                own = frozenset[str]().union(*_named_together(contract.function, None, written))
+                contract = replace(contract, declared=own)
             return self._contract_tensor(contract, declared, place) if not has_default or contract.complete else None
         annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
         named = argument.arg in contract.declared

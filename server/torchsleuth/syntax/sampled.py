@@ -8,6 +8,7 @@ from torchsleuth.syntax.forms import called, contains, nodes_in
 
 _DRAWS = ("rand", "choice", "uniform", "sample", "bernoulli", "normal", "next")
 """Parts of the names of functions that give something else at each call."""
+_DIVIDING = (ast.If, ast.While, ast.For, ast.Try, ast.Match)
 
 
 def returns_differ(method: ast.AST) -> bool:
@@ -22,8 +23,8 @@ def returns_differ(method: ast.AST) -> bool:
             varying |= _bound(node, varying)
     return all(
         _varies(_decider(node), varying)
-        for node in nodes_in(method, ast.If, ast.While, ast.For, ast.Try, ast.Match)
-        if contains(node, ast.Return)
+        for node in ast.walk(method)
+        if isinstance(node, _DIVIDING) and contains(node, ast.Return)
     )
 
 

@@ -281,33 +281,34 @@ name = Core.__name__
 import random
 class Cell:
     def __init__(self): self.n = 0
-cells = [Cell(), Cell()]
-one = random.choice(cells)
-one.n = 5
-total = sum(cell.n for cell in cells)
-one.n = [7]
-kinds = sorted(type(cell.n).__name__ for cell in cells)
+def run():
+    cells = [Cell(), Cell()]
+    one = random.choice(cells)
+    one.n = 5
+    return sum(cell.n for cell in cells)
+total = run()
 
 # == attributes of the objects that a loop has made
 import random
 class Node:
     def __init__(self): self.links = []
-nodes = []
-for _ in range(random.randint(2, 4)):
-    nodes.append(Node())
-for node in nodes:
-    node.links = [1, 2]
-got = ({len(node.links) for node in nodes}, nodes[0].links)
+def run():
+    nodes = []
+    for _ in range(random.randint(2, 4)):
+        nodes.append(Node())
+    for node in nodes:
+        node.links = [1, 2]
+    return len(nodes[0].links)
+got = run()
 
 # == entries of one of several containers
 import random
-left, right = {"a": 1}, {"a": 1}
-chosen = random.choice([left, right])
-chosen["a"] = 3
-both = left["a"] + right["a"]
-rows = [[0], [0]]
-row = random.choice(rows)
-row[0] = 4
-total = sum(row[0] for row in rows)
-del chosen["a"]
-count = len(left) + len(right)
+def run():
+    left, right = {"a": 1, "b": 2}, {"a": 1, "b": 2}
+    chosen = random.choice([left, right])
+    chosen["a"] = 3
+    del chosen["b"]
+    rows = [[0], [0]]
+    random.choice(rows)[0] = 4
+    return left["a"] + right["a"], len(left) + len(right), sum(row[0] for row in rows)
+got = run()

@@ -221,7 +221,7 @@ class TensorMethods(Model):
         interp.trace.consumed.update(tensor.history)
         interp.event("backward", tensor, call.node, call.frame, tensor=tensor)
         create = interp.truth(call.given(2, "create_graph", False))
-        kept = call.given(1, "retain_graph")
+        kept = call.given(1, "retain_graph", call.kwargs.get("retain_variables"))
         retain = create if kept is None else interp.truth(kept)
         if call.exact and "inputs" not in call.kwargs:
             interp.backward(tensor, call.given(0, "gradient"), retain, call.node, call.frame)

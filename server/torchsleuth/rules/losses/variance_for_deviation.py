@@ -50,7 +50,11 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     reported: set[Span] = set()
     for operation in scaling:
         used = operand(operation, 0, "input", "self")
-        others = [one for one in exponentials if used is not None and _same(one.operands[0], used.tensor)]
+        others = [
+            one
+            for one in exponentials
+            if used is not None and any(_same(given, used.tensor) for given in one.operands[:1])
+        ]
         span = operation.site.span
         if used is None or span in reported:
             continue
