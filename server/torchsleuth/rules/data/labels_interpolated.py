@@ -48,6 +48,8 @@ _MASKS = frozenset("mask masks label labels seg segmentation target gt annotatio
 """Words for what holds the class of each pixel."""
 _MIXING = frozenset("bilinear bicubic linear trilinear area".split())
 _INTEGERS = frozenset("int64 long uint8 int32 int".split())
+_INDICES = frozenset("int64 long".split())
+"""Integers that no image is read as: those that are looked up, or that a loss takes as classes."""
 _FUNCTIONAL = ("torchvision.transforms.functional", "torchvision.transforms.v2.functional")
 _LAYERS = (
     "torchvision.transforms.Resize",
@@ -88,27 +90,31 @@ def _read_as_integers(tree: ast.AST) -> dict[str, ast.expr]:
     found: dict[str, ast.expr] = {}
     for call in nodes_in(tree, ast.Call):
         inner: ast.expr | None = None
+        kind = ""
         if called(call) in ("array", "asarray", "as_tensor", "tensor") and call.args:
             dtype = argument_of(call, 1, "dtype")
-            inner = call.args[0] if dtype is not None and last_word(dtype) in _INTEGERS else None
-        elif is_method_call(call, "long") or is_method_call(call, "astype", "to") and _is_integer(call):
-            inner = call.func.value
-        while isinstance(inner, ast.Call):
-            if is_method_call(inner, "squeeze", "unsqueeze", "float", "numpy", "copy"):
+            kind = last_word(dtype) if dtype is not None else ""
+            inner = call.args[0] if kind in _INTEGERS else None
+        elif is_method_call(call, "long", "astype", "to"):
+            words = (
+                ["long"] if is_method_call(call, "long") else [last_word(one) for one in call.args if is_reference(one)]
+            )
+            kind = next((word for word in words if word in _INTEGERS), "")
+            inner = call.func.value if kind else None
+        while isinstance(inner, ast.Call | ast.Subscript):
+            if isinstance(inner, ast.Subscript):
+                inner = inner.value
+            elif is_method_call(inner, "squeeze", "unsqueeze", "float", "numpy", "copy"):
                 inner = inner.func.value
             else:
                 inner = inner.args[0] if inner.args else None
         name = plain_name(inner)
-        if name is not None and set(name.lower().split("_")) & _MASKS:
+        if name is not None and (kind in _INDICES or set(name.lower().split("_")) & _MASKS):
             found.setdefault(name, call)
     for node in nodes_in(tree, ast.Compare):
         for part in nodes_in(node, ast.Name):
             found.pop(part.id, None)
     return found
-
-
-def _is_integer(call: ast.Call) -> bool:
-    return any(last_word(part) in _INTEGERS for part in call.args if is_reference(part))
 
 
 def _mixes(call: ast.Call, path: str) -> bool:

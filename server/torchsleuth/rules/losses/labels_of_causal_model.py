@@ -160,16 +160,23 @@ def _meant(bound: dict[str, ast.expr], node: ast.expr) -> ast.expr:
 
 def _shifted(analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labels: ast.expr) -> Iterator[Finding]:
     """``model(input_ids=ids[:, :-1], labels=ids[:, 1:])``"""
-    first, second = (as_kind(_meant(bound, node), ast.Subscript) for node in (ids, labels))
-    if first is None or second is None or ast.dump(first.value) != ast.dump(second.value):
+    first, second = (_uncopied(_meant(bound, node)) for node in (ids, labels))
+    if not isinstance(first, ast.Subscript) or not isinstance(second, ast.Subscript):
         return
     ends, begins = ([ast.unparse(part) for part in parts_of_key(one)] for one in (first, second))
-    if ends == [":", ":-1"] and begins == [":", "1:"]:
+    if ast.dump(first.value) == ast.dump(second.value) and ends == [":", ":-1"] and begins == [":", "1:"]:
         source, whole = analysis.source, analysis.source.segment(first.value)
-        title = message("fix.replace", old=source.segment(labels), new=whole)
-        changes = (edits.replace(source, ids, whole), edits.replace(source, labels, whole))
+        title = message("fix.replace", old=source.segment(second), new=whole)
+        changes = (edits.replace(source, first, whole), edits.replace(source, second, whole))
         place = () if second is labels else (source.span(second).related(message("causal.shifted.here")),)
         yield Finding(source.span(labels), message("causal.shifted"), place, (Candidate(title, changes),))
+
+
+def _uncopied(node: ast.expr) -> ast.expr:
+    """What is copied: ``ids[:, 1:]`` of ``ids[:, 1:].clone()``."""
+    while is_method_call(node, *_COPIES, "contiguous"):
+        node = node.func.value
+    return node
 
 
 def _goes_to_model(analysis: Analysis) -> bool:

@@ -2,7 +2,7 @@
 
 What it finds
     `loss.backward()` of a model that was given to `accelerator.prepare()`; the optimizer of such a model that was not given to
-    it; `gradient_accumulation_steps` without `accelerator.accumulate()`; and a loss that is divided by that number as well.
+    it, and its schedule where gradients are accumulated; `gradient_accumulation_steps` without `accelerator.accumulate()`; and a loss that is divided by that number as well.
 Why it hurts
     Losses of half precision are not scaled, so that small gradients vanish; steps that are to be skipped are taken; every batch
     is stepped with a fourth of its gradient, or with a sixteenth. On one device in full precision, nothing is seen of it.
@@ -65,6 +65,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         steps = made.kwargs.get(_STEPS)
         if is_object(made.result, _ACCELERATOR) and type(steps) is int and steps > 1:
             yield from _accumulation(analysis, made, steps)
+            yield from _scheduler(analysis, prepared, steps)
 
 
 def _past_fabric(analysis: Analysis) -> Iterator[Finding]:
@@ -180,6 +181,31 @@ def _accumulation(analysis: Analysis, made: LibraryCall, steps: int) -> Iterator
                 text = message("accelerator.divided", steps=steps, loss=sorted(filter(None, names))[0])
                 place = source.span(option).related(message("accelerator.steps"))
                 yield Finding(source.span(divided), text, (place,), (fix,))
+
+
+def _scheduler(analysis: Analysis, prepared: list[LibraryCall], steps: int) -> Iterator[Finding]:
+    """A schedule that was not prepared, and moves on with each batch under accumulate()."""
+    given = {id(value) for call in prepared for value in call.args}
+    seen: set[int] = set()
+    for event in analysis.events("scheduler_step"):
+        scheduler, call = event.subject, event.site.call
+        path = event.site.span.path
+        statement = statement_of(analysis, event.site)
+        around = analysis.trail(path, statement) if statement is not None else []
+        regions = of_kind(around, ast.With)
+        accumulates = any(called(item.context_expr) == "accumulate" for one in regions[-1:] for item in one.items)
+        direct = accumulates and any(statement is part for part in regions[-1].body)
+        if not isinstance(scheduler, LibraryObject) or id(scheduler) in given | seen or not direct:
+            continue
+        seen.add(id(scheduler))
+        made = next(
+            (one for one in prepared if any(value is part for value in one.args for part in scheduler.args)), None
+        )
+        if made is not None and is_method_call(call):
+            name = event.site.source.segment(call.func.value)
+            place = event.site.span.related(message("accelerator.scheduler.step"))
+            text = message("accelerator.scheduler", name=name, steps=steps)
+            yield Finding(made.site.span, text, (place,), tuple(_prepared_too(analysis, made, scheduler)))
 
 
 def _accumulated(analysis: Analysis, backward: LibraryCall) -> Iterator[Candidate]:

@@ -30,7 +30,15 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import is_off, parts_in, trained_parts
 from torchsleuth.interp.trace import Event
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.loops import is_alone, is_simple, name_in, receiver_text, same_iteration, statement_of
+from torchsleuth.rules.evidence.loops import (
+    blocks_of,
+    is_alone,
+    is_simple,
+    name_in,
+    receiver_text,
+    same_iteration,
+    statement_of,
+)
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
@@ -43,15 +51,17 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     events = analysis.trace.events
     reported: set[object] = set()
     for event in events:
-        if event.kind != "clip" or not event.certain or not event.loops or event.site.span in reported:
+        if event.kind != "clip" or not event.loops or event.site.span in reported:
             continue
         if _limit(analysis, event) == math.inf:
             continue  # it only measures the norm
         around = _around(events, event)
         before = [other for other in around if other.index < event.index]
         after = [other for other in around if other.index > event.index]
-        finding = _too_late(analysis, event, before, after) or _too_early(analysis, event, before, after)
-        finding = finding or _scaled(analysis, event, before, after)
+        finding = _scaled(analysis, event, before, after)
+        if event.certain:
+            wrong = _too_late(analysis, event, before, after) or _too_early(analysis, event, before, after)
+            finding = wrong or finding
         if finding is not None:
             reported.add(event.site.span)
             yield finding
@@ -120,6 +130,8 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
     step, late = _first(after, "scaler_step"), _first(after, "unscale")
     if not scaled or step is None or _first(before, "unscale") is not None or _first(before, "backward") is None:
         return None
+    if not clip.certain and not _together(analysis, clip, step):
+        return None
     scaler = receiver_text(step.site)
     text = message("clip.scaled", scaler=f"`{scaler}`")
     candidates: tuple[Candidate, ...] = ()
@@ -134,6 +146,13 @@ def _scaled(analysis: Analysis, clip: Event, before: list[Event], after: list[Ev
         edit = edits.insert_line_before(analysis.source_of(path), statement, line)
         candidates = (Candidate(message("fix.insert", text=line), (edit,)),)
     return _finding(clip, step, text, candidates)
+
+
+def _together(analysis: Analysis, clip: Event, step: Event) -> bool:
+    """Whether one condition stands before both: they are in the same block."""
+    both = statement_of(analysis, clip.site), statement_of(analysis, step.site)
+    tree = analysis.tree(clip.site.span.path)
+    return any(all(any(one is part for part in block) for one in both) for block in blocks_of(tree))
 
 
 def _finding(clip: Event, other: Event, text: str, candidates: tuple[Candidate, ...]) -> Finding:

@@ -2,7 +2,8 @@
 
 What it finds
     `model.state_dict(weights)` as a statement, where `weights` are those of a file, or of a model; and
-    `model.state_dict().update(weights)` or `model.state_dict()[name] = weight`, which change a dict that nobody has.
+    `model.state_dict().update(weights)` or `model.state_dict()[name] = weight`, which change a dict that nobody has; and the same
+    in two steps, where the dict gets new entries and is never loaded.
 Why it hurts
     `state_dict()` hands weights out, in a dict that is made for each call. What it is given is a dict that it writes the
     model's own weights into: the model stays as it is, and the weights that were to be loaded are overwritten, or forgotten
@@ -31,7 +32,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_attribute, is_method_call, is_reference, nodes_in, stores
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_reference, nodes_in, plain_name, stores
 from torchsleuth.values import DictValue, LibraryObject, is_module, is_unknown
 
 CODE = "TS542"
@@ -47,6 +48,9 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 reported.add(call.site.span)
                 yield _forgotten(call, call.site.source.segment(node.func.value), changed)
                 continue
+            if call.site.span not in reported and (kept := list(_written_in_vain(analysis, call, node))):
+                reported.add(call.site.span)
+                yield from kept
         statement = as_kind(statement_of(analysis, call.site), ast.Expr)
         alone = statement is not None and isinstance(statement.value, ast.Call)
         if not alone or call.site.span in reported or not is_module(call.receiver):
@@ -74,6 +78,46 @@ def _changed(analysis: Analysis, call: LibraryCall) -> ast.expr | None:
     )
     alone = called is not None and called.func is around and isinstance(index.parents.get(called), ast.Expr)
     return called if alone and called is not None else None
+
+
+def _written_in_vain(analysis: Analysis, call: LibraryCall, node: ast.Call) -> Iterator[Finding]:
+    """``state = model.state_dict()`` and then ``state[name] = …``, where nothing else is ever done with the dict."""
+    statement, source = as_kind(statement_of(analysis, call.site), ast.Assign), call.site.source
+    bound = statement is not None and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name)
+    trail = analysis.trail(source.path, statement) if statement is not None and bound else []
+    function = next((part for part in reversed(trail) if isinstance(part, ast.FunctionDef)), None)
+    if function is None or statement is None or statement.value is not analysis.index(source.path).same(node):
+        return
+    name = plain_name(statement.targets[0]) or ""
+    writes = [one for one in nodes_in(function, ast.Assign) if one is not statement and _writes_entry(one, name)]
+    inside = {id(part) for one in writes for part in nodes_in(one, ast.Name)}
+    others = [one for one in nodes_in(function, ast.Name) if one.id == name and id(one) not in inside]
+    if not writes or len(others) > 1 or any(_changes_entry(one, name) for write in writes for one in ast.walk(write)):
+        return
+    owner = source.segment(node.func.value) if is_method_call(node) else ""
+    line, first = f"{owner}.load_state_dict({name})", writes[0]
+    around = analysis.trail(source.path, first)
+    whole = next((part for part in around[around.index(function) + 1 :] if isinstance(part, ast.stmt)), first)
+    edit = edits.insert_line_after(source, whole, line)
+    place = (source.span(statement).related(message("state.taken", name=f"`{owner}`")),)
+    text = message("state.in_vain", name=f"`{owner}`", dict=f"`{name}`")
+    yield Finding(source.span(first), text, place, (Candidate(message("fix.insert", text=line), (edit,)),))
+
+
+def _writes_entry(statement: ast.Assign, name: str) -> bool:
+    """``state[key] = …``"""
+    target = statement.targets[0]
+    return len(statement.targets) == 1 and isinstance(target, ast.Subscript) and is_name(target.value, name)
+
+
+def _changes_entry(node: ast.AST, name: str) -> bool:
+    """Whether the weights themselves are changed, or handed on: ``state[key].mul_(…)``, ``f(state)``."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Subscript(value=inner), attr=attr)):
+            return is_name(inner, name) and attr.endswith("_")
+        case ast.Call():
+            return any(is_name(one, name) for one in (*node.args, *(word.value for word in node.keywords)))
+    return False
 
 
 def _forgotten(call: LibraryCall, name: str, changed: ast.expr) -> Finding:
