@@ -1,7 +1,7 @@
 """numpy-rng-in-workers: every worker draws the same random numbers.
 
 What it finds
-    A loader with num_workers > 0 and without worker_init_fn over a dataset that keeps a generator of its own, a
+    A loader with num_workers > 0 and without worker_init_fn over a dataset that keeps a generator of its own, or whose transform does, a
     numpy.random.Generator, a random.Random or a torch.Generator, and draws from it in __getitem__. The global generators
     of NumPy, Python and torch are seeded in each worker by torch itself, since 1.9.
 Why it hurts
@@ -57,26 +57,37 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         drawn = _drawn_from(dataset) if isinstance(dataset, Instance) else None
         if drawn is None or not isinstance(dataset, Instance):
             continue
-        name, use = drawn
-        source = analysis.source_of(dataset.cls.path)
+        name, use, generator, holder = drawn
+        source = analysis.source_of(holder.cls.path)
         places: tuple[Related, ...] = (source.span(use).related(message("data.rng.used")),)
         text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
         path = call.site.span.path
-        candidates = _seeded(analysis, path, loader, f"dataset{'.dataset' * above}.{name}", dataset.slots[name])
+        candidates = _seeded(analysis, path, loader, f"dataset{'.dataset' * above}.{name}", generator)
         yield Finding(head(analysis, path, node), text, places, candidates)
 
 
-def _drawn_from(dataset: Instance) -> tuple[str, ast.AST] | None:
-    """The attribute that holds a generator which the samples are drawn with, and a place where that happens."""
-    for owner in dataset.cls.mro():
-        for method in of_kind(getattr(owner, "slots", {}).values(), Function):
-            if method.name == "__init__":
-                continue
-            for part in ast.walk(method.node):
-                if is_dotted(part, "self"):
-                    if _is_generator(dataset.slots.get(part.attr)):
-                        return part.attr, part
+def _drawn_from(dataset: Instance) -> tuple[str, ast.AST, LibraryObject, Instance] | None:
+    """The attribute that holds a generator which the samples are drawn with, a place where that happens, the generator, and the
+    object that has it: the data set, or a transform of its own that it calls."""
+    for part in _attributes_used(dataset):
+        held = dataset.slots.get(part.attr)
+        if isinstance(held, LibraryObject) and _is_generator(held):
+            return part.attr, part, held, dataset
+        if not isinstance(held, Instance) or held.is_module:
+            continue
+        for inner in _attributes_used(held):
+            generator = held.slots.get(inner.attr)
+            if isinstance(generator, LibraryObject) and _is_generator(generator):
+                return f"{part.attr}.{inner.attr}", inner, generator, held
     return None
+
+
+def _attributes_used(owner: Instance) -> Iterator[ast.Attribute]:
+    """``self.name`` in the methods of an object other than its constructor."""
+    for cls in owner.cls.mro():
+        for method in of_kind(getattr(cls, "slots", {}).values(), Function):
+            if method.name != "__init__":
+                yield from (part for part in ast.walk(method.node) if is_dotted(part, "self"))
 
 
 def _is_generator(value: Value) -> bool:
