@@ -142,7 +142,7 @@ class DataWatch:
             self._began = 0.0
 
     def _count(self, iterator: Any, count: int) -> None:
-        loader = self._loader(iterator)
+        loader = self._last if self._iterator_of_last() is iterator else self._loader(iterator)
         if loader is None:
             return
         if count == 1:
@@ -163,9 +163,8 @@ class DataWatch:
         self._current = loader
 
     def _loader(self, iterator: Any) -> _Loader | None:
-        if self._iterator_of_last() is not iterator:
-            self._iterator_of_last = weakref.ref(iterator)
-            self._last = self._find(iterator)
+        self._iterator_of_last = weakref.ref(iterator)
+        self._last = self._find(iterator)
         return self._last
 
     def _find(self, iterator: Any) -> _Loader | None:

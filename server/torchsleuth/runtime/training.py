@@ -160,6 +160,7 @@ class TrainingRecorder:
         self._torch: Any = None
         self._untouchable: Any = None
         self._occupied: Callable[[], bool] = lambda: True
+        self._compiling: Callable[[], bool] = lambda: True
         self._optimizer_type: type = type(None)
         self._sequence_number: Callable[[], int] = lambda: 0
         self.attention = Attention()
@@ -243,7 +244,7 @@ class TrainingRecorder:
         self._left: dict[str, Any] | None = None
         """The first number with a graph that was not finite, and that nothing went backward from at once."""
         self.looking = True
-        """Whether such a number is looked for."""
+        """Whether such a number is looked for in this step."""
         self._device = "cpu"
         self._seeded: bool | None = None
         self.site_place: Callable[[int], dict[str, Any] | None] = lambda site: None
@@ -254,6 +255,7 @@ class TrainingRecorder:
         """`optimizers` is the module torch.optim.optimizer."""
         self._untouchable = untouchable_in(torch)
         self._occupied = occupied_in(torch)
+        self._compiling = torch.compiler.is_compiling
         self._optimizer_type = optimizers.Optimizer
         self._sequence_number = torch.autograd._get_sequence_nr
         self._began = self._since = self._detached = time.perf_counter()
@@ -294,12 +296,13 @@ class TrainingRecorder:
         self.modules.install(torch)
         original = torch._C._are_functorch_transforms_active
         code, frame_of, compiling = torch.autograd.backward.__code__, sys._getframe, torch.compiler.is_compiling
+        attention, passes = self.attention, self._passing_loss(torch)
 
         def _are_functorch_transforms_active() -> Any:
             active = original()
-            if not active and not compiling():
+            if not active:
                 frame = frame_of(1)
-                if frame.f_code is code:
+                if frame.f_code is code and not compiling() and (attention.closely or not passes(frame)):
                     self._backward_of_library(frame)
             return active
 
@@ -508,6 +511,41 @@ class TrainingRecorder:
                 self._backward(value, self._own.here())
         except Exception:
             self._failed()
+
+    def _passing_loss(self, torch: Any) -> Callable[[Any], bool]:
+        """The function that reads the loss in a step that is not looked at, given the frame of torch.autograd.backward(). False: it
+        has done nothing, since there may be more to it than a finite number at a known place. Between two steps of the script's, what
+        this touches has left the caches of the processor, so that its length counts, more than in a loop."""
+        tensor, strided, single = torch.Tensor, torch.strided, torch.float32
+        modes, dispatching = torch._C._len_torch_function_stack, torch._C._len_torch_dispatch_stack
+        tracing, profiling = torch._C._is_tracing, torch.autograd._profiler_enabled
+        is_own, known, optimizers = self._own.is_own, self._losses, self._optimizers
+
+        def passes(frame: Any) -> bool:
+            value = frame.f_locals.get("tensors")
+            if type(value) is not tensor or modes() or dispatching() or tracing() or profiling():
+                return False
+            caller = frame.f_back
+            while caller is not None and not is_own(caller.f_code):
+                caller = caller.f_back
+            loss = known.get((id(caller.f_code), caller.f_lasti)) if caller is not None else None
+            if loss is None or not optimizers or self._by_hand is not None or self._errors > MAX_ERRORS:
+                return False
+            plain = value.is_cpu and value.dtype is single and value.layout is strided and not value.is_nested
+            if not plain or value.dim() or value.grad_fn is None:
+                return False
+            number = value.item()
+            if not math.isfinite(number):
+                return False
+            self._backwards += 1
+            loss.values.add(self._steps + 1, number)
+            self.on_loss(value, number)
+            if self.modules.pending:
+                self.modules.backward(None)
+            loss.last_number = self._sequence_number()
+            return True
+
+        return passes
 
     def _backward_of_library(self, frame: Any) -> None:
         """torch.autograd.backward() began, whoever called it."""
@@ -1121,7 +1159,7 @@ class TrainingRecorder:
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         """After a step of any optimizer."""
         try:
-            if self._torch is None or self._torch.compiler.is_compiling():
+            if self._torch is None or self._compiling():
                 return
             state = self._optimizers.get(id(optimizer))
             if state is None or state.reference() is not optimizer:
@@ -1130,11 +1168,12 @@ class TrainingRecorder:
                     return
             now = time.perf_counter()
             self._count_step(state)
-            leads = self._leads(state)
+            leads = self._leads(state) if state is not self._leader or self._others else True
             if not self.attention.closely:
                 if not leads:
                     return
-                if now < self.attention.due and not self._begins_round(state.leading, now):
+                following = state.steps - state.led_from + 1
+                if now < self.attention.due and now < self._next and following & (following - 1):
                     self.attention.pass_step()
                     return
                 self._woken()
@@ -1229,6 +1268,7 @@ class TrainingRecorder:
             self._cost = 0.0
         following = steps + 1
         self._round = self._errors <= MAX_ERRORS and self._begins_round(steps, now)
+        self.looking = self._round and self._left is None and self._bad is None
         if self._round:
             self._inputs = 0
             self._entered.clear()
@@ -1448,7 +1488,7 @@ class TrainingRecorder:
     def number_made(self, site: int, value: Any) -> None:
         """A number with a gradient, at a recorded place, in a step that is looked at: it may be a loss that is not finite, and left out."""
         if not self._round or self._left is not None or self._bad is not None:
-            self.looking = self._left is None and self._bad is None
+            self.looking = False
             return
         if self._may_read(value) and value.is_cpu and not self._silent():
             torch = self._torch

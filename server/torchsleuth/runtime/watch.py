@@ -61,10 +61,14 @@ class TrainingWatch:
 
     def note_loss(self, value: Any, number: float | None) -> None:
         """A loss, and its number where that is known."""
+        if self._change and self._hooks:  # it is known that a step changes something
+            self.remove()
         if number is None:
             self.see_loss(value)
+        elif self._losses:
+            self._losses[1:] = (number,)
         else:
-            self._keep(number)
+            self._losses.append(number)
 
     def _keep(self, loss: float | tuple[Any, ...]) -> None:
         self._losses[1 if self._losses else 0 :] = [loss]
@@ -92,7 +96,7 @@ class TrainingWatch:
             self._before = []
 
     def _after_step(self, optimizer: Any, args: Any, kwargs: Any) -> None:
-        if self._torch.compiler.is_compiling() or not self._before:
+        if not self._before or self._torch.compiler.is_compiling():
             return
         try:
             if not self._occupied():
@@ -110,7 +114,7 @@ class TrainingWatch:
                 self._change = change if math.isnan(change) else max(self._change or 0.0, change)
                 if math.isnan(change):
                     break
-        # The hooks stay: PyTorch iterates over them now.
+        # The hooks stay until the next loss: PyTorch iterates over them now.
 
     def remove(self) -> None:
         """No hook of ours is left."""
