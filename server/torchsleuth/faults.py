@@ -394,6 +394,10 @@ _ALL = (
     Fault("TS958", "anomaly-detection-left-on", "warning"),
     Fault("TS959", "blank-among-labels", "warning"),
     Fault("TS961", "batches-left-out", "warning"),
+    Fault("TS962", "copy-not-updated", "warning"),
+    Fault("TS963", "evaluation-normalised-by-batch", "warning"),
+    Fault("TS964", "classes-numbered-otherwise", "warning"),
+    Fault("TS965", "targets-shifted-twice", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -661,6 +661,73 @@ Fix safety
 References
     torch.isfinite, torch.log1p
 """,
+    "TS962": """copy-not-updated: a copy of the network that is evaluated and never brought up to date.
+
+What it finds
+    A network that no optimizer has, made like the one that learns, gave the very same result in each of its evaluations, while the loss
+    fell; the loop that was to update it only gives a new value to a variable.
+Why it hurts
+    The evaluation is of the weights that the training began with. It says nothing of what was learned, and the best copy is none.
+Example
+    for name, value in model.state_dict().items():
+        slow = shadow[name]
+        slow = 0.99 * slow + 0.01 * value
+Use instead
+    for name, value in model.state_dict().items():
+        shadow[name].lerp_(value, 0.01)
+Fix safety
+    None is offered.
+References
+    torch.optim.swa_utils.AveragedModel
+""",
+    "TS963": """evaluation-normalised-by-batch: an evaluation that normalises each batch by its own mean.
+
+What it finds
+    All batches that an evaluation gave to the network had mean 0 and the same deviation, up to rounding, and those of the training had not.
+Why it hurts
+    What a sample is depends on the others in its batch. Where a batch holds samples of one kind, what tells them from the others is
+    taken away.
+Example
+    x = (x - x.mean(0)) / x.std(0)
+Use instead
+    x = (x - train_mean) / train_std
+Fix safety
+    None is offered.
+References
+    torch.nn.BatchNorm1d
+""",
+    "TS964": """classes-numbered-otherwise: names that the datasets of a training and of an evaluation give different numbers.
+
+What it finds
+    The datasets of two loaders, of one class, hold the numbers of their classes in the same attribute, and a name in both has two numbers:
+    each has counted the folders or rows that it has, and one of them lacks some.
+Why it hurts
+    The network is right, and counts as wrong for each class behind the first one that is missing.
+Example
+    train = LeafFolder(root / "train")
+    valid = LeafFolder(root / "valid")
+Use instead
+    valid = LeafFolder(root / "valid", classes=train.classes)
+Fix safety
+    None is offered.
+References
+    torchvision.datasets.ImageFolder
+""",
+    "TS965": """targets-shifted-twice: targets of a language model that are two places behind its words.
+
+What it finds
+    In the steps looked at, the target at each place of a sequence was the word after the next one, and no loss was about the next one.
+Why it hurts
+    The network learns to say every second word. The loss falls, and what it writes is none of the texts.
+Example
+    loss = cross_entropy(logits[:, :-1].flatten(0, 1), following[:, 1:].flatten())
+Use instead
+    loss = cross_entropy(logits.flatten(0, 1), following.flatten())
+Fix safety
+    None is offered.
+References
+    torch.nn.CrossEntropyLoss
+""",
     "TS957": """scores-too-close: scores that cannot tell the classes apart.
 
 What it finds

@@ -985,6 +985,13 @@ ENGLISH: dict[str, str] = {
     "run.large_input": "inputs from {low:.4g} to {high:.4g}, mean {mean:.3g}, std {std:.3g}: normalise them to about 0 and 1",
     "run.hardly_input": "inputs are {mean:.2g} and differ by {std:.1g} only, and the loss does not fall: scale them to about 0 and 1",
     "run.rounded_down": "`{text}` gives whole numbers: what is made of it is the same for all {count} samples, in {looks} batches",
+    "run.normalised_alone": (
+        "each of {count} batches has mean 0 by itself, and those of the training up to {mean:.2g}: use the statistics of the training"
+    ),
+    "run.renumbered": "`{name}` is {evaluated} in `{attribute}` here, and {trained} in training ({conflicts} are others): number them once",
+    "run.targets_shifted": "in {count} steps looked at, each target was the word after the next one: they are shifted twice",
+    "run.stale_copy": "{name} is a copy that stays what it was: all {count} evaluations of it gave {value:.4g}",
+    "run.outweighed": "weight_decay={decay:.3g} adds {penalty:.3g} to a loss that stays at {last:.3g}: lower it",
     "run.scaled_otherwise": (
         "inputs have mean {mean:.2g} and std {std:.2g} here, and {other_mean:.2g} and {other_std:.2g} in training: prepare them alike"
     ),

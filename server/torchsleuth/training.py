@@ -281,6 +281,8 @@ class Batches:
     place: Place | None
     samples: tuple[BatchSample, ...] = ()
     loss: str | None = None
+    normalised: bool = False
+    """Of what enters the first layer: whether a batch normalisation takes what that makes."""
 
 
 @dataclass(frozen=True)
@@ -364,6 +366,20 @@ class Redrawn:
 
 
 @dataclass(frozen=True)
+class Renumbered:
+    """A class, or another name, that the datasets of a training and of an evaluation number differently, in the same attribute.
+    `conflicts`: how many are."""
+
+    loader: Place | None
+    dataset: str
+    attribute: str
+    name: str
+    trained: int
+    evaluated: int
+    conflicts: int
+
+
+@dataclass(frozen=True)
 class Range:
     """The numbers of a tensor: the range of the finite ones, and how many are not finite."""
 
@@ -440,6 +456,7 @@ class Training:
     kept: tuple[Kept, ...] = ()
     overlaps: tuple[Overlap, ...] = ()
     redrawn: tuple[Redrawn, ...] = ()
+    renumbered: tuple[Renumbered, ...] = ()
     events: tuple[Event, ...] = ()
     bad: Bad | None = None
     left: Bad | None = None

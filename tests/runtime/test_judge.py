@@ -35,6 +35,7 @@ from torchsleuth.training import (
     Range,
     Redrawn,
     Relation,
+    Renumbered,
     Scheduler,
     Series,
     Training,
@@ -343,6 +344,34 @@ FAULTY: dict[str, tuple[Training, int]] = {
         ),
         12,
     ),
+    "TS962": (
+        replace(
+            SOUND,
+            modules=(MODEL, FIRST, replace(MODEL, optimized=False, sites=(call(16, "model(held_out)", calls=9, grad=0),))),
+            metrics=(Metric(at(16), series(*[0.4] * 9)),),
+        ),
+        19,
+    ),
+    "TS963": (
+        with_batches(
+            batches("input", 12, shape=(16, 4), mean=0.2),
+            replace(
+                batches("evaluated", 16, shape=(16, 4)),
+                samples=tuple(
+                    BatchSample(step, (16, 4), "float32", 1e-7, 0.97, -2.0, 2 + step / 100) for step in STEPS
+                ),
+            ),
+        ),
+        16,
+    ),
+    "TS964": (
+        replace(
+            SOUND,
+            renumbered=(Renumbered(Place("train.py", 18, (18, 13, 18, 33)), "Leaves", "classes", "b", 1, 0, 2),),
+        ),
+        17,
+    ),
+    "TS965": (event("targets-shifted", 12, length=16), 12),
     "TS358": (event("extreme-of-masked", 12, function="min", rows=16), 12),
     "TS586": (replace(event("term-of-zero", 12, looked=7), steps=640), 19),
     "TS959": (event("blank-labels", 12, blank=0, labels=10, whole=95), 12),
@@ -400,6 +429,8 @@ WEIGHED = TEXT.replace("loss_fn(model(x), y)\n", "loss_fn(model(x), y) + plan(st
 TEXTS = {
     "TS961": TEXT.replace("    loss.backward()", "    if isfinite(loss): loss.backward()"),
     "TS586": WEIGHED,
+    "TS962": TEXT + "for slow, p in zip(copy.parameters(), model.parameters()):\n    slow = 0.9 * slow + 0.1 * p\n",
+    "TS964": TEXT.replace("val_loader", "held_out = Leaves(valid)\nval_loader"),
 }
 """The files of those that are told by their text, too."""
 
@@ -859,3 +890,42 @@ def test_inputs_that_are_next_to_constant_are_told_where_they_are_made() -> None
     training = replace(flat, batches=(*(one for one in SOUND.batches if one.role == "target"), tiny))
     assert [(one.code, one.start.line) for one in said(training, WHOLE)] == [("TS930", 3)]
     assert not said(replace(training, losses=(replace(SOUND.losses[0], values=falling(128)),)), WHOLE), "it learns"
+
+
+def test_an_evaluation_in_an_order_is_prepared_as_the_training_was() -> None:
+    apart = tuple(BatchSample(step, (16, 4), "float32", -2.0 + number * 0.66, 0.3) for number, step in enumerate(STEPS))
+    evaluated = replace(batches("evaluated", 16, shape=(16, 4)), samples=apart)
+    training = with_batches(batches("input", 12, shape=(16, 4), std=1.3), evaluated)
+    assert not said(training), "each batch is of one kind, all of them are as wide as those of the training"
+
+
+def test_large_inputs_that_a_batch_normalisation_takes_are_no_fault() -> None:
+    large = batches("first", 12, mean=120.0, std=70.0, low=0.0, high=255.0)
+    assert not said(with_batches(replace(large, normalised=True)))
+
+
+def test_targets_that_have_a_time_may_have_it_first() -> None:
+    network = (MODEL, replace(FIRST, type="LSTM", shapes=((16, 9, 4),) * 4))
+    training = with_batches(batches("target", 12, "mse", shape=(16, 9)), modules=network)
+    assert not said(training)
+    loader = Loader(at(11), "Dataset", 64, 16, 0, False, True, training=9, batches=9, rounds=1)
+    assert [one.code for one in said(replace(training, loaders=(loader,)))] == ["TS119"]
+
+
+DECAY = """\
+CONFIG = {"lr": 0.01, "weight_decay": 0.4}
+optimizer = torch.optim.Adam(model.parameters(), **CONFIG)
+"""
+
+
+def test_a_decay_that_outweighs_the_loss_is_told_where_it_is_set() -> None:
+    norms = (5.0, 4.0, 3.0, 2.5, 2.5, 2.5, 2.5)
+    one = parameter("first.weight")
+    one = replace(one, samples=tuple(replace(sample, norm=norm) for sample, norm in zip(one.samples, norms)))
+    group = Group(1, 32, series(0.01, 0.01), weight_decay=0.4)
+    made = replace(SOUND.optimizers[0], groups=(group,), place=Place("train.py", 2))
+    stays = Loss(at(13), series(*[2.0] * 20, *[1.0] * 44), "mse", looked=7)
+    training = replace(SOUND, parameters=(one,), optimizers=(made,), losses=(stays,), batches=())
+    assert [(one.code, one.start.line) for one in said(training, DECAY)] == [("TS944", 1)]
+    adamw = replace(training, optimizers=(replace(made, type="AdamW"),))
+    assert not said(adamw, DECAY), "its decay is no part of the gradient"

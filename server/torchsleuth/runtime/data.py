@@ -7,10 +7,11 @@ afterwards are properties while the script runs.
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -26,6 +27,10 @@ MAX_BATCHES_HASHED = 200
 MAX_ROWS = 32
 HASHED_ELEMENTS = 64
 """Of each sample."""
+MAX_NUMBERED = 1000
+"""Names in a numbering of a dataset that is looked at."""
+_CLASSES = re.compile(r"class|label|categor", re.IGNORECASE)
+"""Attributes of datasets that hold the names of classes in the order of their numbers."""
 
 
 class _Loader:
@@ -38,6 +43,7 @@ class _Loader:
         dataset = held.get("dataset")
         self.dataset = type(dataset).__name__
         self.dataset_id = id(dataset)
+        self.numberings = _numberings(dataset)
         self.size = _length(dataset)
         self.batch_size = held.get("batch_size")
         self.workers = held.get("num_workers", 0)
@@ -62,6 +68,24 @@ def _length(dataset: Any) -> int | None:
         if found is not None and len(found):
             return int(found[0].shape[0]) if name == "tensors" else len(found)
     return None
+
+
+def _numberings(dataset: Any) -> dict[str, dict[str, int]]:
+    """The numbers that a dataset gives to names, such as its classes, by attribute: dictionaries, and lists of classes."""
+    found: dict[str, dict[str, int]] = {}
+    for _ in range(3):  # a part of another one
+        held = getattr(dataset, "__dict__", {})
+        for attribute, value in list(held.items()):
+            kind = type(value)
+            if kind not in (dict, list, tuple) or not 2 <= len(value) <= MAX_NUMBERED:
+                continue
+            if kind is not dict:
+                value = {name: number for number, name in enumerate(value)} if _CLASSES.search(attribute) else {}
+            numbers = list(value.values()) if {type(name) for name in value} == {str} else []
+            if all(type(number) is int for number in numbers) and sorted(numbers) == list(range(len(held[attribute]))):
+                found.setdefault(attribute, dict(value))
+        dataset = held.get("dataset")
+    return found
 
 
 class DataWatch:
@@ -278,7 +302,31 @@ class DataWatch:
                         and train.dataset_id == other.dataset_id,
                     }
                 )
-        return {"loaders": loaders, "overlaps": overlaps, "redrawn": self._redrawn()}
+        return {
+            "loaders": loaders,
+            "overlaps": overlaps,
+            "redrawn": self._redrawn(),
+            "renumbered": list(self._renumbered()),
+        }
+
+    def _renumbered(self) -> Iterator[dict[str, Any]]:
+        """Loaders of an evaluation whose datasets number names otherwise than those of the training do."""
+        trained = [loader for loader in self._loaders.values() if loader.training]
+        for loader in self._loaders.values():
+            for other in trained if not loader.training else ():
+                for attribute in loader.numberings.keys() & other.numberings.keys():
+                    one, known = loader.numberings[attribute], other.numberings[attribute]
+                    apart = [name for name in one if known.get(name, one[name]) != one[name]]
+                    if apart and loader.dataset == other.dataset:
+                        yield {
+                            "loader": loader.place,
+                            "dataset": loader.dataset,
+                            "attribute": attribute,
+                            "name": apart[0][:80],
+                            "trained": known[apart[0]],
+                            "evaluated": one[apart[0]],
+                            "conflicts": len(apart),
+                        }
 
     def _redrawn(self) -> list[dict[str, Any]]:
         """Loaders in evaluations, whose samples are other ones in each round, but not as far from themselves as from others."""

@@ -113,6 +113,11 @@ class Graph:
             index = 0
         return found
 
+    def is_normalised(self, node: Node) -> bool:
+        """Whether all that takes the value of a function are normalisations by the batch, which make its size and its mean their own."""
+        takers = [other for other in self.nodes if node.function in other.inputs]
+        return bool(takers) and all("BatchNorm" in other.name for other in takers)
+
     def is_put_together(self, function: Any) -> bool:
         """Whether a value has parts without a gradient, and its others are rows of tables: embeddings beside numbers."""
         raw, waiting = False, [function]

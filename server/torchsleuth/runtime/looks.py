@@ -39,6 +39,8 @@ _APART = 3000.0
 """Times that one term of a loss is larger than another one, of which nothing is left beside it."""
 _NEAR = 60
 """Functions of a graph, from its end, among which the form of a loss is looked for."""
+_ENOUGH_WORDS = 8
+"""Of a sequence, for its targets to tell which of its words they are."""
 MANY_FUNCTIONS = 200
 """Of a graph in which one expression is looked for that made most of them."""
 
@@ -85,6 +87,29 @@ class GraphLooks:
         share, least, most = statistics.numbers(self._torch(), [outside, value.min(), value.max()])
         if share:
             self._count("out-of-reach", place, function=function, share=share, low=least, high=most)
+
+    def shifted_targets(self, words: Any, target: Any, place: Any) -> None:
+        """How many places the targets of a sequence of words are behind the words at which they are to be said: all of them one, or
+        two."""
+        flat = words.dim() == 2 and words.shape[0] > 0 and not target.is_floating_point()
+        if (
+            not flat
+            or target.numel() % words.shape[0]
+            or target.device != words.device
+            or not self._may_look_at(target)
+        ):
+            return
+        rows = target.detach().reshape(words.shape[0], -1)
+        length = min(rows.shape[1], words.shape[1] - 2)
+        if length < _ENOUGH_WORDS or rows.shape[1] > words.shape[1]:
+            return
+        known = rows[:, :length] >= 0  # others are left out
+        alike = [((rows[:, :length] == words[:, by : by + length]) & known).sum() / known.sum() for by in (0, 1, 2)]
+        same, following, second = statistics.numbers(self._torch(), alike)
+        if following == 1 and second < 1:
+            self._count("targets-follow", place)
+        elif second == 1 and max(same, following) < 1:
+            self._count("targets-shifted", place, length=length)
 
     def transcripts(self, graph: graphs.Graph) -> None:
         """Transcripts with more labels than there are frames to say them in, and labels that are the blank, by connectionist temporal

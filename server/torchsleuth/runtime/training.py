@@ -862,14 +862,16 @@ class TrainingRecorder:
             if not raw or value is None or not value.is_floating_point() or value.dim() < 2:
                 break
             if not self._may_look_at(value) or bool(value.any()):
-                return self._enters(node, value, step)
+                return self._enters(graph, node, value, step)
             empty = empty or (node, value)  # may be the state that a recurrence begins with
-        return None if empty is None else self._enters(*empty, step)
+        return None if empty is None else self._enters(graph, *empty, step)
 
-    def _enters(self, node: graphs.Node, value: Any, step: int) -> Any:
+    def _enters(self, graph: graphs.Graph, node: graphs.Node, value: Any, step: int) -> Any:
         place = self._place_of(node.number)
-        line = None if place is None else (place["path"], place["line"])
-        self._batch("first", value, step, ("first", line), place)
+        name = ("first", None if place is None else (place["path"], place["line"]))
+        self._batch("first", value, step, name, place)
+        if name in self._batches:
+            self._batches[name]["normalised"] = graph.is_normalised(node)
         return value
 
     def _look_at_loss(self, loss: _Loss, graph: graphs.Graph, node: graphs.Node, step: int, entering: Any) -> None:
@@ -903,6 +905,8 @@ class TrainingRecorder:
         if shown is not None and target is not None and not self._untouchable(target):
             self._pairs.add(self._torch, shown, target)
         self._looks.softmax_over_batch(graph)
+        if self._round and kind == "cross_entropy" and target is not None and (words := self._words()) is not None:
+            self._looks.shifted_targets(words, target, place)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
                 self._batch(role, value, step, (role, loss.key and places.at(loss.key), node.name), place, kind, target)

@@ -125,3 +125,103 @@ def put_into_training(evidence: Evidence, place: Place | None) -> Place | None:
         if is_method_call(call, "train") and not call.args and call.lineno < place.line
     ]
     return place_of(place.path, max(switches, key=lambda call: call.lineno)) if switches else None
+
+
+_STATISTICS = frozenset({"mean", "std", "var", "std_mean", "var_mean", "amin", "amax"})
+
+
+def by_own_statistics(evidence: Evidence, place: Place) -> Place | None:
+    """The only statement in the function around a call that computes what it is given out of its own mean or deviation."""
+    tree = evidence.tree(place.path)
+    scope = function_around(tree, place.line) or tree
+    given = {name for call in _calls_at(tree, place) for name in names_in(*call.args)}
+    found = [
+        one
+        for one in of_kind(statements(scope), ast.Assign)
+        if one.lineno <= place.line and names_in(*one.targets) & given
+        for own in (names_in(*one.targets, one.value),)
+        if any(name_of(call) in _STATISTICS and names_in(call) & own for call in nodes_in(one.value, ast.Call))
+    ]
+    return place_of(place.path, found[0]) if len(found) == 1 else None
+
+
+def _calls_at(tree: ast.Module, place: Place) -> list[ast.Call]:
+    return [one for one in nodes_in(tree, ast.Call) if place_of(place.path, one).span == place.span]
+
+
+def given_to(evidence: Evidence, place: Place | None, kind: str) -> Place | None:
+    """Where an object of a class is made that a call is given: in its arguments, or as the value of a variable in them."""
+    if place is None:
+        return None
+    tree = evidence.tree(place.path)
+    scope = function_around(tree, place.line) or tree
+    names = {name for call in _calls_at(tree, place) for name in names_in(*call.args[:1])}
+    values = [
+        one.value
+        for one in of_kind(statements(scope), ast.Assign)
+        if one.lineno <= place.line and names & set(map(plain_name, one.targets))
+    ]
+    made = [
+        part
+        for value in (*values, *_calls_at(tree, place))
+        for part in nodes_in(value, ast.Call)
+        if name_of(part.func) == kind
+    ]
+    return place_of(place.path, made[0]) if len({id(one) for one in made}) == 1 else None
+
+
+def shifts(evidence: Evidence, place: Place) -> Place | None:
+    """The only statement in the function around a loss that leaves out the first element of the sequences in a batch:
+    ``labels[:, 1:]``."""
+    tree = evidence.tree(place.path)
+    scope = function_around(tree, place.line) or tree
+    found = [
+        one
+        for one in statements(scope)
+        if isinstance(one, ast.Assign | ast.AnnAssign | ast.Return | ast.Expr)
+        and any(_leaves_out_the_first(part) for part in nodes_in(one, ast.Subscript))
+    ]
+    return place_of(place.path, found[0]) if len(found) == 1 else None
+
+
+def _leaves_out_the_first(node: ast.Subscript) -> bool:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else []
+    lower = parts[1].lower if len(parts) > 1 and isinstance(parts[1], ast.Slice) else None
+    return isinstance(lower, ast.Constant) and lower.value == 1
+
+
+def set_to(evidence: Evidence, near: Place | None, name: str, number: float) -> Place | None:
+    """The only place in a file that gives a setting of this name a number, whatever holds it: an argument, a field, the default of an
+    option, a line of a text such as JSON."""
+    if near is None:
+        return None
+    found: dict[int, Place] = {}
+    for node in ast.walk(evidence.tree(near.path)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            written = re.compile(rf"{name}\W{{1,6}}{re.escape(repr(number))}(?![\d.e])")
+            lines = node.value.splitlines() if (node.end_lineno or node.lineno) > node.lineno else []
+            for line, text in enumerate(lines, node.lineno):
+                if written.search(text):
+                    found[line] = Place(near.path, line)
+        for key, value in _settings(node):
+            if key.lstrip("-").replace("-", "_") == name and isinstance(value, ast.Constant) and value.value == number:
+                found[value.lineno] = place_of(near.path, value)
+    return next(iter(found.values())) if len(found) == 1 else None
+
+
+def _settings(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """Names of settings and what they are given in one node of a tree."""
+    match node:
+        case ast.Call():
+            yield from ((one.arg, one.value) for one in node.keywords if one.arg is not None)
+            options = [one.value for one in of_kind(node.args, ast.Constant) if isinstance(one.value, str)]
+            defaults = [one.value for one in node.keywords if one.arg == "default"]
+            yield from ((option, default) for option in options for default in defaults)
+        case ast.Dict():
+            pairs = zip(node.keys, node.values)
+            yield from ((str(key.value), value) for key, value in pairs if isinstance(key, ast.Constant))
+        case ast.AnnAssign():
+            if node.value is not None:
+                yield name_of(node.target), node.value
+        case ast.Assign():
+            yield from ((name_of(target), node.value) for target in node.targets)

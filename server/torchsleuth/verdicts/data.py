@@ -6,12 +6,13 @@ import ast
 import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from torchsleuth.messages import message
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import names_in, nodes_in, plain_name
 from torchsleuth.training import Batches, BatchSample, Loader, Overlap, Place, Series
-from torchsleuth.verdicts.computed import same_for_each
+from torchsleuth.verdicts.computed import by_own_statistics, given_to, same_for_each, shifts
 from torchsleuth.verdicts.evidence import ENOUGH, Evidence, Finding, shares_of
 from torchsleuth.verdicts.text import (
     HELD_OUT,
@@ -61,11 +62,14 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _frames_too_few(evidence)
     yield from _blank_labels(evidence)
     yield from _scaled_otherwise(evidence)
+    yield from _normalised_alone(evidence)
     yield from _labels(evidence)
     yield from _unrelated(evidence)
     yield from _one_class(evidence)
     yield from _overlaps(evidence)
     yield from _redrawn(evidence)
+    yield from _renumbered(evidence)
+    yield from _shifted_targets(evidence)
     yield from _waiting(evidence)
 
 
@@ -80,7 +84,7 @@ def _inputs(evidence: Evidence) -> Iterator[Finding]:
                 "TS931", batches.place, message("run.constant_input", value=last.mean, count=len(samples)), 10
             )
             return
-        if all(max(abs(one.mean or 0.0), one.std or 0.0) > LARGE for one in samples):
+        if not batches.normalised and all(max(abs(one.mean or 0.0), one.std or 0.0) > LARGE for one in samples):
             values = {"mean": last.mean, "std": last.std, "low": last.low, "high": last.high}
             yield Finding("TS930", batches.place, message("run.large_input", **values), 14)
             return
@@ -212,9 +216,9 @@ SCALED = 2.5
 
 def _scaled_otherwise(evidence: Evidence) -> Iterator[Finding]:
     """Inputs of an evaluation that are not as those of the training: only one of them is normalised, say."""
-    trained = [one.samples[-1] for one in evidence.batches("input")]
+    trained = [_together(one.samples) for one in evidence.batches("input")]
     for batches in evidence.batches("evaluated"):
-        last = batches.samples[-1]
+        last = _together(batches.samples)
         alike = [one for one in trained if one.shape[1:] == last.shape[1:] and one.std and one.mean is not None]
         if len(batches.samples) < 2 or not alike or last.mean is None or not last.std or evidence.training.steps < 8:
             continue
@@ -223,6 +227,63 @@ def _scaled_otherwise(evidence: Evidence) -> Iterator[Finding]:
             other = alike[ratios.index(min(ratios))]
             values = {"mean": last.mean, "std": last.std, "other_mean": other.mean, "other_std": other.std}
             yield Finding("TS956", batches.place, message("run.scaled_otherwise", **values), mild=True)
+            return
+
+
+def _together(samples: tuple[BatchSample, ...]) -> BatchSample:
+    """The last of some batches, with the mean and the deviation of all: they may come in an order."""
+    known = [(one.mean, one.std) for one in samples if one.mean is not None and one.std is not None]
+    if len(known) < len(samples):
+        return samples[-1]
+    mean = sum(mean for mean, _ in known) / len(known)
+    square = sum(mean**2 + std**2 for mean, std in known) / len(known)
+    return replace(samples[-1], mean=mean, std=math.sqrt(max(square - mean**2, 0.0)))
+
+
+EXACT = 1e-3
+"""Of the mean and the deviation of numbers that were normalised by their own."""
+
+
+def _is_exact(sample: BatchSample) -> bool:
+    return abs(sample.mean or 0.0) <= EXACT and (sample.std or 0.0) > 0.5
+
+
+def _normalised_alone(evidence: Evidence) -> Iterator[Finding]:
+    """Each batch of an evaluation has mean 0 and the same deviation, which those of the training have not."""
+    for batches in evidence.batches("evaluated"):
+        samples, shape = batches.samples, batches.samples[-1].shape
+        deviations = [one.std or 0.0 for one in samples]
+        exact = all(_is_exact(one) for one in samples) and max(deviations) - min(deviations) <= EXACT
+        batches_apart = len({one.high for one in samples}) > ENOUGH
+        trained = [one for one in evidence.samples("input") if one.shape[1:] == shape[1:]]
+        if len(shape) < 2 or not exact or not batches_apart or len(trained) < ENOUGH:
+            continue
+        if not any(_is_exact(one) for one in trained) and batches.place is not None:
+            place = by_own_statistics(evidence, batches.place) or batches.place
+            text = message("run.normalised_alone", count=len(samples), mean=max(abs(one.mean or 0) for one in trained))
+            yield Finding("TS963", place, text, mild=True)
+            return
+
+
+def _renumbered(evidence: Evidence) -> Iterator[Finding]:
+    """The classes of a validation set have other numbers than those of the training: each folder was counted by itself."""
+    classifies = any(loss.kind in _CLASSES for loss in evidence.training.losses)
+    for one in evidence.training.renumbered if classifies else ():
+        values = {name: getattr(one, name) for name in ("name", "trained", "evaluated", "attribute", "conflicts")}
+        place = given_to(evidence, one.loader, one.dataset) or one.loader
+        yield Finding("TS964", place, message("run.renumbered", **values), mild=True)
+        return
+
+
+def _shifted_targets(evidence: Evidence) -> Iterator[Finding]:
+    """The targets of a language model are two places behind its words, in all steps looked at, and those of no other loss one."""
+    events = evidence.training.events
+    if any(event.kind == "targets-follow" for event in events):
+        return
+    for event in events:
+        if event.kind == "targets-shifted" and event.count >= ENOUGH and event.place is not None:
+            place = shifts(evidence, event.place) or event.place
+            yield Finding("TS965", place, message("run.targets_shifted", count=event.count))
             return
 
 

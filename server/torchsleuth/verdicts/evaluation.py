@@ -20,6 +20,7 @@ from torchsleuth.verdicts.text import (
     loops_over,
     name_of,
     place_of,
+    rebound,
     repeated_alike,
 )
 
@@ -40,6 +41,7 @@ def findings(evidence: Evidence) -> Iterator[Finding]:
     yield from _features_in_training_mode(evidence)
     yield from _operators_one_by_one(evidence)
     yield from _without_statistics(evidence)
+    yield from _stale_copy(evidence)
     yield from _statistics_lag(evidence)
     yield from _functional_dropout(evidence)
     yield from _overfitting(evidence)
@@ -201,6 +203,33 @@ def _without_statistics(evidence: Evidence) -> Iterator[Finding]:
         text = message("run.without_statistics", name=root.name, part=module.name)
         yield Finding("TS574", found or place, text, mild=True)
         return
+
+
+def _stale_copy(evidence: Evidence) -> Iterator[Finding]:
+    """A copy of the network that learns is evaluated again and again, with the very same result: what was to bring it up to date does
+    not."""
+    learning = {(one.type, one.elements) for one in evidence.roots if one.optimized}
+    course = evidence.course
+    if course is None or course.late > 0.9 * course.early:
+        return
+    for root in evidence.roots:
+        for site in root.sites:
+            copied = not root.optimized and (root.type, root.elements) in learning
+            if not copied or site.grad or site.calls < ENOUGH + 2:
+                continue
+            function = function_around(evidence.tree(site.place.path), site.place.line)
+            same = [
+                metric
+                for metric in evidence.training.metrics
+                if metric.values.count >= ENOUGH + 2 and metric.values.low == metric.values.high
+                and metric.place.path == site.place.path
+                and function is function_around(evidence.tree(metric.place.path), metric.place.line)
+            ]  # fmt: skip
+            place = rebound(evidence, site.place.path) if same else None
+            if place is not None:
+                values = {"name": root.name, "value": same[0].values.low, "count": same[0].values.count}
+                yield Finding("TS962", place, message("run.stale_copy", **values), mild=True)
+                return
 
 
 def _too_often(evidence: Evidence, root: Module) -> Iterator[Finding]:

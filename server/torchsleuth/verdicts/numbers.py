@@ -8,6 +8,7 @@ from statistics import median
 
 from torchsleuth.messages import message
 from torchsleuth.training import PART, Activation, Parameter
+from torchsleuth.verdicts.computed import set_to
 from torchsleuth.verdicts.evidence import ENOUGH, TOO_LARGE, Course, Evidence, Finding
 from torchsleuth.verdicts.text import cast_to_short, constructed, initialised, updated
 
@@ -410,7 +411,33 @@ def _decayed(evidence: Evidence) -> Iterator[Finding]:
         return
     if norms[-1] <= 0.1 * norms[0] and _flat(evidence, 0.1):
         values = {"decay": max(decay), "share": norms[-1] / norms[0]}
-        yield Finding("TS944", evidence.optimizer_place, message("run.decayed", **values), rank=16)
+        near = evidence.optimizer_place
+        place = set_to(evidence, near, "weight_decay", max(decay)) or near
+        yield Finding("TS944", place, message("run.decayed", **values), rank=16)
+        return
+    yield from _outweighed(evidence, max(decay), norms)
+
+
+HEAVY = 0.05
+"""A weight decay that is part of the gradient, from which on it is looked at whether it outweighs the loss."""
+_COUPLED = frozenset(("SGD", "Adam", "RMSprop", "Adagrad"))
+"""Optimizers that add it to the gradient."""
+
+
+def _outweighed(evidence: Evidence, decay: float, norms: list[float]) -> Iterator[Finding]:
+    """The loss has stopped falling where the weight decay, a loss of half its square norm times itself, is as large."""
+    course, optimizer = evidence.course, evidence.stepped[0] if evidence.stepped else None
+    if course is None or optimizer is None or optimizer.type not in _COUPLED or decay < HEAVY or course.bad:
+        return
+    whole = all(group.weight_decay == decay for group in optimizer.groups)
+    late = median(norms[-max(1, len(norms) // 3) :])
+    middle = course.values[len(course.values) // 3 : 2 * len(course.values) // 3]
+    stays = bool(middle) and course.late >= 0.8 * median(middle)
+    if whole and stays and late < norms[0] and decay / 2 * late**2 >= course.late > 0:
+        values = {"decay": decay, "penalty": decay / 2 * late**2, "last": course.late}
+        near = evidence.optimizer_place
+        place = set_to(evidence, near, "weight_decay", decay) or near
+        yield Finding("TS944", place, message("run.outweighed", **values), rank=16)
 
 
 BOUNDLESS = 1e4

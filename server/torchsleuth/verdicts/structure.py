@@ -301,7 +301,7 @@ def _several_passes(evidence: Evidence, optimizer: Optimizer) -> bool:
 
 def _too_fast(evidence: Evidence, scheduler: Scheduler, optimizer: Optimizer) -> Iterator[Finding]:
     """The learning rate is next to nothing for the larger part of the training: steps were taken for epochs."""
-    if scheduler.steps < 0.8 * optimizer.steps or optimizer.steps < 20 or not optimizer.groups:
+    if scheduler.steps < 0.8 * (scheduler.counted or optimizer.steps) or optimizer.steps < 20 or not optimizer.groups:
         return
     rates = optimizer.groups[0].rates
     values = [(step, value) for step, value in rates.points if value is not None]
@@ -392,6 +392,9 @@ def _samples_for_time(evidence: Evidence) -> Iterator[Finding]:
     (size,) = sizes
     for module in evidence.training.modules:
         shapes = module.shapes
+        both = {sample.shape[:2] for sample in evidence.samples("target")} == {shape[:2] for shape in shapes}
+        if both and size not in {one.batch_size for one in evidence.training.loaders if one.training}:
+            continue  # targets that have a time too, which may come first as it does here
         if len(shapes) >= ENOUGH and all(len(shape) == 3 and shape[0] == size != shape[1] for shape in shapes):
             text = message("run.batch_for_time", type=module.type, shape=list(shapes[0]), count=size)
             yield Finding("TS119", module.sites[0].place if module.sites else module.place, text)

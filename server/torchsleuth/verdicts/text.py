@@ -477,16 +477,22 @@ def cast_to_short(evidence: Evidence, near: Place | None) -> Place | None:
 
 
 def rebound(evidence: Evidence, path: str) -> Place | None:
-    """Where a loop over parameters gives its own variable a value computed from it, and nothing reads that afterwards."""
+    """Where a loop over parameters gives its own variable, or what it has taken from a table, a value computed from it, and nothing
+    reads that afterwards."""
     for loop in nodes_in(evidence.tree(path), ast.For):
         if not any(
-            name_of(call) in ("parameters", "named_parameters", "zip") for call in nodes_in(loop.iter, ast.Call)
+            name_of(call) in ("parameters", "named_parameters", "state_dict", "zip")
+            for call in nodes_in(loop.iter, ast.Call)
         ):
             continue
         for number, statement in enumerate(loop.body):
-            given = (
-                names_in(*_targets(statement)) & names_in(loop.target) if isinstance(statement, ast.Assign) else set()
-            )
+            taken = names_in(loop.target) | {
+                name
+                for other in of_kind(loop.body[:number], ast.Assign)
+                if isinstance(other.value, ast.Subscript) and names_in(other.value) & names_in(loop.target)
+                for name in filter(None, map(plain_name, other.targets))
+            }
+            given = names_in(*_targets(statement)) & taken if isinstance(statement, ast.Assign) else set()
             later = {name for other in loop.body[number + 1 :] for name in _read(other)}
             if given and given <= _read(statement) and not given & later:
                 return place_of(path, statement)
