@@ -132,7 +132,13 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
             rest = {setting.name: numbers[setting.name] for setting in contract.settings}
             return getattr(module, contract.name)(*inputs, **rest)
         cls = getattr(module, contract.owner)
-        called = {setting.name: numbers[setting.name] for setting in contract.settings if setting.called}
+        called: dict[str, Any] = {}
+        for setting in contract.settings:
+            # Sizes of an image are passed as one tuple.
+            name, several, _ = setting.name.partition("[")
+            if setting.called:
+                number = numbers[setting.name]
+                called[name] = (*called.get(name, ()), number) if several else number
         given = {one.name: eval(one.text, {**module.__dict__, **numbers}) for one in contract.settings if one.text}
         fields = {name: value for name, value in given.items() if "." in name}
         plain = {name: value for name, value in given.items() if "." not in name}
@@ -143,7 +149,7 @@ def compounded(parts: dict[str, torch.Tensor], contract: Contract, module: Modul
     """The inputs: those of which a contract tells parts are dictionaries, or objects of the class that is annotated."""
     by_name: dict[str, dict[str, torch.Tensor]] = {}
     for name, tensor in parts.items():
-        found = re.fullmatch(r"(\w+)(?:\['(.*)'\]|\.(\w+))", name)
+        found = re.fullmatch(r"(\w+)(?:\['(.*)'\]|\.(\w+)|\[\d+\])", name)
         by_name.setdefault(found[1] if found else name, {})[found[0].removeprefix(found[1]) if found else ""] = tensor
     owner = getattr(module, contract.owner or "", None)
     hints = {} if owner is None else owner.forward.__annotations__
@@ -151,6 +157,8 @@ def compounded(parts: dict[str, torch.Tensor], contract: Contract, module: Modul
         plain = {key.strip("['].").strip(): tensor for key, tensor in held.items()}
         if "" in held:
             yield held[""]
+        elif all(key[1:-1].isdigit() for key in held):
+            yield list(held.values())
         elif next(iter(held)).startswith("["):
             yield plain
         else:

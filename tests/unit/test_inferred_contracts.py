@@ -1944,3 +1944,18 @@ class Noise(nn.Module):
 
 def test_an_option_is_one_of_those_that_a_function_compares_it_with() -> None:
     assert contracts(OPTIONS_OF_FUNCTIONS)["Noise"].signature() == "forward(x: [...]) -> [...]"
+
+
+def test_numbers_are_chosen_for_what_decides_the_kernel() -> None:
+    found = contracts("""
+    class Encoder(nn.Module):
+        def __init__(self, i: int, o: int, stride: int):
+            super().__init__()
+            kernel = 3 if stride == 1 else 2 * stride
+            self.conv = nn.Conv1d(i, o, kernel, stride, padding=(kernel - 1) // 2)
+
+        def forward(self, x):
+            return self.conv(x)
+    """)
+    assert found["Encoder"].heading() == "class Encoder(i, o, stride=1)"
+    assert found["Encoder"].signature() == "forward(x: [N, i, L]) -> [N, o, L]"

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from torchsleuth.interp import exceptions, kinds, misuse, operations, reasons, signatures, streams, unparsed, unset
@@ -927,6 +928,7 @@ class Calls(Choices):
         return is_module(value)
 
 
+@lru_cache(maxsize=512)
 def set_by_class_methods(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes that class methods give to the class: ``cls.count = 0``."""
     found: set[str] = set()

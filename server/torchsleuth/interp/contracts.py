@@ -44,6 +44,8 @@ MOST_RUNS = 160
 """Runs with numbers for one contract."""
 SECONDS = 20.0
 """Time of the processor for one contract."""
+FEW_SECONDS = 1.0
+"""Time for the calls of what works with any number of dimensions: they need not tell it."""
 TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
 MOST_USERS = 4
@@ -226,6 +228,7 @@ class Inference:
     def _found(self, plan: Plan) -> Found:
         first: Found | None = None
         working: Found | None = None
+        usually = False
         for settled in self._settled(plan):
             outcome = settled.outcome
             shapes = dict(outcome.inputs)
@@ -245,9 +248,11 @@ class Inference:
                     found.inside = [replace(one, part=_without_dtypes(one.part)) for one in found.inside]
             first = first or found
             if found.examples:
-                working = working or found
-                if not any(size == 1 for shape in shapes.values() for size in shape or ()):
+                usual = not any(size == 1 for shape in shapes.values() for size in shape or ())
+                if usual and _is_sized(found.result):
                     return found
+                working = found if working is None or (usual and not usually) else working
+                usually = usually or usual
             if self._spent():
                 break
         assert first is not None
@@ -277,7 +282,8 @@ class Inference:
         which was given last."""
         outcome, told = self._explored(plan), set[str]()
         lacking = _without_rank(plan)
-        if lacking and self._as_called(plan, lacking):
+        spread = self._of_any_rank(plan, lacking) if lacking and not plan.shapes else None
+        if lacking and self._as_called(plan, lacking, None if spread is None else FEW_SECONDS):
             again = self._explored(plan)
             if again.works:
                 outcome, told = again, plan.dtypes.keys() & set(lacking)
@@ -286,6 +292,11 @@ class Inference:
                     plan.shapes.pop(name, None)
                     plan.dtypes.pop(name, None)
             lacking = _without_rank(plan)
+        if lacking and spread is not None:
+            plan.shapes.update({name: shape for name, shape in spread.outcome.inputs.items() if shape is not None})
+            yield spread
+            for name in lacking:
+                plan.shapes.pop(name, None)
         if lacking:
             yield from self._by_trial(plan, outcome, lacking)
             return
@@ -298,6 +309,7 @@ class Inference:
             plan.settings[path].value = value
             yield _Settled(self._run(plan))
             plan.settings[path].value = fixed[path]
+        yield from self._with_usual_numbers(plan)
         if told:
             # A caller may be wrong about a dtype, and right about the rank.
             plan.dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in told}
@@ -318,10 +330,10 @@ class Inference:
                 break
         return outcome
 
-    def _as_called(self, plan: Plan, lacking: list[str]) -> bool:
-        """Plan with the ranks of what calls in the document pass. Whether there are any."""
+    def _as_called(self, plan: Plan, lacking: list[str], seconds: float | None = None) -> bool:
+        """Plan with the ranks of what calls in the document pass. Whether there are any. `seconds`: that they may take."""
         passed = agreed(self._calls, plan.function.node, lacking)
-        with self._half():
+        with self._half(seconds):
             for calls in self._calls_by_users(plan):
                 self._calls += calls
                 passed = agreed(self._calls, plan.function.node, lacking)
@@ -338,10 +350,10 @@ class Inference:
         return bool(passed)
 
     @contextlib.contextmanager
-    def _half(self) -> Iterator[None]:
-        """Runs of others take at most half of the time that is left, and none of the runs."""
-        runs, deadline = self._runs, self._deadline
-        self._deadline = time.process_time() + (deadline - time.process_time()) / 2
+    def _half(self, seconds: float | None = None) -> Iterator[None]:
+        """Runs of others take at most half of the time that is left, or so many seconds, and none of the runs."""
+        runs, deadline, now = self._runs, self._deadline, time.process_time()
+        self._deadline = now + min((deadline - now) / 2, deadline - now if seconds is None else seconds)
         try:
             yield
         finally:
@@ -398,6 +410,22 @@ class Inference:
             for setting in group:
                 setting.value = as_kind(setting.default, int)
             yield _Settled(self._run(plan))
+            for setting in group:
+                setting.value = None
+
+    def _with_usual_numbers(self, plan: Plan) -> Iterator[_Settled]:
+        """The outcomes with numbers for what decides branches: the usual ones of what layers are made with, and those that the
+        code asks for."""
+        free = [one for one in plan.settings.values() if one.value is None]
+        compared = self.interp.compared(plan)
+        of_layers = [one for one in free if _OF_LAYERS.fullmatch(one.symbol.name)]
+        asked = [one for one in free if one.path in compared]
+        both = [*of_layers, *(one for one in asked if one not in of_layers)]
+        for group in (of_layers, asked, both if of_layers and asked else []):
+            for setting in group:
+                setting.value = compared[setting.path] if group is asked else _pool(setting.symbol.name)[0]
+            if group:
+                yield _Settled(self._run(plan))
             for setting in group:
                 setting.value = None
 
@@ -562,6 +590,20 @@ class Inference:
         if first is not None or not working:
             yield _Settled(first or outcome)
         yield from map(_Settled, mixed)
+
+    def _of_any_rank(self, plan: Plan, lacking: list[str]) -> _Settled | None:
+        """The outcome for inputs that may have any number of dimensions, of which no call has to tell the number."""
+        working: dict[int, Outcome] = {}
+        for rank in (2, 3, 4, 1):
+            outcome = self._with_rank(plan, lacking, self._sizes(rank))
+            if outcome.works and outcome.result.whole:
+                working[rank] = outcome
+            elif rank > 1:
+                return None
+        spread = self._spread(plan, lacking, working)
+        for name in lacking:
+            plan.shapes.pop(name, None)
+        return spread
 
     def _spread(self, plan: Plan, lacking: list[str], working: dict[int, Outcome]) -> _Settled | None:
         """The outcome for inputs with any number of dimensions, where all numbers that are tried work alike."""
@@ -1052,6 +1094,15 @@ def _pins(outcome: Outcome, plan: Plan) -> bool:
         for one in outcome.conditions
     )
     return fixed or any(size == 1 for shape in outcome.inputs.values() for size in shape or ())
+
+
+def _is_sized(part: Part) -> bool:
+    """Whether every size in a value has a name or a number."""
+    shapes = [one.shape for one in part.tensors()]
+    return part.whole and all(
+        shape is not None and all(symbol.name != "?" for size in shape for symbol in dims.symbols(size))
+        for shape in shapes
+    )
 
 
 def _told(part: Part) -> object:

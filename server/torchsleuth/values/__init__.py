@@ -493,6 +493,9 @@ class DictValue(Ref):
     `from_file`: torch.load has given it.
     """
 
+    _whole: Entries | None = None
+    """The entries that were last found to be all known."""
+
     def __init__(self, items: dict[Any, Value] | None, type_name: str = "dict", factory: Value = None) -> None:
         super().__init__()
         self.slots: DictSlots = DictSlots(items=items)
@@ -503,8 +506,11 @@ class DictValue(Ref):
     @property
     def items(self) -> dict[Any, Value] | None:
         entries = self.entries
+        if entries is self._whole:
+            return entries
         if entries is None or OTHERS in entries or any_are(entries.values(), Maybe):
             return None
+        self._whole = entries
         return entries
 
     @property
