@@ -110,19 +110,30 @@ class Heap(Joins):
         else:
             slots[key] = value
         if key == "items" and isinstance(slots, ContainerSlots) and slots.stands_for:
-            self._forget(slots)
+            self._spread_items(slots)
 
-    def _forget(self, slots: ContainerSlots) -> None:
-        """A container has changed that is one of several: what each of them holds is not known any more."""
-        left, seen = [*slots.stands_for], {id(slots)}
+    def _spread_items(self, slots: ContainerSlots) -> None:
+        """A container has changed that is one of several: each of them may hold what it holds now, or what it held before."""
+        left, seen, changed = [*slots.stands_for], {id(slots)}, slots["items"]
         while left:
             one = left.pop()
-            if id(one) not in seen:
-                seen.add(id(one))
-                left += one.stands_for
-                if one["items"] is not None:
-                    self._journal.append((one, "items", one["items"]))
-                    one["items"] = None
+            if id(one) in seen:
+                continue
+            seen.add(id(one))
+            left += one.stands_for
+            if one["items"] is not None:
+                self.work += 1
+                self._journal.append((one, "items", one["items"]))
+                one["items"] = self._either_items(one, changed)
+
+    def _either_items(self, slots: ContainerSlots, changed: Value) -> Value:
+        """What a container holds that may have changed as another one did."""
+        before = slots["items"]
+        if isinstance(slots, DictSlots):
+            return self.join_entries(before, changed)
+        if not isinstance(before, tuple) or not isinstance(changed, tuple):
+            return None
+        return self.several((*before, *changed))
 
     def mark(self) -> int:
         return len(self._journal)
