@@ -294,3 +294,15 @@ nested = [[1, 2], [3], []]
 flat = [v for row in nested for v in row]
 total = sum(nested, [])
 lengths = list(map(len, nested))
+# == one of two containers is changed, and it is not known which
+import random
+first, second = [1], [2]
+(first if random.random() > 2 else second).append(3)
+kept = first[0]
+one, other = {"a": 1}, {"b": 2}
+(one if random.random() > 2 else other)["c"] = 3
+found = one["a"]
+del (one if random.random() > 2 else other)["c"]
+rows = [[0] for _ in range(3)]
+rows[random.randrange(1)].append(5)
+seen = [row[0] for row in rows]

@@ -240,20 +240,3 @@ def tick():
     tick.count = getattr(tick, "count", 0) + 1
     return tick.count
 ticks = [tick(), tick()]
-# == one of two containers is changed, and it is not known which
-import random
-first, second = [1], [2]
-chosen = first if random.random() > 2 else second
-chosen.append(3)
-sizes, last, kept = (len(first), len(second)), second[-1], (first[0], 1 in first)
-(first if random.random() > 2 else second).clear()
-left = len(first), second, sum(first)
-one, other = {"a": 1}, {"b": 2}
-table = one if random.random() > 2 else other
-table["c"] = 3
-found = one.get("a"), one.get("c"), other["c"], sorted(other), len(one)
-del (one if random.random() > 2 else other)["c"]
-after = "c" in one, "c" in other, one, other
-rows = [[0] for _ in range(3)]
-rows[random.randrange(1)].append(5)
-seen = [len(row) for row in rows], rows[0], rows[1]
