@@ -582,6 +582,12 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
 
 
 SHOWN = {
+    "a part of a sample that is None at times": (
+        "from torch.utils.data import DataLoader\nclass Ward:\n    def __len__(self):\n        return 2\n"
+        "    def __getitem__(self, i):\n        pulse = 0.5 if i < 1 else None\n        return {'age': 7.0,\n            'pulse': pulse}\n"
+        "for batch in DataLoader(Ward(), 2):\n    pass\n",
+        {12},
+    ),
     "what cannot be written": (
         "import json\ndef score(x):\n    return {'mean': x.mean()}\nrows = [{'step': 1, 'score': score(torch.ones(2))}]\n"
         "json.dumps({'rows': rows})\n",

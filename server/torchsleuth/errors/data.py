@@ -14,7 +14,16 @@ from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_display, nodes_in, stores
+from torchsleuth.syntax.forms import (
+    called,
+    is_display,
+    is_literal,
+    last_word,
+    nodes_in,
+    parts_of_tuple,
+    returned_by,
+    stores,
+)
 
 
 def _shuffle_fixes(case: Case) -> Iterator[Fix]:
@@ -72,6 +81,36 @@ def _samples_here(case: Case) -> list[Related]:
     ]
     spans = given[0][:2] if len(given) == 1 else []
     return [Related(span.path, span.start, span.end, message("error.samples_here")) for span in spans]
+
+
+def _parts_without_number(case: Case) -> list[Related]:
+    """The parts of a sample whose name is given None somewhere, or is said to be None at times; else where samples are given."""
+    files = files_of(case)
+    maybe = {name for file in files for name in _at_times_none(file)}
+    spans = [
+        file.source.span(part)
+        for file in files
+        for method in file.all(ast.FunctionDef)
+        if method.name == "__getitem__"
+        for result in returned_by(method)
+        for part in (result.values if isinstance(result, ast.Dict) else parts_of_tuple(result))
+        if last_word(part) in maybe
+    ]
+    found = [Related(span.path, span.start, span.end, message("error.sample_none_here")) for span in spans[:2]]
+    return found or _samples_here(case)
+
+
+def _at_times_none(file: CrashFrame) -> Iterator[str]:
+    """Names and fields that a condition gives None, or whose annotation admits it."""
+    for node in file.all(ast.Assign):
+        if isinstance(node.value, ast.IfExp) and any(
+            is_literal(one, None) for one in (node.value.body, node.value.orelse)
+        ):
+            yield from filter(None, map(last_word, node.targets))
+    for field in file.all(ast.AnnAssign):
+        words = ast.unparse(field.annotation)
+        if "Optional" in words or "None" in words:
+            yield last_word(field.target)
 
 
 def _without_gradients(case: Case) -> Iterator[Fix]:
@@ -172,6 +211,14 @@ ENTRIES = (
         applies=_collating,
         related=_samples_here,
         example=_DATA + "rows = [None, None]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
+    ),
+    entry(
+        "TS602",
+        r"must be real number, not (\w+)",
+        "error.sample_number",
+        applies=_collating,
+        related=_parts_without_number,
+        example=_DATA + "rows = [0.5, None]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
     ),
     entry(
         "TS603",

@@ -185,6 +185,6 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_NO_LOSS, _as_labels),
 )
 PLACES = (
-    (r"found <class '|dtype|NoneType|support|size|shape|dimension|index|key", filled_here),
+    (r"found <class '|real number|dtype|NoneType|support|size|shape|dimension|index|key", filled_here),
     (_NO_LOSS, _left_out_here),
 )
