@@ -294,6 +294,19 @@ def test_models_by_name() -> None:
     assert known["f"] == (2, 48) and known["y"] == (2, 4)
 
 
+def test_a_model_that_the_script_registers() -> None:
+    check("""
+        import timm
+        import torch
+        from timm.models import register_model
+        from torch import nn
+        @register_model
+        def wide(pretrained=False):
+            return nn.Linear(3, 4)
+        print(timm.create_model("wide")(torch.randn(2, 3)))
+        """)
+
+
 def test_what_a_method_changes_is_not_known() -> None:
     known = shapes(
         "import timm\n"

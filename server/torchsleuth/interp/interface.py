@@ -179,6 +179,8 @@ class Interpreter(ABC):
     functions: list[Function]
     """All functions that were defined."""
     outcomes: tuple[Value, ...] = ()
+    own_models: frozenset[str] = frozenset()
+    """Names under which code has registered models of its own, so that a package builds them."""
     """The results of the paths of the function that returned last, before they were joined."""
     as_needed: bool = False
     """Whether statements of imported modules are executed only when what they bind is needed."""

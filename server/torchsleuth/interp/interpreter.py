@@ -1298,6 +1298,8 @@ class Execution(Importing):
         """``setattr(owner, name, value)``. Where the name is not known, it may be any."""
         if isinstance(name, str):
             self.set_attribute(owner, name, value, node, frame)
+        elif isinstance(owner, Choice):
+            self.over(owner, lambda option: self.set_attribute_named(option, name, value, node, frame))
         elif isinstance(owner, Instance):
             self.heap.set(owner.state, "open", True)
             if not self.is_module(value):

@@ -219,7 +219,7 @@ class TensorOperations(Questions):
             operation = self._ranked(operation)
         guessed = any(spec.shape is not None and spec.dtype is None for spec in operation.specs)
         given = as_kind(operation.first, LibraryModule)
-        if operation.target.endswith(".squeeze") and self._may_be_single(operation):
+        if operation.target.endswith((".squeeze", ".squeeze_")) and self._may_be_single(operation):
             return self._undecided(operation, place)
         if given is not None and operation.module is not None:
             return self._given_module(operation, operation.module, given, place)
@@ -312,8 +312,9 @@ class TensorOperations(Questions):
         if shape is None:
             return False
         dim = operation.given(1, "dim")
-        squeezed = [shape[dim]] if is_index(dim, shape) else list(shape) if dim is None else []
-        return any(dims.positive(dims.subtract(self.resolved(size), 1)) is None for size in squeezed)
+        places = range(len(shape)) if dim is None else dim if isinstance(dim, tuple) else (dim,)
+        squeezed = [shape[place] for place in places if is_index(place, shape)]
+        return any(dims.equal(self.resolved(size), 1) is None for size in squeezed)
 
     def _given_module(
         self, operation: Operation, layer: LibraryModule, given: LibraryModule, place: Device | None

@@ -272,7 +272,11 @@ def _as_dict(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_PASS_THROUGH)
 def _passed(interp: Interpreter, call: Arguments) -> Value:
-    return call.first
+    """A progress bar is what it goes over, and has attributes of its own."""
+    over = call.first
+    if isinstance(over, LibraryObject):
+        interp.heap.set(over.slots, "wrapped", True)
+    return ListValue(over) if type(over) is tuple else over
 
 
 @models("typing.cast")

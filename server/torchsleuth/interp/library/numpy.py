@@ -386,13 +386,12 @@ def _squeeze(interp: Interpreter, call: Arguments) -> Value:
     axis = interp.resolved(call.given(1, "axis"))
     if array is None:
         return UNKNOWN
-    if axis is None:
-        return _with_shape(interp, array, "Tensor.squeeze")
-    return (
-        _with_shape(interp, array, "Tensor.squeeze", axis)
-        if isinstance(axis, int)
-        else arrays.make(None, array.spec.dtype)
-    )
+    shape = array.spec.shape or ()
+    squeezed = [shape[axis]] if is_index(axis, shape) else list(shape) if axis is None else []
+    known = axis is None or isinstance(axis, int)
+    if not known or any(dims.equal(interp.resolved(size), 1) is None for size in squeezed):
+        return arrays.make(None, array.spec.dtype)
+    return _with_shape(interp, array, "Tensor.squeeze", *(() if axis is None else (axis,)))
 
 
 def _ravel(interp: Interpreter, call: Arguments) -> Value:

@@ -44,7 +44,7 @@ def build(interp: Interpreter, call: Arguments) -> Value:
     if path.startswith("transformers.") and path.endswith("Config") and call.exact:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
     package = interp.oracle.package_of(path) if call.exact else None
-    if package is None:
+    if package is None or call.given(0, "model_name") in interp.own_models:
         return UNKNOWN
     try:
         args = tuple(interp.to_spec(value) for value in call.args)
@@ -54,7 +54,7 @@ def build(interp: Interpreter, call: Arguments) -> Value:
     given = tuple(sorted((name, value) for name, value in kwargs.items() if name not in _MAKES_NO_DIFFERENCE))
     recipe = ModuleSpec(path, args, given, package=package)
     verdict = interp.oracle.construct(recipe)
-    if isinstance(verdict, Failure):
+    if isinstance(verdict, Failure) and not interp.own_models:
         interp.report(interp.operation(path, call.args, call.kwargs, call.node, call.frame, None), verdict)
     if verdict is not None:
         return UNKNOWN

@@ -1174,6 +1174,9 @@ def _decorated(interp: Interpreter, decorator: Value, value: Value, node: ast.ex
         if is_attribute(node, "deleter"):
             getter = as_kind(interp.eval(node.value, frame), Function)
             return replace(getter, deleter=value) if getter is not None else interp.lookup(value.name, frame)
+        if path.startswith("timm.") and path.endswith(".register_model"):
+            interp.own_models |= {value.name}
+            return value
         if _marked(interp, decorator, path, value):
             return value
     if path == "functools.total_ordering" and isinstance(value, ClassValue):

@@ -44,6 +44,7 @@ from torchsleuth.rules.evidence.graphs import (
 )
 from torchsleuth.rules.evidence.inference import kept_from_inference
 from torchsleuth.rules.evidence.loops import is_simple, name_in, statement_of
+from torchsleuth.rules.evidence.operands import ancestry
 from torchsleuth.rules.evidence.rewrites import as_loss, as_tensors
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Related, Severity
@@ -51,7 +52,7 @@ from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call, names_in, nodes_in, plain_name, stored_in, targets_of
 from torchsleuth.values import Site, Tensor
-from torchsleuth.values.graph import AutogradFault
+from torchsleuth.values.graph import AutogradFault, node_of
 
 CODE = "TS401"
 _KEYS = {"frozen": "grad.frozen", "first_order": "grad.first_order"}
@@ -67,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         severed = fault.kind == "severed"
         if cut is not None and (cut.kind == "rewrapped" or (cut.kind == "integers" and severed)):
             continue
-        if severed and gradient_is_used(analysis, fault):
+        if severed and (gradient_is_used(analysis, fault) or not _had_model(fault)):
             continue
         tensor = name_of(fault)
         severity: Severity | None = "warning" if severed else None  # backward() runs.
@@ -91,6 +92,16 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         else:
             yield Finding(fault.at.span, text, cut_places(analysis, cut), repairs, severity=severity)
     yield from kept_from_inference(analysis)
+
+
+def _had_model(fault: AutogradFault) -> bool:
+    """Whether a tensor that was cut off, and then made to require grad, was computed by something that is trained."""
+    sources = [source for leaf in fault.leaves for origin in ancestry(leaf) for source in origin.sources]
+    if any(source.parameter or source.owner is not None for source in sources):
+        return True
+    passed = (part for source in sources if (node := node_of(source)) is not None for part in node.reachable())
+    trained = (part.open or part.module is not None or any(leaf.parameter for leaf in part.leaves) for part in passed)
+    return not fault.leaves or any(trained)
 
 
 def _written_cuts(fault: AutogradFault) -> Iterator[Related]:
