@@ -2,7 +2,8 @@
 
 What it finds
     `box_iou`, `nms` and the others of torchvision.ops that take corners, for what `box_convert(…, "cxcywh")`, or a function called
-    like `xyxy_to_cxcywh`, has made; and for the output of a network that a loss compares with such boxes.
+    like `xyxy_to_cxcywh`, has made; and for the output of a network that a loss compares with such boxes. Boxes of annotations in
+    the format of COCO, a corner with width and height, as targets of a detector of torchvision.
 Why it hurts
     A centre and a size are read as two corners: the overlaps are those of other boxes, or of none. What is measured by them is
     wrong, and so is what is chosen by it. Nothing is raised.
@@ -26,7 +27,17 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
-from torchsleuth.syntax.forms import argument_of, called, is_reference, literal, nodes_in, plain_name
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    is_method_call,
+    is_name,
+    is_reference,
+    literal,
+    nodes_in,
+    plain_name,
+)
 
 CODE = "TS354"
 _CORNERS = "xyxy"
@@ -40,6 +51,7 @@ _NAMED = re.compile(r"(xyxy|cxcywh|xywh)_?(?:to|2)_?(xyxy|cxcywh|xywh)$")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
+    yield from _of_coco(analysis)
     if not any(f"{name}(" in source.text for name in _TAKE_CORNERS):
         return
     own = {one.name for one in analysis.index(source.path).of_type(ast.FunctionDef)}
@@ -116,6 +128,73 @@ def _converted(analysis: Analysis, given: ast.expr, kind: str) -> Iterator[Candi
             function = source.segment(call.func)
             yield replacement(source, given, f'{function}({source.segment(given)}, "{kind}", "{_CORNERS}")')
             return
+
+
+# -- annotations in the format of COCO -------------------------------------------------------------
+
+_DETECTORS = "torchvision.models.detection"
+_COCO = ("category_id", "iscrowd", "image_id", "annotations", "pycocotools", "CocoDetection")
+"""Words of a file that reads annotations in the format of COCO, whose boxes are a corner, a width and a height."""
+_CORNER = re.compile(r"(x|y|right|bottom|left|top)_?(1|2|0|max|min)$|^(right|bottom|x_?end|y_?end)$", re.IGNORECASE)
+_TENSORS = frozenset("as_tensor tensor FloatTensor Tensor array asarray stack".split())
+_KEEP = ("reshape", "view", "float", "to")
+
+
+def _of_coco(analysis: Analysis) -> Iterator[Finding]:
+    """``{"boxes": boxes, "labels": labels}`` for a detector, with the boxes as they stand in the annotations."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    if _DETECTORS not in source.text or sum(word in source.text for word in _COCO) < 2:
+        return
+    if any(_writes_corners(one) for one in index.of_type(ast.Dict)):
+        return
+    for function in index.of_type(ast.FunctionDef):
+        bound = _bound(function)
+        for target in nodes_in(function, ast.Dict):
+            given = {literal(key): value for key, value in zip(target.keys, target.values) if key is not None}
+            name = plain_name(given["boxes"]) if {"boxes", "labels"} <= given.keys() else None
+            boxes = bound.get(name or "", given.get("boxes"))
+            if boxes is None or "labels" not in given or not _is_of_annotations(boxes, bound, function):
+                continue
+            if name is not None and any(_changes(one, name) for one in nodes_in(function, ast.Assign, ast.AugAssign)):
+                continue
+            fixes = tuple(_cornered(analysis, function, name, boxes)) if name is not None else ()
+            yield Finding(source.span(boxes), message("box.coco"), (), fixes)
+
+
+def _writes_corners(made: ast.Dict) -> bool:
+    """Whether the file itself writes boxes as two corners: ``{"bbox": [x1, y1, x2, y2]}``."""
+    written = next((value for key, value in zip(made.keys, made.values) if literal(key) == "bbox"), None)
+    return any(_CORNER.search(name.id) for name in nodes_in(written, ast.Name)) if written is not None else False
+
+
+def _is_of_annotations(node: ast.expr, bound: dict[str, ast.expr], function: ast.FunctionDef) -> bool:
+    """Whether an expression is the boxes of annotations, as they are: a tensor of ``[one["bbox"] for one in annotations]``."""
+    while isinstance(node, ast.Call) and (is_method_call(node, *_KEEP) or called(node) in _TENSORS and node.args):
+        node = node.func.value if is_method_call(node, *_KEEP) else node.args[0]
+    name = plain_name(node)
+    node = bound.get(name or "", node)
+    if isinstance(node, ast.List) and not node.elts and name is not None:
+        added = [one.args[0] for one in nodes_in(function, ast.Call) if is_method_call(one, "append") and len(one.args) == 1
+                 and is_name(one.func.value, name)]  # fmt: skip
+        return bool(added) and all(map(_is_box, added))
+    return isinstance(node, ast.ListComp) and _is_box(node.elt)
+
+
+def _is_box(node: ast.expr) -> bool:
+    return isinstance(node, ast.Subscript) and literal(node.slice) == "bbox"
+
+
+def _changes(statement: ast.Assign | ast.AugAssign, name: str) -> bool:
+    """Whether something is written into the boxes: ``boxes[:, 2:] += boxes[:, :2]``."""
+    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+    return any(isinstance(one, ast.Subscript) and is_name(one.value, name) for one in targets)
+
+
+def _cornered(analysis: Analysis, function: ast.FunctionDef, name: str, boxes: ast.expr) -> Iterator[Candidate]:
+    statement = next((one for one in nodes_in(function, ast.Assign) if one.value is boxes), None)
+    if statement is not None:
+        line = f"{name}[:, 2:] += {name}[:, :2]"
+        yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(analysis.source, statement, line),))
 
 
 RULE = Rule(FAULTS[CODE], find)
