@@ -1324,6 +1324,8 @@ ENGLISH: dict[str, str] = {
     "scaler.early": "{scaler} is updated before it lets {optimizer} step (line {line}): update() belongs behind the step",
     "smoothing.all": "label_smoothing={value} leaves {left} of the target to the label, and gives the rest to all classes alike",
     "box.format": "`{boxes}` has boxes as {kind}, and {function}() takes them as xyxy: convert them",
+    "labels.dropped": "the Trainer drops `{name}`, which forward() does not take, and the model gets no labels: call it labels",
+    "labels.dropped.here": "trained with here",
     "box.coco": "boxes of COCO are a corner, a width and a height, and the detector takes two corners: add the corner to the size",
     "box.made": "made {kind} here",
     "pairs.inverted": "`{difference}` in this loss lifts the negatives above the positives: exchange the two",

@@ -1,0 +1,83 @@
+"""labels-dropped: the Trainer of transformers drops the labels, for the model takes nothing of their name.
+
+What it finds
+    A Trainer whose data set gives its target under a name that `forward()` of the model does not have, and no `labels`, where the
+    model computes a loss from `labels` alone.
+Why it hurts
+    What `forward()` has no parameter for is dropped before a batch is made. The model gets no labels, returns no loss, and the
+    training stops at its first step with a ValueError.
+Example
+    def forward(self, input_ids, labels=None): ...
+    return {"input_ids": ids, "stars": stars}        # in the data set
+Use instead
+    return {"input_ids": ids, "labels": stars}
+Fix safety
+    Safe where one name alone is dropped.
+References
+    transformers.TrainingArguments, "remove_unused_columns"
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from torchsleuth.faults import FAULTS
+from torchsleuth.messages import message
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.forms import by_position, literal, nodes_in, returned_by
+from torchsleuth.values import Function, Instance, Value
+
+CODE = "TS638"
+_LABELS = frozenset({"labels", "label", "label_ids"})
+"""Names under which the Trainer looks for labels, or its collate function gives them on."""
+_ELSEWHERE = ("remove_unused_columns", "label_names", "compute_loss")
+
+
+def find(analysis: Analysis) -> Iterator[Finding]:
+    source = analysis.source
+    for call in analysis.calls.get("transformers.Trainer", ()):
+        if (
+            any(word in source.text for word in _ELSEWHERE)
+            or {"data_collator", "compute_loss_func"} & call.kwargs.keys()
+        ):
+            continue
+        model, data = (
+            as_kind(call.given(place, name), Instance) for place, name in ((0, "model"), (3, "train_dataset"))
+        )
+        forward, getter = _method(model, "forward"), _method(data, "__getitem__")
+        taken = _parameters(forward) if forward is not None else None
+        if taken is None or getter is None or data is None or "labels" not in taken:
+            continue
+        samples = [one for one in returned_by(getter.node) if isinstance(one, ast.Dict)]
+        names = [literal(key) for one in samples for key in one.keys if key is not None]
+        whole = len(samples) == len(list(returned_by(getter.node))) == 1 and all(
+            isinstance(name, str) for name in names
+        )
+        dropped = [name for name in names if name not in taken]
+        if not whole or not dropped or set(names) & _LABELS or None in samples[0].keys:
+            continue
+        here = analysis.source_of(data.cls.path)
+        keys = [key for key in samples[0].keys if key is not None and literal(key) in dropped]
+        fixes: tuple[Candidate, ...] = (replacement(here, keys[0], '"labels"'),) if len(keys) == 1 else ()
+        place = call.site.span.related(message("labels.dropped.here"))
+        yield Finding(here.span(keys[0]), message("labels.dropped", name=dropped[0]), (place,), fixes)
+
+
+def _method(owner: Instance | None, name: str) -> Function | None:
+    """A method that the user has written, None where the class has another."""
+    found: Value = owner.cls.slots.get(name) if owner is not None else None
+    return as_kind(found, Function)
+
+
+def _parameters(forward: Function) -> set[str] | None:
+    """The names that forward() takes, None where it takes any; none where a loss may come from something else than labels."""
+    node = as_kind(forward.node, ast.FunctionDef)
+    if node is None or node.args.kwarg is not None:
+        return None
+    asks = any(isinstance(one.left, ast.Name) and one.left.id == "labels" for one in nodes_in(node, ast.Compare))
+    return {one.arg for one in (*by_position(node.args), *node.args.kwonlyargs)} if asks else None
+
+
+RULE = Rule(FAULTS[CODE], find)
