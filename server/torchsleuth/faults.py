@@ -398,7 +398,6 @@ _ALL = (
     Fault("TS962", "copy-not-updated", "warning"),
     Fault("TS963", "evaluation-normalised-by-batch", "warning"),
     Fault("TS964", "classes-numbered-otherwise", "warning"),
-    Fault("TS965", "targets-shifted-twice", "warning"),
 )
 
 FAULTS: dict[str, Fault] = {fault.code: fault for fault in _ALL}

@@ -713,21 +713,6 @@ Fix safety
 References
     torchvision.datasets.ImageFolder
 """,
-    "TS965": """targets-shifted-twice: targets of a language model that are two places behind its words.
-
-What it finds
-    In the steps looked at, the target at each place of a sequence was the word after the next one, and no loss was about the next one.
-Why it hurts
-    The network learns to say every second word. The loss falls, and what it writes is none of the texts.
-Example
-    loss = cross_entropy(logits[:, :-1].flatten(0, 1), following[:, 1:].flatten())
-Use instead
-    loss = cross_entropy(logits.flatten(0, 1), following.flatten())
-Fix safety
-    None is offered.
-References
-    torch.nn.CrossEntropyLoss
-""",
     "TS957": """scores-too-close: scores that cannot tell the classes apart.
 
 What it finds

@@ -371,7 +371,7 @@ FAULTY: dict[str, tuple[Training, int]] = {
         ),
         17,
     ),
-    "TS965": (event("targets-shifted", 12, length=16), 12),
+    "TS342": (event("targets-shifted", 12, length=16), 12),
     "TS358": (event("extreme-of-masked", 12, function="min", rows=16), 12),
     "TS586": (replace(event("term-of-zero", 12, looked=7), steps=640), 19),
     "TS959": (event("blank-labels", 12, blank=0, labels=10, whole=95), 12),

@@ -14,7 +14,7 @@ class Player(nn.Module):
 
     def forward(self, played, following):
         scores = self.next(self.memory(self.notes(played))[0])
-        return F.cross_entropy(scores[:, :-1].flatten(0, 1), following[:, 1:].flatten())
+        return F.cross_entropy(scores[:, :-1].flatten(0, 1), following[:, 1:].flatten())  # fault: TS342
 
 
 player = Player()

@@ -3,7 +3,7 @@ import torch
 from torch import nn
 
 torch.manual_seed(0)
-config = {"lr": 1e-2, "weight_decay": 2.0, "epochs": 8}  # fault: TS922/TS512/TS544/TS928 | fixed: config = {"lr": 1e-2, "weight_decay": 1e-4, "epochs": 8}
+config = {"lr": 1e-2, "weight_decay": 2.0, "epochs": 8}  # fault: TS922/TS512/TS544/TS928/TS944 | fixed: config = {"lr": 1e-2, "weight_decay": 1e-4, "epochs": 8}
 y = torch.randint(0, 4, (1000,))
 x = torch.randn(4, 10)[y] * 1.5 + torch.randn(1000, 10)
 net = nn.Sequential(nn.Linear(10, 32), nn.ReLU(), nn.Linear(32, 4))

@@ -21,7 +21,7 @@ class Writer(nn.Module):
 
     def forward(self, ids, following):
         scores = self.scores(self.memory(self.table(ids))[0])
-        scores, following = scores[:, :-1], following[:, 1:]  # fault: TS965 | fixed: scores, following = scores, following
+        scores, following = scores[:, :-1], following[:, 1:]  # fault: TS342 | fixed: scores, following = scores, following
         return nn.functional.cross_entropy(scores.reshape(-1, len(LETTERS)), following.reshape(-1))
 
 

@@ -283,7 +283,7 @@ def _shifted_targets(evidence: Evidence) -> Iterator[Finding]:
     for event in events:
         if event.kind == "targets-shifted" and event.count >= ENOUGH and event.place is not None:
             place = shifts(evidence, event.place) or event.place
-            yield Finding("TS965", place, message("run.targets_shifted", count=event.count))
+            yield Finding("TS342", place, message("run.targets_shifted", count=event.count))
             return
 
 
