@@ -44,6 +44,8 @@ MOST_RUNS = 160
 """Runs with numbers for one contract."""
 SECONDS = 20.0
 """Time of the processor for one contract."""
+A_LITTLE = 0.5
+"""Time for a run that begins when that for the contract is nearly over."""
 FEW_SECONDS = 1.0
 """Time for the calls of what works with any number of dimensions: they need not tell it."""
 TIMES = (2, 3)
@@ -197,7 +199,8 @@ class Inference:
                 left -= 1
                 if left < 0 or self._spent():
                     break
-                plan = self.interp.plan_made(owner, function, maker, frame)
+                with self._in_time():
+                    plan = self.interp.plan_made(owner, function, maker, frame)
                 if plan is not None and not plan.objects:
                     yield plan
                     continue
@@ -275,7 +278,19 @@ class Inference:
     def _run(self, plan: Plan, numbers: dict[Symbol, int] | None = None, training: bool = True) -> Outcome:
         self._runs += 1
         frame = self._frames[(plan.owner or plan.function).path]
-        return self.interp.run_plan(plan, frame, numbers, training)
+        with self._in_time():
+            return self.interp.run_plan(plan, frame, numbers, training)
+
+    @contextlib.contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """A run takes no more than the time that is left for the contract, and a little where that is over."""
+        limit = self.interp.deadline
+        self.interp.deadline = min(limit, max(self._deadline, time.process_time() + A_LITTLE))
+        try:
+            yield
+        finally:
+            self.interp.deadline = limit
+            self.interp.overdue = time.process_time() > limit
 
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
