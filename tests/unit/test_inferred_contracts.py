@@ -1959,3 +1959,18 @@ def test_numbers_are_chosen_for_what_decides_the_kernel() -> None:
     """)
     assert found["Encoder"].heading() == "class Encoder(i, o, stride=1)"
     assert found["Encoder"].signature() == "forward(x: [N, i, L]) -> [N, o, L]"
+
+
+def test_what_a_forward_calls_is_no_tensor() -> None:
+    found = contracts("""
+    class Criterion(nn.Module):
+        def forward(self, model, batch):
+            return F.cross_entropy(model(batch), torch.zeros(4, dtype=torch.long))
+
+
+    class Guided(nn.Module):
+        def forward(self, graph, x):
+            return x * graph.number_of_nodes()
+    """)
+    assert all("model:" not in one.signature() and "graph:" not in one.signature() for one in found.values())
+    assert not found["Criterion"].ranked

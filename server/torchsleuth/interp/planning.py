@@ -20,7 +20,7 @@ from torchsleuth.interp.usual import usual
 from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
-from torchsleuth.syntax.forms import is_dotted, is_function, is_literal, is_text, loads, nodes_in, plain_name
+from torchsleuth.syntax.forms import is_dotted, is_function, is_literal, is_name, is_text, loads, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.shapes import key
 from torchsleuth.syntax.text import SourceText
@@ -97,9 +97,17 @@ class Planning(NeededSizes):
             declared = written.parameters.get(key(argument)) if written else None
             tensor = _TENSOR.search(annotation) is not None and not _SEVERAL.search(annotation)
             tensor = tensor or is_native(function.globals.get(annotation), "torch.Tensor")
-            if declared or tensor or (not annotation and (owner is not None or argument.arg in used)):
+            likely = (owner is not None or argument.arg in used) and not self._is_object(function.node, argument.arg)
+            if declared or tensor or (not annotation and likely):
                 found[argument.arg] = argument
         return found or self._optional_tensor(function, owner)
+
+    def _is_object(self, function: ast.AST, name: str) -> bool:
+        """Whether a parameter is called, or a method of it that no tensor has: it is a model, or another object."""
+        called = [node.func for node in nodes_in(function, ast.Call)]
+        methods = {func.attr for func in called if is_dotted(func, name)}
+        of_tensors = self.oracle.attributes("torch.Tensor") if methods else frozenset()
+        return any(is_name(func, name) for func in called) or bool(of_tensors and methods - of_tensors)
 
     @staticmethod
     def _optional_tensor(function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
