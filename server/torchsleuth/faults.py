@@ -322,6 +322,7 @@ _ALL = (
     Fault("TS636", "measured-on-training", "warning"),
     Fault("TS637", "categories-numbered-apart", "warning"),
     Fault("TS638", "labels-dropped", "error"),
+    Fault("TS639", "tokens-added-later", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

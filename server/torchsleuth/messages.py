@@ -1326,6 +1326,8 @@ ENGLISH: dict[str, str] = {
     "box.format": "`{boxes}` has boxes as {kind}, and {function}() takes them as xyxy: convert them",
     "labels.dropped": "the Trainer drops `{name}`, which forward() does not take, and the model gets no labels: call it labels",
     "labels.dropped.here": "trained with here",
+    "tokens.later": "{tokenizer} gets more tokens than line {line} has made rows for: add them before, or resize the embedding",
+    "tokens.sized": "as many rows as there were tokens then",
     "box.coco": "boxes of COCO are a corner, a width and a height, and the detector takes two corners: add the corner to the size",
     "box.made": "made {kind} here",
     "pairs.inverted": "`{difference}` in this loss lifts the negatives above the positives: exchange the two",
