@@ -562,10 +562,14 @@ class WrittenContracts(EntryPoints):
         return True
 
     def _is_synonym(self, contract: Contract, names: Set[str]) -> bool:
-        """Whether two names count the same thing; or one is a size that the constructor takes, the other is none, and no shape
+        """Whether two names count the same thing, or the same of two arguments; or one is a size that the constructor takes, the other is none, and no shape
         has both."""
         if len({counted(name) for name in names}) == 1:
             return True
+        parts = [name.rpartition("_") for name in names]
+        given = {one.arg for one in every_parameter(contract.function.node.args)}
+        if len({stem for stem, _, _ in parts}) == 1 and given.issuperset(tensor for _, _, tensor in parts):
+            return True  # `len_q` and `len_k`: what `q` and `k` have of one kind
         made = as_kind(None if contract.owner is None else self.class_attribute(contract.owner, "__init__"), Function)
         taken = {one.arg for one in every_parameter(made.node.args)} if made is not None else set()
         return len(names) == 2 and len(names & taken) == 1 and not any(names <= shape for shape in contract.together)
