@@ -614,7 +614,7 @@ class Inference:
             if outcome.works and outcome.result.whole:
                 working[rank] = outcome
             elif rank > 1:
-                return None
+                break
         spread = self._spread(plan, lacking, working)
         for name in lacking:
             plan.shapes.pop(name, None)
