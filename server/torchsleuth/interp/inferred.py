@@ -245,7 +245,7 @@ class InferredContracts(Planning):
         return root
 
     def without_package(self, node: ast.Try, frame: Frame) -> list[ast.stmt] | None:
-        """What is executed of a ``try`` that imports a package which is not there, and has something else instead."""
+        """The part that is executed of a ``try`` that imports a package which is not there, and has something else instead."""
         lacking = [
             place for place, one in enumerate(node.body) if any(self._is_lacking(name, frame) for name in imported(one))
         ]

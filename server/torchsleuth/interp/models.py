@@ -205,7 +205,7 @@ class Model:
         return None
 
     def for_torch(self, name: str, frame: Frame) -> Array | Failure | None:
-        """What ``torch.tensor(value)``, or its like of this name, makes a tensor of; None where it is not known."""
+        """The array that ``torch.tensor(value)``, or its like of this name, makes a tensor of; None where it is not known."""
         return None
 
     def iterate(self, node: ast.AST, frame: Frame) -> Iteration:

@@ -64,7 +64,7 @@ def _options(node: ast.Compare) -> list[ast.expr]:
 
 
 def _tested(test: ast.expr, raises: bool) -> Iterator[ast.expr]:
-    """What a test asks for. `raises`: where it holds, so that what must not be False is none of that."""
+    """The question of a test. `raises`: where it holds, so that what must not be False is none of that."""
     match test:
         case ast.BoolOp():
             for value in test.values:

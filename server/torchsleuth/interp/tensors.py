@@ -73,7 +73,7 @@ _WITHOUT_GRADIENT = frozenset(
 )
 """Operators that no gradient passes, beside those that make a tensor like another one."""
 _NOT_DIFFERENTIABLE = "is not differentiable with respect to"
-"""What PyTorch says of an operand that requires grad where autograd records."""
+"""The answer of PyTorch about an operand that requires grad where autograd records."""
 _MORE = frozenset({"return_indices", "as_tuple"})
 """Options by which an operator gives something else than one tensor."""
 _OF_DISTRIBUTIONS = frozenset("log_prob entropy sample rsample cdf icdf".split())

@@ -905,7 +905,7 @@ class TrainingRecorder:
         if shown is not None and target is not None and not self._untouchable(target):
             self._pairs.add(self._torch, shown, target)
         self._looks.softmax_over_batch(graph)
-        if self._round and kind == "cross_entropy" and target is not None and (words := self._words()) is not None:
+        if self._round and kind in _OF_CLASSES and target is not None and (words := self._words()) is not None:
             self._looks.shifted_targets(words, target, place)
         for role, value in (("prediction", predicted), ("target", target)):
             if value is not None:
@@ -1778,6 +1778,8 @@ _MASKS = (
     "torch::autograd::CopySlices",
 )
 """Functions that leave single scores out: each keeps the others as they are."""
+_OF_CLASSES = frozenset({"cross_entropy"})
+"""Losses whose targets are the numbers of classes, beside a distribution over all of them."""
 _NORMALISED = {"SoftmaxBackward0": "softmax", "SigmoidBackward0": "sigmoid", "LogSoftmaxBackward0": "log_softmax"}
 
 

@@ -1,4 +1,4 @@
-"""What differs from one sample of a dataset to the next, by the text of the method that makes them."""
+"""The properties that differ from one sample of a dataset to the next, by the text of the method that makes them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def returns_differ(method: ast.AST) -> bool:
 
 
 def _decider(node: ast.AST) -> ast.AST:
-    """What decides about how a statement goes on."""
+    """The value that decides how a statement goes on."""
     match node:
         case ast.If(test=decider) | ast.While(test=decider) | ast.For(iter=decider) | ast.Match(subject=decider):
             return decider

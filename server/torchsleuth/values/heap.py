@@ -127,7 +127,7 @@ class Heap(Joins):
                 one["items"] = self._either_items(one, changed)
 
     def _either_items(self, slots: ContainerSlots, changed: Value) -> Value:
-        """What a container holds that may have changed as another one did."""
+        """The contents of a container that may have changed as another one did."""
         before = slots["items"]
         if isinstance(slots, DictSlots):
             return self.join_entries(before, changed)

@@ -1,4 +1,4 @@
-"""What DataParallel and its like give the module inside of them: copies of the inputs, on the module's own device."""
+"""The inputs that DataParallel and its like give the module inside of them: copies of the inputs, on the module's own device."""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+from dataclasses import dataclass
 from typing import ClassVar
 
 from torchsleuth.interp.arguments import Arguments
@@ -84,54 +85,59 @@ class Bunch(Result):
         return self.value.kwargs.get(key, UNKNOWN) if isinstance(key, str) else UNKNOWN
 
 
-_GENERATED: dict[str, tuple[Value, bool]] = {
-    "make_classification": (20, True),
-    "make_blobs": (2, True),
-    "make_moons": (None, True),
-    "make_circles": (None, True),
-    "make_gaussian_quantiles": (2, True),
-    "make_hastie_10_2": (None, False),
-    "make_regression": (100, False),
-    "make_friedman1": (10, False),
-    "make_swiss_roll": (None, False),
-    "make_s_curve": (None, False),
+@dataclass(frozen=True)
+class _Generator:
+    """A function that makes samples. `features`: the default of their number; `fixed`: there is no other. `classes`: of how many the
+    target is, None where it is a number; `told`: the place and the name of the parameter for that. `targets`: those of a parameter
+    for how many numbers the target is. `halves`: the samples may be given by class. `place`: of the parameter for the samples."""
+
+    features: int
+    fixed: bool = False
+    classes: int | None = None
+    told: tuple[int, str] | None = None
+    targets: bool = False
+    halves: bool = False
+    samples: int = 100
+    place: int = 0
+
+
+_GENERATED = {
+    "make_classification": _Generator(20, classes=2, told=(4, "n_classes")),
+    "make_blobs": _Generator(2, classes=3, told=(2, "centers")),
+    "make_gaussian_quantiles": _Generator(2, classes=3, told=(4, "n_classes"), place=2),
+    "make_moons": _Generator(2, fixed=True, classes=2, halves=True),
+    "make_circles": _Generator(2, fixed=True, classes=2, halves=True),
+    "make_hastie_10_2": _Generator(10, fixed=True, samples=12000),
+    "make_regression": _Generator(100, targets=True),
+    "make_friedman1": _Generator(10),
+    "make_swiss_roll": _Generator(3, fixed=True),
+    "make_s_curve": _Generator(3, fixed=True),
 }
-"""The default of `n_features`, None where it is no parameter; and whether the target is a class."""
-_FIXED = {"make_moons": 2, "make_circles": 2, "make_hastie_10_2": 10, "make_swiss_roll": 3, "make_s_curve": 3}
-_CLASSES = {"make_classification": 2, "make_gaussian_quantiles": 3}
+"""https://scikit-learn.org/stable/api/sklearn.datasets.html"""
 
 
 @models(*(f"sklearn.datasets.{name}" for name in _GENERATED))
 def _generated(interp: Interpreter, call: Arguments) -> Value:
     """Samples and their targets."""
-    default, classified = _GENERATED[call.name]
-    places = {"make_gaussian_quantiles": (2, 3)}.get(call.name, (0, 1))
-    rows = interp.resolved(call.given(places[0], "n_samples", 12000 if call.name == "make_hastie_10_2" else 100))
-    features = (
-        _FIXED.get(call.name) if default is None else interp.resolved(call.given(places[1], "n_features", default))
-    )
-    centers = interp.resolved(call.given(2, "centers")) if call.name == "make_blobs" else None
-    if not call.exact or call.kwargs.keys() & {"coef", "return_centers", "return_X_y"} or not is_int(features):
-        return UNKNOWN
-    if (
-        isinstance(rows, tuple)
-        and call.name in ("make_moons", "make_circles")
-        and len(rows) == 2
-        and all_are(rows, int)
-    ):
+    made = _GENERATED[call.name]
+    rows = interp.resolved(call.given(made.place, "n_samples", made.samples))
+    asked = made.features if made.fixed else call.given(made.place + 1, "n_features", made.features)
+    features = interp.resolved(asked)
+    if made.halves and isinstance(rows, tuple) and len(rows) == 2 and all_are(rows, int):
         rows = rows[0] + rows[1]
-    if not is_int(rows) or (call.name == "make_blobs" and not (centers is None or is_int(centers))):
+    odd = call.kwargs.keys() & {"coef", "return_centers", "return_X_y"}
+    if not call.exact or odd or not is_int(features) or not is_int(rows):
         return UNKNOWN
     data = _numbers(rows, features)
-    if not classified:
-        targets = interp.resolved(call.given(3, "n_targets", 1)) if call.name == "make_regression" else 1
-        if not is_int(targets):
-            return data, arrays.make(None, "float64")
-        return data, _numbers(rows) if targets == 1 else _numbers(rows, targets)
-    classes = 2 if call.name in _FIXED else 3 if centers is None and call.name == "make_blobs" else centers
-    if call.name in _CLASSES:
-        classes = interp.resolved(call.given(4, "n_classes", _CLASSES[call.name]))
-    return data, _labels(rows, classes)
+    if made.classes is not None:
+        told = None if made.told is None else interp.resolved(call.given(*made.told))
+        return (
+            (data, _labels(rows, made.classes if told is None else told)) if told is None or is_int(told) else UNKNOWN
+        )
+    targets = interp.resolved(call.given(3, "n_targets", 1)) if made.targets else 1
+    if not is_int(targets):
+        return data, arrays.make(None, "float64")
+    return data, _numbers(rows) if targets == 1 else _numbers(rows, targets)
 
 
 @models("sklearn.datasets.make_multilabel_classification")
@@ -247,7 +253,7 @@ def _width(interp: Interpreter, value: Value, frame: Frame) -> Size | None:
 
 
 class _Fitted(Model):
-    """What is fitted to data, and then changes those and others. Slot `width`: of how many columns these were."""
+    """An object that is fitted to data, and then changes those and others. Slot `width`: of how many columns these were."""
 
     scales: ClassVar[bool] = False
     """Whether each column is scaled for itself."""

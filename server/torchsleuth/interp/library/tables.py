@@ -287,7 +287,7 @@ def cell(one: LibraryObject, label: Value) -> Value | None:
 
 
 def of_ufunc(interp: Interpreter, result: Value, operands: Sequence[Value]) -> Value:
-    """What an elementwise function of NumPy gives for a table: a table of the same shape."""
+    """The result of an elementwise function of NumPy for a table: a table of the same shape."""
     owner = next(one for one in operands if is_table(one))
     array = as_kind(result, Array)
     if not is_object(owner, SERIES) or array is None or array.spec.shape is None or len(array.spec.shape) != 1:

@@ -173,7 +173,7 @@ def _shifted(analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labe
 
 
 def _uncopied(node: ast.expr) -> ast.expr:
-    """What is copied: ``ids[:, 1:]`` of ``ids[:, 1:].clone()``."""
+    """The tensor that is copied: ``ids[:, 1:]`` of ``ids[:, 1:].clone()``."""
     while is_method_call(node, *_COPIES, "contiguous"):
         node = node.func.value
     return node
