@@ -22,6 +22,8 @@ TABLES = {
     "c = torch.tensor(df.drop(columns=['label', 'city']).to_numpy())\nd = torch.tensor(df.age.to_numpy(dtype=np.float32))\n",
     "rows and cells": "a = torch.tensor(df.iloc[3][names].values.astype('float32'))\nb = torch.tensor(df.iloc[:, :2].values)\n"
     "c = torch.tensor(df.loc[:, 'income'].values)\nd = torch.tensor(df.iloc[5:15, [0, 1]].values)\ne = torch.tensor(df[df['age'] > 40][names].values)\n",
+    "cells of a row of numbers": "a = torch.tensor(df[['income', 'label']].iloc[3]['label'])\nb = torch.tensor(df.iloc[3]['label'])\n"
+    "for _, row in df[['age', 'label']].iterrows():\n    c = torch.tensor(row['label'])\n",
     "arithmetic": "a = torch.tensor(((df[names] - df[names].mean()) / df[names].std()).values)\nb = torch.tensor((df['age'] - 3).values)\n"
     "c = torch.tensor(np.log(df['age']).values)\nd = torch.tensor((df['age'] > 30).values)\n",
     "files that the script writes": "df.to_csv('t.csv', index=False)\nback = pd.read_csv('t.csv')\na = torch.tensor(back[['income', 'ratio']].values)\n"
@@ -111,3 +113,10 @@ def test_what_no_tensor_can_be_made_of(made: str) -> None:
     assert [item.severity for item in analyze(text).diagnostics] == ["error"]
     if "dummies" in made:
         check(text.replace("'city']])", "'city']], dtype=float)"))
+
+
+def test_a_file_that_is_written_to_again_holds_something_else() -> None:
+    text = TABLE + "from torch import nn\ndf[names].to_csv('v.csv', index=False)\n"
+    layer = "y = nn.Linear(5, 2)(torch.tensor(pd.read_csv('v.csv').values, dtype=torch.float32))\n"
+    assert [item.code for item in analyze(text + layer).diagnostics] == ["TS101"]
+    check(text + "with open('v.csv', 'w') as file:\n    file.write(str(df))\n" + layer)

@@ -217,26 +217,10 @@ _BACKWARDS = (
     "At least one stride in the given numpy array is negative, and tensors with negative strides are not currently "
     "supported. (You can probably work around this by making a copy of your array  with array.copy().)"
 )
+_TYPES = "float64 float32 float16 complex64 complex128 int64 int32 int16 int8 uint64 uint32 uint16 uint8"
 _OBJECTS = (
     "can't convert np.ndarray of type numpy.object_. The only supported types are: "
-    + ", ".join(
-        (
-            "float64",
-            "float32",
-            "float16",
-            "complex64",
-            "complex128",
-            "int64",
-            "int32",
-            "int16",
-            "int8",
-            "uint64",
-            "uint32",
-            "uint16",
-            "uint8",
-        )
-    )
-    + ", and bool."
+    f"{', '.join(_TYPES.split())}, and bool."
 )
 _CONVERTERS = frozenset({"from_numpy", "tensor", "as_tensor", "asarray", *legacy.DTYPES})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import csv
 import io
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
@@ -47,6 +48,8 @@ _SAME_ROWS = frozenset(
 )
 """Methods that give a table of as many rows, whose columns are as before but for their dtypes."""
 _FEWER_ROWS = frozenset("dropna drop_duplicates query nlargest nsmallest truncate".split())
+_FLOATS_STAY = tuple("shift diff pct_change fillna ffill bfill cumsum".split())
+"""Methods of a column that make floats of floats."""
 _CHANGING = frozenset("update eval isetitem".split())
 _STATISTICS = frozenset("mean std var median min max sum quantile sem skew kurt".split())
 
@@ -56,7 +59,7 @@ _STATISTICS = frozenset("mean std var median min max sum quantile sem skew kurt"
 
 def _column(interp: Interpreter, value: Value, rows: Size | None, place: Frame) -> Array:
     """A value as a column: an array of one dimension."""
-    array = tables.as_array(interp, value) if tables.is_table(value) else arrays.as_array(interp, value, place)
+    array = arrays.as_array(interp, value, place)
     shape = None if array is None else arrays.shape_of(interp, array)
     own = shape[0] if shape is not None and len(shape) == 1 else interp.fresh_size("rows", positive=False)
     dtype = None if array is None else "object" if array.spec.dtype == "str" else array.spec.dtype
@@ -70,7 +73,7 @@ def _column(interp: Interpreter, value: Value, rows: Size | None, place: Frame) 
 def _rows_in(interp: Interpreter, values: Sequence[Value], place: Frame) -> Size | None:
     """The number of rows that the first of these columns tells."""
     for value in values:
-        array = tables.as_array(interp, value) if tables.is_table(value) else arrays.as_array(interp, value, place)
+        array = arrays.as_array(interp, value, place)
         shape = None if array is None else arrays.shape_of(interp, array)
         if shape:
             return shape[0]
@@ -506,7 +509,7 @@ class Indexer(Result):
         whole = isinstance(key, SliceValue) and key.start is None and key.stop is None
         if whole and isinstance(key, SliceValue) and key.step in (None, 1, -1):
             return rows
-        exact = not isinstance(key, SliceValue) or self.by_place
+        exact = self.by_place or _is_mask(interp, key)  # Several rows may have one label.
         part = arrays.get_item(interp, arrays.make((rows,), "float64"), key, frame) if exact else None
         shape = arrays.shape_of(interp, part) if isinstance(part, Array) else None
         return shape[0] if shape else interp.fresh_size("rows", positive=False)
@@ -757,32 +760,10 @@ class Series(Model):
     def asked(self, call: Arguments) -> Value:
         return tables.series(arrays.make((self.rows,), "bool"))
 
-    @method(
-        "map",
-        "apply",
-        "shift",
-        "diff",
-        "pct_change",
-        "fillna",
-        "ffill",
-        "bfill",
-        "replace",
-        "rank",
-        "cumsum",
-        "where",
-        "mask",
-    )
+    @method(*_FLOATS_STAY, "map", "apply", "replace", "rank", "where", "mask")
     def mapped(self, call: Arguments) -> Value:
         self.interp.escape((*call.args, *call.kwargs.values()))
-        floats = self.data.spec.dtype == "float64" and self.name in (
-            "shift",
-            "diff",
-            "pct_change",
-            "fillna",
-            "ffill",
-            "bfill",
-            "cumsum",
-        )
+        floats = self.data.spec.dtype == "float64" and self.name in _FLOATS_STAY
         if call.kwargs.get("inplace"):
             self.set_item(None, None, call.node, call.frame)
             return None
@@ -916,9 +897,13 @@ def _keep(interp: Interpreter, path: Value, table: LibraryObject | None, call: A
             rows = tables.rows_of(interp, held)
             columns = (("Unnamed: 0", arrays.make((rows,), None)), *columns)
         held.slots["columns"] = columns
-    interp.heap.set(interp.files.slots, ("table", key), held)
+    interp.heap.set(interp.files.slots, ("text", key), held)
 
 
+_WHOLE, _NUMBER = (
+    re.compile(r"[+-]?[0-9]{1,18}"),
+    re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?", re.IGNORECASE),
+)
 _READ_AS_IT_IS = frozenset({"filepath_or_buffer", "sep", "encoding", "low_memory"})
 
 
@@ -941,12 +926,11 @@ def _read(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     plain = call.name == "read_csv" and len(call.args) <= 1 and call.kwargs.keys() <= _READ_AS_IT_IS
     key = files.key_of(interp, path)
-    written = interp.files.slots.get(("table", key)) if key is not None else None
+    written = interp.files.slots.get(("text", key)) if key is not None else None
     if plain and is_object(written, tables.FRAME):
         return _from_file(tables.with_rows(interp, written, tables.rows_of(interp, written)), key)
     if plain and key is not None and call.kwargs.keys() <= {"filepath_or_buffer"}:
-        text = interp.files.slots.get(("text", key))
-        known = configuration.written_text(interp, text) if text is not None else None
+        known = configuration.written_text(interp, written)
         if known is not None and (table := _parsed(interp, known)) is not None:
             return _from_file(table, key)
     if names is not None and call.kwargs.keys() <= {"names", "header", "sep", "encoding"}:
@@ -978,13 +962,9 @@ def _parsed(interp: Interpreter, text: str) -> LibraryObject | None:
 
 def _read_dtype(cells: Sequence[str]) -> str | None:
     """The dtype of a column of a file, where it is one of numbers without gaps."""
-    for dtype, convert in (("int64", int), ("float64", float)):
-        try:
-            for cell in cells:
-                convert(cell)
-        except ValueError:
-            continue
-        return dtype if cells else None
+    for dtype, form in (("int64", _WHOLE), ("float64", _NUMBER)):
+        if cells and all(map(form.fullmatch, cells)):
+            return dtype
     return None
 
 

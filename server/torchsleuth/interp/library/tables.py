@@ -20,7 +20,6 @@ from torchsleuth.values import (
     LibraryObject,
     MixedColumn,
     Numbered,
-    Scalar,
     Site,
     SliceValue,
     Value,
@@ -39,7 +38,7 @@ class Further:
     the call that made them."""
 
     name: str | int
-    count: Size = field(compare=False)
+    count: Size
     site: Site | None = field(default=None, compare=False)
 
 
@@ -164,9 +163,9 @@ def common_dtype(dtypes: Iterable[str | None]) -> str | None:
 
 
 def element(array: Array) -> Value:
-    """A cell of a column."""
+    """A cell of a column: a number, or anything where the column is none of numbers."""
     dtype = array.spec.dtype
-    return Scalar("str") if dtype == "str" else arrays.make((), dtype if dtype in array_dtypes.NUMERIC else None)
+    return arrays.make((), dtype) if dtype in array_dtypes.NUMERIC else UNKNOWN
 
 
 # -- changing them ---------------------------------------------------------------------------------
@@ -216,16 +215,19 @@ def own_categories(name: Value, data: Array, site: Site) -> Numbered | None:
 
 
 def put(
-    interp: Interpreter, table: LibraryObject, changes: Sequence[tuple[Value, Value]], called: Callable[[Value], Array]
+    interp: Interpreter,
+    table: LibraryObject,
+    changes: Sequence[tuple[Value, Value]],
+    as_column: Callable[[Value], Array],
 ) -> None:
-    """``table[name] = value`` for each of these. `called`: a value as a column of the table."""
+    """``table[name] = value`` for each of these. `as_column`: a value as a column of the table."""
     columns = columns_of(interp, table)
     held = None if columns is None else dict(columns)
     for name, value in changes:
         if not isinstance(name, str | int):
             held = None
         if held is not None and isinstance(name, str | int):
-            held[name] = called(value)
+            held[name] = as_column(value)
     interp.heap.set(table.slots, "columns", None if held is None else tuple(held.items()))
 
 
@@ -268,12 +270,14 @@ def labels_of(columns: Columns | None) -> tuple[str | int, ...] | None:
 
 
 def row(interp: Interpreter, columns: Columns | None) -> LibraryObject:
-    """A row of a table."""
+    """A row of a table. Numbers of several dtypes are of one in it; beside text, each is as in its column."""
     labels = labels_of(columns)
     dtype = None if columns is None else common_dtype(array.spec.dtype for _, array in columns)
     size = interp.fresh_size("columns", positive=False) if columns is None else width(columns)
     made = series(arrays.make((size,), dtype), labels)
-    made.slots["cells"] = None if labels is None else tuple(element(array) for _, array in columns or ())
+    whole = made.slots["data"]
+    held = tuple(array if dtype == "object" else whole for _, array in columns or ())
+    made.slots["cells"] = None if labels is None else tuple(map(element, held))
     return made
 
 
