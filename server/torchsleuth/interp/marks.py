@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from torchsleuth.interp.library import integers
 from torchsleuth.sifting import first_of
-from torchsleuth.values import UNSORTED, Bounds, Ends, Tags, Tensor, Value
+from torchsleuth.values import UNSORTED, Bounds, Ends, Lengths, Tags, Tensor, Value
 
 KEPT_BY = frozenset(
     "view reshape squeeze unsqueeze flatten contiguous permute transpose clone float double half to detach "
@@ -63,7 +63,11 @@ def of_result(
         return frozenset({_GIVEN[name]})
     if name in KEPT_BY and tensors:
         kept = integers.of_part(tensors[0].tags, name, given)
-        return kept if name in _IN_ORDER else kept - {UNSORTED}
+        return (
+            kept
+            if name in _IN_ORDER
+            else frozenset(tag for tag in kept if tag != UNSORTED and not isinstance(tag, Lengths))
+        )
     if name in _JOINS and tensors:
         return integers.joined(tensors)
     if name in ACTIVATIONS:

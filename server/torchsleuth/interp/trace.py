@@ -363,6 +363,8 @@ class Trace:
     events: list[Event] = field(default_factory=list)
     calls: list[LibraryCall] = field(default_factory=list)
     unpackings: list[Unpacking] = field(default_factory=list)
+    longest: dict[Size, frozenset[Size]] = field(default_factory=dict)
+    """The lengths of sequences, by the size that they were padded to: the greatest of them."""
     facts: dict[Place, Sighting] = field(default_factory=dict)
     declared: dict[tuple[object, ...], DeclaredSighting] = field(default_factory=dict)
     sizes_meet: list[SizesMeet] = field(default_factory=list)

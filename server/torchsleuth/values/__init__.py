@@ -102,6 +102,13 @@ class PaddedSteps:
 
 
 @dataclass(frozen=True)
+class Lengths:
+    """The sizes that a tensor holds, such as the lengths of the sequences of a batch: a tag."""
+
+    sizes: frozenset[Size]
+
+
+@dataclass(frozen=True)
 class Reals:
     """Real numbers that each element of a tensor is drawn from, whatever the others are: any between the two may come up: a
     tag. `only`: no others do, and not the upper one."""

@@ -12,11 +12,12 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import draws
 from torchsleuth.sifting import any_are, as_kind, first_of, of_kind, only
-from torchsleuth.tensors.dims import Size, is_index, is_number
+from torchsleuth.tensors.dims import Dim, Size, is_index, is_number
 from torchsleuth.values import (
     AnyIndex,
     Bounds,
     Ends,
+    Lengths,
     ListValue,
     Points,
     Reals,
@@ -24,6 +25,7 @@ from torchsleuth.values import (
     Tags,
     Tensor,
     Value,
+    elements_of,
     is_int,
     is_object_named,
     items_of,
@@ -45,6 +47,12 @@ def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None
     """The integers that ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
     held = _FACTORIES.get(name)
     return None if held is None else held(interp, call, [interp.resolved(value) for value in call.args])
+
+
+def of_lengths(interp: Interpreter, call: Arguments) -> Lengths | None:
+    """The sizes that ``torch.tensor([len(one) for one in batch])`` holds, some of which are not numbers."""
+    numbers = sizes_of(interp.resolved(one) for one in elements_of(call.args[0]) or ()) if call.args else None
+    return Lengths(frozenset(numbers)) if numbers and any_are(numbers, Dim) else None
 
 
 def _of_tensor(interp: Interpreter, call: Arguments, given: list[Value]) -> Bounds | None:

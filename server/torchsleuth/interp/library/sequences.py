@@ -172,6 +172,7 @@ def _padded(interp: Interpreter, elements: tuple[Value, ...], call: Arguments) -
         longest = max(known)
     elif len(lengths) == 1 and known:
         longest = known[0]
+    interp.trace.longest[longest] = frozenset(lengths)
     count: Size = interp.fresh_size("batch") if isinstance(elements, Several) else len(elements)
     first = as_kind(call.given(1, "batch_first", False), bool)
     if first is None:

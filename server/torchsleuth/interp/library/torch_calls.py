@@ -538,11 +538,14 @@ def _factory(interp: Interpreter, call: Arguments) -> Value:
 
 
 def _in_order(interp: Interpreter, made: Value, call: Arguments) -> Value:
-    """A tensor that may have been made of a list of integers, with what is known of their order."""
+    """A tensor that may have been made of a list of integers, with what is known of these and of their order."""
     items = items_of(call.args[0]) if len(call.args) == 1 else None
     rises = items is not None and integers.rises(interp, items) or _of_samples(interp, call)
     if isinstance(made, Tensor) and rises:
         interp.heap.set(made.slots, "tags", made.tags | {UNSORTED})
+    lengths = integers.of_lengths(interp, call) if call.name in ("tensor", "as_tensor") else None
+    if isinstance(made, Tensor) and lengths is not None:
+        interp.heap.set(made.slots, "tags", made.tags | {lengths})
     return made
 
 

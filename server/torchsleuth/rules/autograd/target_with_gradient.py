@@ -26,21 +26,24 @@ import re
 from collections.abc import Iterable, Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import appended, operand, suffixed
+from torchsleuth.rules.evidence.operands import appended, behind, operand, suffixed
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_binary
-from torchsleuth.values import UNKNOWN, Tensor, is_unknown
+from torchsleuth.values import UNKNOWN, LibraryModule, Site, Tensor, is_unknown
 from torchsleuth.values.graph import PRODUCTS, GraphNode, node_of
 
 CODE = "TS416"
 _SHOWN = 3
 """Places where a target was computed that are shown."""
+_MOST = 200
+"""Tensors that are looked at on the way back from one."""
 _DISTANCES = frozenset("mse_loss MSELoss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss l1_loss L1Loss".split())
 _SQUARES = frozenset({"pow", "square"})
-_RESHAPES = frozenset("view reshape squeeze unsqueeze flatten ravel sum mean neg".split())
+_RESHAPES = frozenset("view reshape squeeze unsqueeze flatten ravel sum mean neg stack cat concat getitem".split())
 _OF_RATIOS = frozenset("exp sub".split())
 """What a ratio of probabilities is computed by from their logarithms."""
 _DISCOUNT = re.compile("gamma|discount")
@@ -104,38 +107,57 @@ def _adds(node: GraphNode) -> bool:
 
 def _advantages(analysis: Analysis) -> Iterator[Finding]:
     seen: set[Span] = set()
-    for event in analysis.events("backward"):
-        members = _members(event.tensor) if event.tensor is not None else frozenset()
-        errors = [node for node in members if node.operator in _DISTANCES | _SQUARES]
-        learned = _modules(one for node in errors for one in node.members)
-        for product in members:
-            used = _advantage(product)
-            if used is not None and _modules([used[1]]) & learned and product.site.span not in seen:
-                seen.add(product.site.span)
-                factor, values = used
-                text = message("advantage.gradient", advantage=product.site.source.on_one_line(factor))
-                places = (values.site.span.related(message("advantage.values")),)
-                yield Finding(product.site.span, text, places, (appended(product.site, factor, ".detach()"),))
+    errors = [one for one in analysis.trace.operations if one.name in _DISTANCES | _SQUARES]
+    learned = {id(layer) for error in errors for tensor in error.tensors for layer, _ in _layers(analysis, tensor)}
+    for product in analysis.trace.operations if learned else ():
+        used = _advantage(analysis, product) if product.site.span not in seen else None
+        if used is not None and id(used[1]) in learned:
+            seen.add(product.site.span)
+            factor, _, made = used
+            text = message("advantage.gradient", advantage=product.site.source.on_one_line(factor))
+            places = (made.span.related(message("advantage.values")),)
+            yield Finding(product.site.span, text, places, (appended(product.site, factor, ".detach()"),))
 
 
-def _advantage(product: GraphNode) -> tuple[ast.expr, GraphNode] | None:
-    """The factor of ``log_prob * (returns - values)`` that is an advantage, and the call that gave the values."""
+def _advantage(analysis: Analysis, product: Operation) -> tuple[ast.expr, LibraryModule, Site] | None:
+    """The factor of ``log_prob * (returns - values)`` that is an advantage, and the layer that gave the values, with its call."""
     node = product.site.node
-    if not is_binary(node, ast.Mult) or len(product.inputs) != 2:
+    if not isinstance(node, ast.BinOp) or not is_binary(node, ast.Mult) or len(product.tensors) != 2:
         return None
-    for factor, policy, advantage in ((node.right, *product.inputs), (node.left, *product.inputs[::-1])):
-        difference = _below(advantage, _RESHAPES)
-        values = [_below(one, _RESHAPES) for one in difference.inputs] if difference.operator == "sub" else []
-        if values and values[-1].module is not None and _below(policy, _RESHAPES | _OF_RATIOS).operator == "log_prob":
-            return factor, values[-1]
+    one, other = product.tensors
+    for factor, policy, advantage in ((node.right, one, other), (node.left, other, one)):
+        chosen = behind(analysis, policy, _RESHAPES | _OF_RATIOS).origin
+        if chosen is None or chosen.name != "log_prob" or not policy.spec.requires_grad:
+            continue
+        layer = next(_layers(analysis, advantage), None)
+        if layer is not None and _differs(advantage):
+            return factor, *layer
     return None
 
 
-def _below(node: GraphNode, through: frozenset[str]) -> GraphNode:
-    """The first operation on the way to a value that is none of these."""
-    while node.operator in through and node.inputs:
-        node = node.inputs[0]
-    return node
+def _layers(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[LibraryModule, Site]]:
+    """The layers with something to train that a tensor comes from with its graph, and their calls."""
+    for part in _recorded(tensor):
+        yield from ((node.module, node.site) for node in _members(part) if node.module is not None)
+        made = analysis.operation_of(part.origin)
+        if made is not None and made.module is not None and made.module.requires_grad:
+            yield made.module, made.site
+
+
+def _differs(tensor: Tensor) -> bool:
+    """Whether it was computed by a subtraction."""
+    return any(node.operator == "sub" for part in _recorded(tensor) for node in _members(part))
+
+
+def _recorded(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensors that one was computed from with a graph, itself first."""
+    pending, seen = [tensor], set[int]()
+    while pending and len(seen) < _MOST:
+        current = pending.pop()
+        if id(current) not in seen and current.spec.requires_grad:
+            seen.add(id(current))
+            yield current
+            pending += current.origin.sources if current.origin is not None else ()
 
 
 RULE = Rule(FAULTS[CODE], find)
