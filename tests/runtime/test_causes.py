@@ -561,6 +561,53 @@ CASES = {
         "longest = 5\nNet(longest)(torch.tensor(cut([[1, 2, 3, 4, 5, 6]], longest)))\n",
         "cut([[1, 2, 3, 4, 5, 6]], longest - 2)",
     ),
+    "states that are cut off in part": (
+        "rnn = nn.LSTM(1, 2)\ndef cut(state):\n    h, c = state\n    return h.detach(), c\n"
+        "state = torch.zeros(1, 3, 2), torch.zeros(1, 3, 2)\nfor _ in range(3):\n    state = cut(state)\n"
+        "    out, state = rnn(torch.ones(2, 3, 1), state)\n    loss = out.sum()\n    loss.backward()\n",
+        "return h.detach(), c.detach()",
+    ),
+    "what is collected with its graph and used in each pass": (
+        "policy = nn.Linear(2, 3)\ndef collect():\n    kept = []\n    for _ in range(4):\n"
+        "        dist = torch.distributions.Categorical(logits=policy(torch.ones(2)))\n        a = dist.sample()\n"
+        "        kept.append(dist.log_prob(a))\n    return torch.stack(kept)\ndef train():\n    old = collect()\n"
+        "    for _ in range(3):\n        ratio = policy(torch.ones(4, 2)).mean(1) / old\n        loss = ratio.mean()\n        loss.backward()\n"
+        "train()\n",
+        "kept.append(dist.log_prob(a).detach())",
+    ),
+    "a memory that a call overwrites before backward": (
+        "class Memory:\n    def __init__(self):\n        self.bank = torch.ones(3, 2)\n    def read(self, x):\n        return x @ self.bank.t()\n"
+        "    @torch.no_grad()\n    def write(self, x):\n        self.bank[0] = x.mean(0)\nmemory, net = Memory(), nn.Linear(2, 2)\n"
+        "def step(x):\n    found = net(x)\n    score = memory.read(found)\n    memory.write(found)\n    loss = score.exp().sum()\n"
+        "    loss.backward()\nstep(torch.ones(4, 2))\n",
+        "    loss.backward()\n    memory.write(found)",
+    ),
+    "indices that count what they do not go into": (
+        "def join(graphs):\n    xs, es, offset = [], [], 0\n    for g in graphs:\n        xs.append(g['x'])\n        es.append(g['edges'] + offset)\n"
+        "        offset += g['edges'].shape[1]\n    return torch.cat(xs), torch.cat(es, 1)\n"
+        "x, edges = join([{'x': torch.ones(2, 3), 'edges': torch.tensor([[0, 1, 1], [1, 0, 0]])} for _ in range(3)])\n"
+        "src, dst = edges\nx[src]\n",
+        "offset += g['x'].shape[0]",
+    ),
+    "classes that are read from one": (
+        "rows = [{'kind': '1'}, {'kind': '2'}]\ny = [int(row['kind']) for row in rows]\nlabels = torch.as_tensor(y)\n"
+        "F.cross_entropy(torch.ones(2, 2), labels)\n",
+        "int(row['kind']) - 1",
+    ),
+    "pieces that begin up to the end": (
+        "class Pieces(torch.utils.data.Dataset):\n    def __init__(self, whole, length):\n        self.whole, self.length = whole, length\n"
+        "        self.starts = [s for s in range(0, whole.shape[0], 2)]\n    def __len__(self):\n        return len(self.starts)\n"
+        "    def __getitem__(self, k):\n        start = self.starts[k]\n        return self.whole[start : start + self.length]\n"
+        "rows = [x for x in torch.utils.data.DataLoader(Pieces(torch.arange(10), 4), 5)]\n",
+        "whole.shape[0] - length + 1",
+    ),
+    "a sequence that a loop makes longer": (
+        "class Net(nn.Module):\n    def __init__(self, n):\n        super().__init__()\n        self.words, self.places = nn.Embedding(5, 2), nn.Embedding(n, 2)\n"
+        "    def forward(self, ids):\n        return self.words(ids) + self.places(torch.arange(ids.size(1)))\n"
+        "net = Net(3)\ndef generate(ids, n):\n    for _ in range(n):\n        new = net(ids)[:, -1].argmax(-1, keepdim=True)\n"
+        "        ids = torch.cat([ids, new], dim=1)\n    return ids\ngenerate(torch.zeros(1, 1, dtype=torch.long), 6)\n",
+        "net(ids[:, -3:])",
+    ),
 }
 
 
@@ -659,6 +706,17 @@ SHOWN = {
         "class Words:\n    def __init__(self):\n        self.ids = {'owl': 2, 'kite': 3}\n    def __len__(self):\n        return len(self.ids)\n"
         "words = Words()\ntable = nn.Embedding(len(words), 4)\ntable(torch.tensor(list(words.ids.values())))\n",
         {9},
+    ),
+    "a setting that a size comes from": (
+        "class Words:\n    def __init__(self):\n        self.ids = {'owl': 0}\n        self.known = len(self.ids)\n        self.ids['?'] = 1\n"
+        "class Plan:\n    def __init__(self, rows):\n        self.rows = rows\nwords = Words()\nplan = Plan(rows=words.known)\n"
+        "table = nn.Embedding(plan.rows, 4)\ntable(torch.tensor([1]))\n",
+        {14},
+    ),
+    "a side that a configuration has": (
+        "from dataclasses import dataclass\n@dataclass\nclass Plan:\n    side: int = 7\nplan = Plan()\nx = torch.rand(1, 1, plan.side, plan.side)\n"
+        "pool, up = nn.MaxPool2d(2), nn.Upsample(scale_factor=2)\ny = up(pool(x))\ntorch.cat([x, y], 1)\n",
+        {8, 10},
     ),
     "the keys of what was written": (
         "def state(net):\n    return {'model': net, 'step': 1}\nheld = state(nn.Linear(2, 2))\nheld['optimizer'], torch\n",

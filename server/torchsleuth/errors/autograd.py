@@ -347,7 +347,7 @@ ENTRIES = (
     ),
     entry(
         "TS403",
-        r"has been modified by an inplace operation: \[(.+?) \[(.*?)\]\](?:, which is output \d+ of ([\w:]+))?, is at version (\d+); expected version (\d+)",
+        r"has been modified by an inplace operation: \[(.+?) \[(.*?)\]\](?:, which is output \d+ of ([\w:]+))?,? is at version (\d+); expected version (\d+)",
         "error.inplace",
         _inplace_fixes,
         related=_weight_since,

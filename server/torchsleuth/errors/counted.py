@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
 from torchsleuth.errors.case import Case, CrashFrame
-from torchsleuth.errors.fixes import add_argument, replace
+from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.losses import one_based, prediction_and_target
 from torchsleuth.errors.provenance import made_from, straight
 from torchsleuth.errors.reached import Filled, around, note
@@ -63,8 +63,19 @@ def _numbered_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call, ast.expr]
     return found
 
 
+def _read_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
+    """The one call that makes the labels numbers, of a text that they were read from: ``int(row["kind"])``."""
+    target = prediction_and_target(case)[1] if one_based(case) else None
+    found = {
+        id(node): (file, node)
+        for file, node in (made_from(case, case.frame, target) if target is not None else ())
+        if is_function_call(node, "int") and len(node.args) == 1 and isinstance(node.args[0], ast.Subscript)
+    }
+    return list(found.values()) if len(found) == 1 else []
+
+
 def _from_one_here(case: Case) -> Iterator[Related]:
-    for file, node, _ in _numbered_from_one(case)[:MAX_SHOWN]:
+    for file, node in [(file, node) for file, node, _ in _numbered_from_one(case)] or _read_from_one(case):
         yield note(file.source, node, "error.from_one")
 
 
@@ -73,6 +84,8 @@ def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     made = _numbered_from_one(case)
     for file, _, first in made if len(made) == 1 else ():
         yield replace(file, first, "0", safe=False)
+    for file, node in _read_from_one(case) if not made else ():
+        yield append_in(file.source, node, " - 1", safe=False)
 
 
 # weights
@@ -144,12 +157,14 @@ def _not_further(case: Case, found: re.Match[str]) -> Iterator[Fix]:
 
 
 _Moved = tuple[CrashFrame, ast.BinOp, ast.AugAssign, ast.For]
+_OF_OTHERS = ("gather", "index_select", "index_add", "index_add_", "scatter_add", "scatter_add_")
+"""Methods whose second argument is an index."""
 
 
 def _moved(case: Case) -> list[_Moved]:
     """Where indices are moved by what a loop has counted of the elements of something: ``edges + offset``, ``offset += len(nodes)``."""
     index = case.frame.node.slice if isinstance(case.frame.node, ast.Subscript) else None
-    index = case.frame.argument(1, "index") if is_method_call(case.frame.node, "gather", "index_select") else index
+    index = case.frame.argument(1, "index") if is_method_call(case.frame.node, *_OF_OTHERS) else index
     found: dict[int, _Moved] = {}
     for file, node in made_from(case, case.frame, index) if index is not None else ():
         name = plain_name(node.right) if is_binary(node, ast.Add) else None
@@ -161,18 +176,33 @@ def _moved(case: Case) -> list[_Moved]:
 
 
 def _length_of(node: ast.expr) -> ast.expr | None:
-    """``x`` of ``len(x)``, ``x.size(0)``, ``x.shape[0]``."""
+    """``x`` of ``len(x)``, ``x.size(0)``, ``x.shape[0]``, or of another dimension."""
     if is_function_call(node, "len") and len(node.args) == 1:
         return node.args[0]
-    if is_method_call(node, "size") and node.args and is_literal(node.args[0], 0):
+    if is_method_call(node, "size") and node.args:
         return node.func.value
-    shape = node.value if isinstance(node, ast.Subscript) and is_literal(node.slice, 0) else None
+    shape = node.value if isinstance(node, ast.Subscript) else None
     return shape.value if isinstance(shape, ast.Attribute) and shape.attr == "shape" else None
 
 
 def _moved_here(case: Case) -> Iterator[Related]:
     for file, node, counted, _ in _moved(case)[:MAX_SHOWN]:
         yield note(file.source, node, "error.moved_by", count=file.source.on_one_line(counted.value)[:40])
+        yield note(file.source, counted, "error.counted_for_index")
+
+
+def _moved_by_its_own(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``offset += edges.shape[1]`` → ``nodes.shape[0]``, of which what is indexed is made up, in the same loop."""
+    node = case.frame.node
+    whole = node.value if isinstance(node, ast.Subscript) else None
+    way = straight(case, case.frame, whole)[-1:] if whole is not None else []
+    made = {id(part) for file, start in way for _, part in made_from(case, file, start)}
+    for file, _, counted, loop in _moved(case)[:1]:
+        filled = [part.args[0] for part in nodes_in(loop, ast.Call) if is_method_call(part, "append") and part.args]
+        parts = [part for part in filled if id(part) in made]
+        length = _length_of(counted.value)
+        if len(parts) == 1 and length is not None and file.text(length) != file.text(parts[0]):
+            yield replace(file, counted.value, f"{file.text(parts[0])}.shape[0]", safe=False)
 
 
 def _moved_by_others(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -285,6 +315,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_LABEL, _from_zero),
     (_BROADCAST, _all_counted),
     (_INDEX, _not_further),
+    (_INDEX, _moved_by_its_own),
     (_INDEX, _moved_by_others),
     (_ELEMENTS, _counted_themselves),
     (_STEPS, _rounded_up),

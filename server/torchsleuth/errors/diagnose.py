@@ -15,6 +15,7 @@ from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.general import at_causes, causes_mended, generally
 from torchsleuth.errors.origin import related_origins
 from torchsleuth.errors.provenance import straight
+from torchsleuth.errors.settings import settings_of_layer
 from torchsleuth.messages import message
 from torchsleuth.schema import Diagnostic, Fix, Json, Related
 from torchsleuth.syntax import edits
@@ -55,6 +56,7 @@ def _places(entry: ErrorEntry, case: Case) -> tuple[Related, ...]:
     others = [
         *related_constructor(case),
         *arguments_here(case),
+        *settings_of_layer(case),
         *entry.related(case),
         *_origins(entry, case),
         *_callers(case),

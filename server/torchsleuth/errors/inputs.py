@@ -14,6 +14,7 @@ from torchsleuth.errors.entry import ErrorEntry
 from torchsleuth.errors.fixes import add_argument, append_in, replace
 from torchsleuth.errors.provenance import defined, made_from
 from torchsleuth.errors.reached import Filled, around, bound, note
+from torchsleuth.errors.settings import written_at
 from torchsleuth.messages import message
 from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax import edits
@@ -198,6 +199,7 @@ def _sides_here(case: Case) -> Iterator[Related]:
     for file, node in _operands_made_from(case) if _differs_in_sides(case) and not made else ():
         if called(node) in _SIZED and getattr(around(file.tree, node), "name", "") != "forward":
             yield note(file.source, node, "error.sides_here")
+            yield from written_at(case, file, given_to(node))
             return
 
 

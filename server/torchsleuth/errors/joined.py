@@ -1,8 +1,10 @@
-"""Positions of a sequence that something is joined to after it was cut to the most that there are positions for."""
+"""Positions of a sequence that something is joined to after it was cut to the most that there are positions for, or that a loop makes
+one longer in each pass."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.errors.calls import Builder
@@ -11,7 +13,17 @@ from torchsleuth.errors.fixes import replace
 from torchsleuth.errors.provenance import made_from, straight
 from torchsleuth.errors.reached import Filled, note
 from torchsleuth.schema import Fix, Related
-from torchsleuth.syntax.forms import called, is_display, is_literal, keyword_of
+from torchsleuth.syntax.forms import (
+    argument_of,
+    called,
+    given_to,
+    is_display,
+    is_literal,
+    keyword_of,
+    nodes_in,
+    plain_name,
+    stands_on,
+)
 
 _JOINS = ("cat", "concat", "concatenate", "hstack")
 
@@ -82,7 +94,49 @@ def _named(case: Case, file: CrashFrame, upper: ast.expr) -> str:
     return str(count)
 
 
-_TOO_LARGE = r"index out of range in self"
+def _one_too_many(case: Case) -> int | None:
+    """How many positions there are, where a sequence has one more."""
+    found = re.search(_SIZES, case.crash["message"])
+    if found is not None:
+        few, many = sorted(int(part) for part in found.groups() if part is not None)
+        return few if many == few + 1 else None
+    rows = ((case.module or {}).get("attributes") or {}).get("num_embeddings")
+    bounds = (case.input or {}).get("range")
+    return rows if isinstance(rows, int) and bounds and bounds[1] == rows else None
 
-BUILDERS: tuple[tuple[str, Builder], ...] = ((_TOO_LARGE, _cut_shorter),)
-PLACES = ((_TOO_LARGE, _cut_here),)
+
+def _lengthened(case: Case) -> Iterator[tuple[CrashFrame, ast.Name, ast.Assign]]:
+    """The sequence that a loop of the user's passes on and makes longer in each pass: ``ids = torch.cat([ids, new], 1)``; whole
+    as it is passed."""
+    for frame in case.frames if _one_too_many(case) else ():
+        loops = [loop for loop in nodes_in(frame.enclosing, ast.For, ast.While) if stands_on(loop, frame.line)]
+        passed = {part.id: part for part in given_to(frame.call) if isinstance(part, ast.Name)}
+        for node in nodes_in(loops[-1], ast.Assign) if loops else ():
+            name, value = plain_name(node.targets[0]), node.value
+            joined = value.args[0] if isinstance(value, ast.Call) and called(value) in _JOINS and value.args else None
+            if name in passed and is_display(joined) and plain_name(joined.elts[0]) == name:
+                dim = argument_of(value, 1, "dim", "axis") if isinstance(value, ast.Call) else None
+                if dim is not None and frame.text(dim) in ("1", "-1"):
+                    yield frame, passed[str(name)], node
+
+
+def _lengthened_here(case: Case) -> Iterator[Related]:
+    for frame, name, node in _lengthened(case):
+        yield note(frame.source, name, "error.passed_whole", count=_one_too_many(case))
+        yield note(frame.source, node, "error.joined_here")
+
+
+def _last_ones(case: Case, found: object) -> Iterator[Fix]:
+    """``model(ids)`` → ``model(ids[:, -32:])``, of a model with 32 positions."""
+    for frame, name, _ in _lengthened(case):
+        yield replace(frame, name, f"{name.id}[:, -{_one_too_many(case)}:]", safe=False)
+
+
+_TOO_LARGE = r"index out of range in self"
+_SIZES = (
+    r"size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\)"
+    r"|expanded size of the tensor \((\d+)\) must match the existing size \((\d+)\)"
+)
+
+BUILDERS: tuple[tuple[str, Builder], ...] = ((_TOO_LARGE, _cut_shorter), (f"{_TOO_LARGE}|{_SIZES}", _last_ones))
+PLACES = ((_TOO_LARGE, _cut_here), (f"{_TOO_LARGE}|{_SIZES}", _lengthened_here))

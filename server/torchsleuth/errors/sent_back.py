@@ -31,7 +31,7 @@ MAX_DEPTH = 5
 """Names and functions that a value is followed through."""
 _CUTS = frozenset(
     "detach item tolist numpy argmax argmin argsort long int bool round floor sign eq ne gt lt ge le float64 isnan"
-    " tensor as_tensor from_numpy zeros ones rand randn randint arange full eye len str range state_dict".split()
+    " tensor as_tensor from_numpy zeros ones rand randn randint arange full eye len str range state_dict sample".split()
 )
 """Calls whose results have no graph."""
 _PROCESSES = ("Process", "spawn", "start_processes")
@@ -107,7 +107,7 @@ def has_graph(case: Case, file: CrashFrame, node: ast.expr, depth: int = 0) -> b
                 value
                 for part in nodes_in(around(file.tree, node), ast.Assign)
                 for target, value in assigned_pairs(part)
-                if plain_name(target) == node.id and not _is_off(file, part)
+                if node.id in map(plain_name, parts_of_tuple(target)) and not _is_off(file, part)
             ]
             return any(has_graph(case, file, value, depth + 1) for value in values)
         case ast.Attribute():

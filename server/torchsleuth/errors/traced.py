@@ -22,6 +22,8 @@ from torchsleuth.syntax.forms import (
     is_attribute,
     is_binary,
     is_constant,
+    is_dotted,
+    is_function_call,
     is_literal,
     is_method_call,
     is_name,
@@ -207,6 +209,39 @@ def _cuts_here(case: Case) -> Iterator[Related]:
         yield note(file.source, part, "error.cut_here")
         if (made := _drawn(file, part.lower)) is not None and called(made) in _DRAWS:
             yield note(file.source, made, "error.begins_here")
+        for place, counted in _counted_through(case, file, part):
+            yield note(place.source, counted, "error.begins_through")
+
+
+def _counted_through(case: Case, file: CrashFrame, piece: ast.Slice) -> list[tuple[CrashFrame, ast.Call]]:
+    """The ``range`` through which the beginnings of pieces are counted: the nearest."""
+    made = made_from(case, file, piece.lower) if piece.lower is not None else []
+    return [(place, part) for place, part in made if is_function_call(part, "range") and part.args][:1]
+
+
+def _counted_early(case: Case, found: re.Match[str]) -> Iterator[Fix]:
+    """``range(0, len(signal), stride)`` → ``range(0, len(signal) - self.length + 1, stride)``"""
+    for file, piece, upper in _cuts(case)[:1]:
+        for place, counted in _counted_through(case, file, piece):
+            length = _known_there(file, upper.right, place, counted)
+            stop = counted.args[min(1, len(counted.args) - 1)]
+            if length is not None:
+                text = f"{place.text(stop)} - {length} + 1"
+                yield replace(place, stop, text, safe=False)
+
+
+def _known_there(file: CrashFrame, length: ast.expr, place: CrashFrame, there: ast.Call) -> str | None:
+    """How a length is written at another place: the same attribute, if it is bound by then, or a parameter or variable of its name."""
+    scope = around(place.tree, there)
+    if isinstance(length, ast.Constant) or place is file and scope is around(file.tree, length):
+        return file.text(length)
+    if place is file and is_dotted(length, "self") and getattr(scope, "name", "") != "__init__":
+        return file.text(length)
+    earlier = [node for node in nodes_in(scope, ast.Assign) if node.lineno < there.lineno]
+    if any(file.text(length) == place.text(target) for node in earlier for target in targets_of(node)):
+        return file.text(length)
+    names = {part.arg for part in nodes_in(scope, ast.arg)}
+    return last_word(length) if last_word(length) in names else None
 
 
 def _begun_early(case: Case, found: re.Match[str]) -> Iterator[Fix]:
@@ -365,6 +400,7 @@ BUILDERS: tuple[tuple[str, Builder], ...] = (
     (_MASK, _cut_mask),
     (_NO_GRADIENT, _taken_out),
     (_UNEQUAL, _begun_early),
+    (_UNEQUAL, _counted_early),
     (_CLASSES, _all_counted),
 )
 PLACES = (
