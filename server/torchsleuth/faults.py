@@ -358,6 +358,7 @@ _ALL = (
     Fault("TS824", "misspelt-method", "error"),
     Fault("TS825", "wrong-kind", "error"),
     Fault("TS826", "option-type", "warning"),
+    Fault("TS827", "hook-arguments", "error"),
     Fault("TS914", "out-of-memory", "error"),
     Fault("TS915", "process-killed", "error"),
     Fault("TS916", "no-progress", "error"),

@@ -7,9 +7,8 @@ import csv
 import io
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 
+from torchsleuth.installed import version_of
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
@@ -1009,7 +1008,9 @@ def _dummies(interp: Interpreter, call: Arguments) -> Value:
     )
     if held is None or names is None or not plain or any(name not in dict(tables.named(held)) for name in names):
         return tables.frame(interp, None, rows)
-    dtype = array_dtypes.dtype_of(call.kwargs["dtype"]) if "dtype" in call.kwargs else "bool" if _major() >= 2 else None
+    # Since 2.0, it gives truths.
+    usual = "bool" if (version_of("pandas") or (0, 0)) >= (2, 0) else None
+    dtype = array_dtypes.dtype_of(call.kwargs["dtype"]) if "dtype" in call.kwargs else usual
     kept = tuple((name, one) for name, one in held if name not in names)
     made = tuple(
         (
@@ -1026,15 +1027,6 @@ def _of_text(columns: Columns | None) -> tuple[str | int, ...] | None:
     if columns is None or any(one.spec.dtype is None for _, one in columns):
         return None
     return tuple(name for name, one in tables.named(columns) if one.spec.dtype in array_dtypes.TEXT)
-
-
-@lru_cache(maxsize=1)
-def _major() -> int:
-    """The major version of the installed pandas, 0 where there is none. Since 2.0, get_dummies gives truths."""
-    try:
-        return int(version("pandas").partition(".")[0])
-    except (PackageNotFoundError, ValueError):
-        return 0
 
 
 @models("pandas.factorize")

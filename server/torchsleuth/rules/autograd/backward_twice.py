@@ -29,6 +29,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.library.optim import trained_parts
+from torchsleuth.interp.trace import Event, LibraryCall, LoopPoint
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import (
     carried_names,
@@ -39,18 +40,21 @@ from torchsleuth.rules.evidence.graphs import (
 )
 from torchsleuth.rules.evidence.loaders import free_name
 from torchsleuth.rules.evidence.loops import is_alone, place_in, statement_of
+from torchsleuth.rules.evidence.operands import recorded
 from torchsleuth.rules.evidence.rewrites import stored_without_graph
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import every_parameter, is_method_call, is_name, names_in, nodes_in, stands_on, stores
-from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, Site
+from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Site, Tensor, Value
 from torchsleuth.values.graph import AutogradFault, node_of
 
 CODE = "TS405"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
+    yield from _never_emptied(analysis)
     for fault in faults(analysis, "freed"):
         if carried_names(analysis, fault) or fault.cause is None or fault.node is None:
             continue
@@ -98,6 +102,80 @@ def _repairs(analysis: Analysis, fault: AutogradFault, first: Site) -> Iterator[
         if _has_own_path(fault):
             yield from _detached_above(analysis, fault)
     yield from _retained(first)
+
+
+def _never_emptied(analysis: Analysis) -> Iterator[Finding]:
+    """A list that grows from step to step, and all of which each backward() goes through: also what it has freed before."""
+    appended: dict[tuple[Span, int], list[LibraryCall]] = {}
+    for call in analysis.calls.get("list.append", ()):
+        grown = as_kind(call.receiver, ListValue)
+        if grown is not None and grown.identity not in analysis.trace.emptied and call.certain and call.loops:
+            appended.setdefault((call.site.span, grown.identity), []).append(call)
+    seen: set[Span] = set()
+    told = {fault.at.span for fault in faults(analysis, "freed")}
+    for backward in analysis.events("backward") if appended else ():
+        if backward.site.call is None or backward.site.call.keywords or backward.site.span in told:
+            continue
+        made = {one.origin.site.span for one in recorded(backward.tensor) if one.origin} if backward.tensor else set()
+        for (span, _), calls in appended.items():
+            loop = next(
+                (one for one in backward.loops if len({_round(call, one) for call in calls} - {None}) > 1), None
+            )
+            held = [part for call in calls for item in call.args for part in _tensors(item)]
+            nodes = [node for part in held if (node := node_of(part)) is not None]
+            freed = any(member.frees for node in nodes for member in node.members)
+            again = freed and any(part.origin is not None and part.origin.site.span in made for part in held)
+            if (
+                loop is None
+                or span in seen
+                or not again
+                or not backward.certain
+                or not _is_read_whole(analysis, calls[0])
+            ):
+                continue
+            seen.add(span)
+            yield _of_list(analysis, calls[0], backward)
+
+
+def _round(call: LibraryCall, loop: LoopPoint) -> int | None:
+    """The iteration of a loop that a call is made in."""
+    return next((one.iteration for one in call.loops if one.execution == loop.execution), None)
+
+
+def _tensors(value: Value) -> list[Tensor]:
+    return [value] if isinstance(value, Tensor) else of_kind(value, Tensor) if isinstance(value, tuple) else []
+
+
+def _is_read_whole(analysis: Analysis, call: LibraryCall) -> bool:
+    """Whether nothing reads a part of the list that is appended to."""
+    node = call.site.call
+    if node is None or not isinstance(node.func, ast.Attribute):
+        return False
+    name = ast.unparse(node.func.value)
+    parts = analysis.index(call.site.span.path).of_type(ast.Subscript)
+    return not any(ast.unparse(part.value) == name for part in parts)
+
+
+def _of_list(analysis: Analysis, call: LibraryCall, backward: Event) -> Finding:
+    source, node, line = call.site.source, call.site.call, backward.site.span.start.line
+    name = source.segment(node.func.value) if node is not None and isinstance(node.func, ast.Attribute) else "the list"
+    text = message("grad.list", list=name, line=line)
+    places = (backward.site.span.related(message("grad.list.backward")),)
+    return Finding(call.site.span, text, places, tuple(_emptied(analysis, name, call, backward)))
+
+
+def _emptied(analysis: Analysis, name: str, call: LibraryCall, backward: Event) -> Iterator[Candidate]:
+    """The list emptied behind the backward(), where it has the same name there."""
+    statement, path = statement_of(analysis, backward.site), backward.site.span.path
+    here, there = backward.site.scene.function, call.site.scene.function
+    same = here is there or (
+        name.startswith("self.") and here is not None and there is not None and here.owner is there.owner
+    )
+    if path == call.site.span.path and same and statement is not None:
+        line = f"{name}.clear()"
+        yield Candidate(
+            message("fix.insert", text=line), (edits.insert_line_after(backward.site.source, statement, line),)
+        )
 
 
 def _is_trained(analysis: Analysis, fault: AutogradFault) -> bool:

@@ -28,7 +28,7 @@ from collections.abc import Iterable, Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.operands import appended, behind, operand, suffixed
+from torchsleuth.rules.evidence.operands import appended, behind, operand, recorded, suffixed
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import of_kind
@@ -39,8 +39,6 @@ from torchsleuth.values.graph import PRODUCTS, GraphNode, node_of
 CODE = "TS416"
 _SHOWN = 3
 """Places where a target was computed that are shown."""
-_MOST = 200
-"""Tensors that are looked at on the way back from one."""
 _DISTANCES = frozenset("mse_loss MSELoss smooth_l1_loss SmoothL1Loss huber_loss HuberLoss l1_loss L1Loss".split())
 _SQUARES = frozenset({"pow", "square"})
 _RESHAPES = frozenset("view reshape squeeze unsqueeze flatten ravel sum mean neg stack cat concat getitem".split())
@@ -137,7 +135,7 @@ def _advantage(analysis: Analysis, product: Operation) -> tuple[ast.expr, Librar
 
 def _layers(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[LibraryModule, Site]]:
     """The layers with something to train that a tensor comes from with its graph, and their calls."""
-    for part in _recorded(tensor):
+    for part in recorded(tensor):
         yield from ((node.module, node.site) for node in _members(part) if node.module is not None)
         made = analysis.operation_of(part.origin)
         if made is not None and made.module is not None and made.module.requires_grad:
@@ -146,18 +144,7 @@ def _layers(analysis: Analysis, tensor: Tensor) -> Iterator[tuple[LibraryModule,
 
 def _differs(tensor: Tensor) -> bool:
     """Whether it was computed by a subtraction."""
-    return any(node.operator == "sub" for part in _recorded(tensor) for node in _members(part))
-
-
-def _recorded(tensor: Tensor) -> Iterator[Tensor]:
-    """The tensors that one was computed from with a graph, itself first."""
-    pending, seen = [tensor], set[int]()
-    while pending and len(seen) < _MOST:
-        current = pending.pop()
-        if id(current) not in seen and current.spec.requires_grad:
-            seen.add(id(current))
-            yield current
-            pending += current.origin.sources if current.origin is not None else ()
+    return any(node.operator == "sub" for part in recorded(tensor) for node in _members(part))
 
 
 RULE = Rule(FAULTS[CODE], find)

@@ -1,7 +1,8 @@
 """labels-dropped: the Trainer of transformers drops the labels, for the model takes nothing of their name.
 
 What it finds
-    A Trainer whose data set gives its target under a name that `forward()` of the model does not have, and no `labels`, where the
+    A Trainer whose collate function reads keys that `forward()` of the model has no parameter for, though it takes any: they are
+    dropped before. A Trainer whose data set gives its target under a name that `forward()` of the model does not have, and no `labels`, where the
     model computes a loss from `labels` alone.
 Why it hurts
     What `forward()` has no parameter for is dropped before a batch is made. The model gets no labels, returns no loss, and the
@@ -23,10 +24,11 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument, replacement
 from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import by_position, literal, nodes_in, returned_by
+from torchsleuth.syntax.forms import by_position, every_parameter, literal, loads, nodes_in, returned_by
 from torchsleuth.values import Function, Instance, Value
 
 CODE = "TS638"
@@ -38,6 +40,8 @@ _ELSEWHERE = ("remove_unused_columns", "label_names", "compute_loss")
 def find(analysis: Analysis) -> Iterator[Finding]:
     source = analysis.source
     for call in analysis.calls.get("transformers.Trainer", ()):
+        if "remove_unused_columns" not in source.text:
+            yield from _of_collator(analysis, call)
         if (
             any(word in source.text for word in _ELSEWHERE)
             or {"data_collator", "compute_loss_func"} & call.kwargs.keys()
@@ -63,6 +67,35 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         fixes: tuple[Candidate, ...] = (replacement(here, keys[0], '"labels"'),) if len(keys) == 1 else ()
         place = call.site.span.related(message("labels.dropped.here"))
         yield Finding(here.span(keys[0]), message("labels.dropped", name=dropped[0]), (place,), fixes)
+
+
+def _of_collator(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
+    """Keys of the samples, dicts of the data set's own, that the collate function reads and the Trainer has dropped."""
+    model, data = (as_kind(call.given(place, name), Instance) for place, name in ((0, "model"), (3, "train_dataset")))
+    collate, forward = as_kind(call.given(2, "data_collator"), Function), _method(model, "forward")
+    if forward is None or collate is None or data is None or forward.node.args.kwarg is None:
+        return
+    taken = {one.arg for one in every_parameter(forward.node.args)} | _LABELS
+    index = analysis.index(data.cls.path)
+    owner = index.same(data.cls.node)
+    given = {literal(key) for one in nodes_in(owner, ast.Dict) for key in one.keys} if owner is not None else set()
+    read = [
+        literal(one.slice)
+        for one in nodes_in(collate.node, ast.Subscript)
+        if isinstance(one.value, ast.Name) and loads(one)
+    ]
+    dropped = [key for key in dict.fromkeys(read) if isinstance(key, str) and key in given and key not in taken]
+    if not dropped:
+        return
+    made = next((one for one in analysis.calls.get("transformers.TrainingArguments", ()) if one.site.call), None)
+    at = call.site if made is None else made.site
+    fixes = (
+        (added_argument(made.site.source, made.site.call, "remove_unused_columns=False"),)
+        if made and made.site.call
+        else ()
+    )
+    places = (analysis.source_of(forward.path).span(forward.node.args.kwarg).related(message("columns.forward")),)
+    yield Finding(at.span, message("columns.dropped", name=dropped[0]), places, fixes)
 
 
 def _method(owner: Instance | None, name: str) -> Function | None:

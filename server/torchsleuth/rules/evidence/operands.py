@@ -326,6 +326,17 @@ def _ancestors(tensor: Tensor, through: Callable[[str], bool] = lambda _: True) 
             pending += origin.sources if through(origin.bare_name) else ()
 
 
+def recorded(tensor: Tensor) -> Iterator[Tensor]:
+    """The tensors that one was computed from with a graph, itself first."""
+    pending, seen = [tensor], set[int]()
+    while pending and len(seen) < _MAX_ANCESTORS:
+        current = pending.pop()
+        if id(current) not in seen and current.spec.requires_grad:
+            seen.add(id(current))
+            yield current
+            pending += current.origin.sources if current.origin is not None else ()
+
+
 def layers_behind(analysis: Analysis, tensor: Tensor, *prefixes: str) -> Iterator[LibraryModule]:
     """The layers of these kinds that a tensor came through, the last one first."""
     for _, operation in lineage(analysis, tensor):

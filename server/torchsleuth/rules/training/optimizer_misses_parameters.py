@@ -542,23 +542,26 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
     if made is None or statement is None:
         return False
     weight = f"{ast.unparse(statement.targets[0]).rpartition('.')[2]}.weight"
-    for node in analysis.index(made.span.path).nodes:
-        written: list[ast.expr] = []
-        if isinstance(node, ast.Assign | ast.AugAssign):
-            copied = replaces and ".weight" in ast.unparse(node.value)
-            written = [one for one in targets_of(node) if not copied or not isinstance(one, ast.Subscript)]
-        elif is_method_call(node):
-            name = node.func.attr
-            taken = replaces and name == "copy_" and node.args and ".weight" in ast.unparse(node.args[0])
-            written = (
-                [node.func.value] if name in _WRITING and not taken else node.args[:1] if name in _CONSTANT else []
-            )
-        if any(
-            f".{ast.unparse(target)}.".find(f".{weight}.") >= 0 or f"{weight}[" in ast.unparse(target)
-            for target in written
-        ):
-            return True
-    return False
+    written = [
+        taken
+        for node in analysis.index(made.span.path).nodes
+        for target, taken in _written(node)
+        if f".{ast.unparse(target)}.".find(f".{weight}.") >= 0 or f"{weight}[" in ast.unparse(target)
+    ]
+    return bool(written) and not (replaces and any(written))
+
+
+def _written(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """What a statement or a call writes into, and whether it may take the weights of another layer for that."""
+    if isinstance(node, ast.Assign | ast.AugAssign):
+        copied = ".weight" in ast.unparse(node.value)
+        yield from ((one, copied and isinstance(one, ast.Subscript)) for one in targets_of(node))
+    elif is_method_call(node):
+        name = node.func.attr
+        if name in _WRITING:
+            yield node.func.value, name == "copy_" and bool(node.args) and ".weight" in ast.unparse(node.args[0])
+        elif name in _CONSTANT:
+            yield from ((one, False) for one in node.args[:1])
 
 
 def _parts_anywhere(value: Value) -> Iterator[LibraryModule | Tensor]:

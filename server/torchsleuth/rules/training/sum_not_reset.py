@@ -3,7 +3,8 @@
 What it finds
     `running += loss.item()` in a loop over a loader, inside of a loop over epochs, and `running / len(loader)` behind it, where
     `running` is set to zero before the epochs and nowhere else. Or an object that counts, whose class can `reset()` what its other
-    methods add to, made before the epochs, filled in each pass and read behind it, where nothing ever calls `reset()`.
+    methods add to, made before the epochs, filled in each pass and read behind it, where nothing ever calls `reset()`. A list of a
+    LightningModule that its steps append to and the end of each epoch reads, where nothing empties it.
 Why it hurts
     What is reported for each epoch is the sum of the means of all epochs so far: the loss seems to rise while it falls, and a
     comparison with the best one never holds again. Nothing is raised.
@@ -28,6 +29,7 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -37,6 +39,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
+    assigned_pairs,
     bindings_of,
     called,
     is_assignment,
@@ -58,6 +61,7 @@ _AROUND = ("enumerate", "tqdm", "trange", "track")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_meters(analysis)
+    yield from _of_steps(analysis)
     index = analysis.index(analysis.source.path)
     for epochs in index.of_type(ast.For):
         for place, inner in enumerate(epochs.body):
@@ -210,6 +214,80 @@ def _meter(analysis: Analysis, made: ast.Assign, name: str, read: ast.Call) -> F
         message("fix.insert", text=f"{name}.reset()"), (edits.insert_line_before(source, statement, f"{name}.reset()"),)
     )
     return Finding(source.span(read), text, (source.span(made).related(message("sum.made")),), (fix,))
+
+
+# -- lists of a LightningModule ------------------------------------------------------------------------
+
+_BASE = "LightningModule"
+_ENDS = re.compile(r"(?:on_)?(train(?:ing)?|validation|test|predict)_epoch_end$")
+_WHOLE = frozenset("cat stack concatenate concat vstack hstack mean sum tensor array asarray".split())
+"""Functions that take all that a list holds."""
+
+
+def _of_steps(analysis: Analysis) -> Iterator[Finding]:
+    bases = {id(use.node) for use in analysis.names.uses if use.path.endswith(f".{_BASE}")}
+    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
+        methods = {one.name: one for one in of_kind(owner.body, ast.FunctionDef)}
+        for name, end in methods.items() if any(id(base) in bases for base in owner.bases) else ():
+            phase = _ENDS.match(name)
+            step = methods.get({"train": "training"}.get(phase[1], phase[1]) + "_step") if phase is not None else None
+            kept = _kept_whole(owner, step, end) if step is not None else {}
+            if kept:
+                yield _outputs(analysis, kept, end)
+
+
+def _kept_whole(owner: ast.ClassDef, step: ast.FunctionDef, end: ast.FunctionDef) -> dict[str, ast.Call]:
+    """The lists that a step appends to and the end of the epoch reads as a whole, and where, if nothing but the constructor sets
+    them and nothing else is done with them."""
+    uses: dict[str, list[ast.Attribute]] = {}
+    for part in nodes_in(owner, ast.Attribute):
+        if is_name(part.value, "self"):
+            uses.setdefault(part.attr, []).append(part)
+    found: dict[str, ast.Call] = {}
+    constructor = next((one for one in of_kind(owner.body, ast.FunctionDef) if one.name == "__init__"), None)
+    begun = {name for one in nodes_in(constructor, ast.Assign) for name in _lists_of(one)} if constructor else set()
+    for name in sorted(begun):
+        added = [
+            call
+            for call in nodes_in(step, ast.Call)
+            if is_method_call(call, "append", "extend") and _is_own(call.func.value, name)
+        ]
+        read = [
+            call
+            for call in nodes_in(end, ast.Call)
+            if called(call) in _WHOLE and any(_is_own(one, name) for one in call.args[:1])
+        ]
+        # One use in the constructor, one for each call that adds, one for each that reads.
+        if added and read and len(uses[name]) == 1 + len(added) + len(read):
+            found[name] = added[0]
+    return found
+
+
+def _lists_of(statement: ast.Assign) -> list[str]:
+    """The attributes that are set to empty lists: ``self.a, self.b = [], []``."""
+    return [
+        target.attr
+        for target, value in assigned_pairs(statement)
+        if isinstance(value, ast.List)
+        and not value.elts
+        and isinstance(target, ast.Attribute)
+        and is_name(target.value, "self")
+    ]
+
+
+def _is_own(node: ast.expr, name: str) -> bool:
+    return is_attribute(node, name) and is_name(node.value, "self")
+
+
+def _outputs(analysis: Analysis, kept: dict[str, ast.Call], end: ast.FunctionDef) -> Finding:
+    source, (name, added) = analysis.source, next(iter(kept.items()))
+    text = message("sum.outputs", name=f"self.{name}", hook=end.name)
+    lines = [f"self.{one}.clear()" for one in kept]
+    changes = tuple(edits.insert_line_after(source, end.body[-1], line) for line in reversed(lines))
+    fix = Candidate(message("fix.insert", text="; ".join(lines)), (*changes,))
+    related = [source.span(call).related(message("sum.outputs.too")) for call in list(kept.values())[1:]]
+    related.append(source.span(end.body[0]).related(message("sum.outputs.read")))
+    return Finding(source.span(added), text, tuple(related), (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)
