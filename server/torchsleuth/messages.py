@@ -1589,7 +1589,7 @@ ENGLISH: dict[str, str] = {
     "contract.open.ranks": "other numbers of dimensions work, too: {name}",
     "contract.open.never": "no sizes were found for which it runs: {name}",
     "contract.open.small": "it does not take all small sizes that fulfil this",
-    "contract.open.time": "the time was over before every size was tried",
+    "contract.open.time": "it takes too long to try every size",
     "contract.open.form": "what it returns depends on the sizes",
     "contract.open.sufficient": "which values of {name} it takes is not known",
     "why.or": ", or ",

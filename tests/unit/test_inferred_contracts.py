@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.check import engine
+from tests.check import PATIENT, engine
 from tests.unit.test_cli import torchsleuth
-from torchsleuth.interp.budget import Budget
+from torchsleuth.interp import documents
+from torchsleuth.oracle.oracle import Oracle
 from torchsleuth.schema import Contract, FileAnalysis
+from torchsleuth.worker.engine import Engine
 from torchsleuth.worker.phrases import sentences
 from torchsleuth.worker.structure import structure
 
@@ -984,9 +986,9 @@ main(object())
 
 
 def test_a_script_that_goes_on_for_long_does_not_hold_up_its_contracts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Budget, "seconds", 0.2)
+    monkeypatch.setattr(documents, "BODY_WORK", 10_000)
     assert contracts(ENDLESS)["Policy"].sized
-    monkeypatch.setattr(Budget, "seconds", 0.0)
+    monkeypatch.setattr(documents, "BODY_WORK", 0)
     imports = "\n".join(f"rows{place} = [number + {place} for number in range(60)]" for place in range(20))
     assert contracts(imports + ENDLESS)["Policy"].sized
 
@@ -1974,3 +1976,58 @@ def test_what_a_forward_calls_is_no_tensor() -> None:
     """)
     assert all("model:" not in one.signature() and "graph:" not in one.signature() for one in found.values())
     assert not found["Criterion"].ranked
+
+
+def test_a_contract_takes_the_same_work_whatever_is_remembered() -> None:
+    def found() -> tuple[int, tuple[Contract, ...]]:
+        answer = Engine(oracle, times=PATIENT).contracts("model.py", HEAD + textwrap.dedent(UNET))
+        return answer.stats["work"], answer.contracts
+
+    oracle = Oracle()
+    assert found() == found()
+
+
+def test_a_contract_ends_by_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("torchsleuth.interp.contracts.WORK", 50_000)
+    found = {one.owner: one for one in engine().contracts("model.py", HEAD + textwrap.dedent(UNET)).contracts}
+    assert "open: it takes too long to try every size" in sentences(found["UNet"])
+
+
+def test_what_only_keeps_books_is_not_followed(tmp_path: Path) -> None:
+    package = tmp_path / "transformers"
+    (package / "models").mkdir(parents=True)
+    for folder in (package, package / "models"):
+        (folder / "__init__.py").write_text("")
+    base = """
+    from .hub import kernels
+
+    class PreTrainedModel(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.config = config
+            config.implementation = self._check_and_adjust_attn_implementation(config)
+
+        def _check_and_adjust_attn_implementation(self, config):
+            return kernels.best(config)
+
+        def post_init(self):
+            for name, module in kernels.walk(self):
+                setattr(self, name, module)
+    """
+    (package / "modeling_utils.py").write_text(HEAD + textwrap.dedent(base))
+    model = """
+    from ..modeling_utils import PreTrainedModel
+
+    class Model(PreTrainedModel):
+        def __init__(self, config):
+            super().__init__(config)
+            self.layer = nn.Linear(config.hidden_size, config.vocab_size)
+            self.post_init()
+
+        def forward(self, x: torch.Tensor):
+            kept = self.layer(x)
+            return kept if self.config.implementation == "eager" else None
+    """
+    path = package / "models" / "modeling_tiny.py"
+    (found,) = engine().contracts(str(path), HEAD + textwrap.dedent(model), roots=(str(tmp_path),)).contracts
+    assert found.signature() == "forward(x: [..., config.hidden_size]) -> [..., config.vocab_size]"

@@ -14,6 +14,8 @@ class Budget:
     one and the same text gives the same on any machine."""
     steps: int = 400_000
     """Nodes evaluated for one document."""
+    work: int | None = None
+    """Nodes, and what else was done counted in them, where the same text has to give the same however busy the machine is."""
     entry_steps: int = 60_000
     """Nodes evaluated for one class or function that nothing calls."""
     import_steps: int = 40_000
@@ -38,6 +40,8 @@ class Budget:
 
 LOOK_EVERY = 500
 """Nodes evaluated, or slots of the heap changed, joined and undone, from one look at the clock to the next."""
+SLOTS_A_NODE = 4
+"""Slots of the heap that take as long as a node."""
 
 
 class OutOfBudget(Exception):

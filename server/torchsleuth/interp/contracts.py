@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 import contextlib
 import itertools
+import math
 import random
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -42,12 +42,12 @@ LARGEST = 512
 """The largest size that is tried where only a few work."""
 MOST_RUNS = 160
 """Runs with numbers for one contract."""
-SECONDS = 20.0
-"""Time of the processor for one contract."""
-A_LITTLE = 0.5
-"""Time for a run that begins when that for the contract is nearly over."""
-FEW_SECONDS = 1.0
-"""Time for the calls of what works with any number of dimensions: they need not tell it."""
+WORK = 1_000_000
+"""Work for one contract, counted in nodes, so that a contract says the same however busy the machine is."""
+LITTLE_WORK = 25_000
+"""Work of a run that begins when that for the contract is nearly done."""
+CALLERS_WORK = 50_000
+"""Work for the calls of what works with any number of dimensions: they need not tell it."""
 TIMES = (2, 3)
 """How often loops go around of which the caller says that."""
 MOST_USERS = 4
@@ -149,20 +149,25 @@ class Inference:
         self._calls = interp.calls_seen()
         self._asked: set[ast.AST] = set()
         self._runs = 0
-        self._deadline = 0.0
+        self._end = 0
 
-    def contract(self, owner: ClassValue | None, function: Function) -> Found:
-        end, first = time.process_time() + SECONDS, None
-        self._runs, self._deadline = 0, end
+    def contract(self, owner: ClassValue | None, function: Function, seconds: float = math.inf) -> Found:
+        """The contract of a module or function. `seconds`: a limit for where the work does not tell how long that takes."""
+        with self.interp.counted_anew(seconds):
+            return self._contract(owner, function)
+
+    def _contract(self, owner: ClassValue | None, function: Function) -> Found:
+        end, first = self.interp.work + WORK, None
+        self._runs, self._end = 0, end
         for plan in self._plans(owner, function):
             # Half of what is left for the first, as others may be simpler.
-            now = time.process_time()
-            self._runs, self._deadline = 0, now + (end - now) / (2 if first is None else 1)
+            now = self.interp.work
+            self._runs, self._end = 0, now + (end - now) // (2 if first is None else 1)
             found = self._found(plan)
             if found.examples:
                 return found
             first = first or found
-            if time.process_time() > end:
+            if self.interp.work > end:
                 break
         assert first is not None
         return first
@@ -281,16 +286,9 @@ class Inference:
         with self._in_time():
             return self.interp.run_plan(plan, frame, numbers, training)
 
-    @contextlib.contextmanager
-    def _in_time(self) -> Iterator[None]:
-        """A run takes no more than the time that is left for the contract, and a little where that is over."""
-        limit = self.interp.deadline
-        self.interp.deadline = min(limit, max(self._deadline, time.process_time() + A_LITTLE))
-        try:
-            yield
-        finally:
-            self.interp.deadline = limit
-            self.interp.overdue = time.process_time() > limit
+    def _in_time(self) -> contextlib.AbstractContextManager[None]:
+        """A run does no more than what is left for the contract, and a little where nothing is."""
+        return self.interp.no_more_than(max(self._end, self.interp.work + LITTLE_WORK))
 
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
@@ -298,7 +296,7 @@ class Inference:
         outcome, told = self._explored(plan), set[str]()
         lacking = _without_rank(plan)
         spread = self._of_any_rank(plan, lacking) if lacking and not plan.shapes else None
-        if lacking and self._as_called(plan, lacking, None if spread is None else FEW_SECONDS):
+        if lacking and self._as_called(plan, lacking, None if spread is None else CALLERS_WORK):
             again = self._explored(plan)
             if again.works:
                 outcome, told = again, plan.dtypes.keys() & set(lacking)
@@ -345,10 +343,10 @@ class Inference:
                 break
         return outcome
 
-    def _as_called(self, plan: Plan, lacking: list[str], seconds: float | None = None) -> bool:
-        """Plan with the ranks of what calls in the document pass. Whether there are any. `seconds`: that they may take."""
+    def _as_called(self, plan: Plan, lacking: list[str], work: int | None = None) -> bool:
+        """Plan with the ranks of what calls in the document pass. Whether there are any. `work`: what that may take."""
         passed = agreed(self._calls, plan.function.node, lacking)
-        with self._half(seconds):
+        with self._half(work):
             for calls in self._calls_by_users(plan):
                 self._calls += calls
                 passed = agreed(self._calls, plan.function.node, lacking)
@@ -365,14 +363,14 @@ class Inference:
         return bool(passed)
 
     @contextlib.contextmanager
-    def _half(self, seconds: float | None = None) -> Iterator[None]:
-        """Runs of others take at most half of the time that is left, or so many seconds, and none of the runs."""
-        runs, deadline, now = self._runs, self._deadline, time.process_time()
-        self._deadline = now + min((deadline - now) / 2, deadline - now if seconds is None else seconds)
+    def _half(self, work: int | None = None) -> Iterator[None]:
+        """Runs of others take at most half of the work that is left, or so much, and none of the runs."""
+        runs, end, now = self._runs, self._end, self.interp.work
+        self._end = now + min((end - now) // 2, end - now if work is None else work)
         try:
             yield
         finally:
-            self._runs, self._deadline = runs, deadline
+            self._runs, self._end = runs, end
 
     def _calls_by_users(self, plan: Plan) -> Iterator[list[Call]]:
         """The calls of the entries that use the class or function, here and in other documents, and were not asked yet."""
@@ -522,7 +520,7 @@ class Inference:
         before, best = outcome, outcome
         tried: list[Setting] = []
         for setting in suspects:
-            if time.process_time() > self._deadline:
+            if self.interp.work > self._end:
                 break
             default = setting.default
             setting.value = default if is_number(default) else _pool(setting.symbol.name)[0]
@@ -531,7 +529,7 @@ class Inference:
             if not _holes(best):
                 break
         rest = [setting for setting in plan.settings.values() if setting.value is None]
-        if _holes(best) and rest and time.process_time() < self._deadline:
+        if _holes(best) and rest and self.interp.work < self._end:
             # What is stuck may be so for how many there are of something, which another number says.
             for setting in rest:
                 setting.value = setting.default if is_number(setting.default) else _pool(setting.symbol.name)[0]
@@ -703,7 +701,8 @@ class Inference:
         symbols = self._symbols(found)
         examples, failure = self._examples(found, symbols)
         if len(examples) < FEWEST_SAMPLES:
-            found.open.append(("contract.open.never", failure or outcome.failure or ""))
+            why = failure or outcome.failure or ""
+            found.open.append(("contract.open.time", "") if self._spent() and not why else ("contract.open.never", why))
             found.result = _without_shapes(found.result)
             return
         self._correct(found, examples, symbols)
@@ -747,7 +746,7 @@ class Inference:
                 setting.free = same and {*again.conditions} == {*outcome.conditions}
 
     def _spent(self) -> bool:
-        return self._runs > MOST_RUNS or time.process_time() > self._deadline
+        return self._runs > MOST_RUNS or self.interp.work > self._end
 
     def _symbols(self, found: Found) -> list[Symbol]:
         settings = [setting.symbol for setting in found.plan.settings.values() if setting.value is None]

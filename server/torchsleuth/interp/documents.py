@@ -37,8 +37,10 @@ CALLER_STEPS = 8_000
 """Nodes evaluated in a run of what calls an entry."""
 CALLER_BODY_STEPS = 30_000
 """Nodes evaluated in the body of another document that calls an entry."""
-CALLER_QUESTIONS = 100
-"""New questions to the oracle in all the runs of one such."""
+CALLER_WORK = 100_000
+"""Work (`Execution.work`) in all the runs of one such."""
+BODY_WORK = 400_000
+"""Work in the body of a document."""
 
 
 class Documents(WrittenContracts):
@@ -79,26 +81,47 @@ class Documents(WrittenContracts):
 
     @contextlib.contextmanager
     def _no_longer_than(self, steps: int) -> Iterator[None]:
-        """A limit on nodes, and on the time that the body of a document may take."""
-        limit, deadline = self.step_limit, self.deadline
+        """A limit on nodes, and on the work in the body of a document."""
+        limit = self.step_limit
         self.step_limit = min(limit, self.steps + steps)
-        self.deadline = min(deadline, time.process_time() + Budget.seconds)
+        try:
+            with self.no_more_than(self.work + BODY_WORK):
+                yield
+        finally:
+            self.step_limit = limit
+
+    @contextlib.contextmanager
+    def no_more_than(self, end: int) -> Iterator[None]:
+        """A limit on the work of this execution. What reaches it ends; who set it goes on."""
+        limit = self.work_limit
+        self.work_limit = min(limit, end)
         try:
             yield
         finally:
-            self.step_limit, self.deadline = limit, deadline
-            self.overdue = time.process_time() > deadline
+            self.work_limit = limit
+            self.overdue = self.is_over()
+
+    @contextlib.contextmanager
+    def counted_anew(self, seconds: float) -> Iterator[None]:
+        """An execution of which the work does not depend on what was done before."""
+        self.oracle.count_anew()
+        self.next_look, deadline = 0, self.deadline
+        self.deadline = min(deadline, time.process_time() + seconds)
+        try:
+            yield
+        finally:
+            self.deadline = deadline
+            self.overdue = self.is_over()
 
     @contextlib.contextmanager
     def briefly(self) -> Iterator[None]:
         """Runs that are only for the calls in them do not go on for long."""
-        kept = self.budget, self.most_questions
-        self.budget = replace(self.budget, entry_steps=CALLER_STEPS)
-        self.most_questions = self.oracle.misses + CALLER_QUESTIONS
+        budget, self.budget = self.budget, replace(self.budget, entry_steps=CALLER_STEPS)
         try:
-            yield
+            with self.no_more_than(self.work + CALLER_WORK):
+                yield
         finally:
-            self.budget, self.most_questions = kept
+            self.budget = budget
 
     def calls_seen(self) -> list[Call]:
         """The calls since the run began, with everything put in that was found out later."""

@@ -76,6 +76,10 @@ class Interpreter(ABC):
     """Nodes that were evaluated."""
     step_limit: int
     """Nodes that may be evaluated."""
+    work_limit: int
+    """Work that may be done."""
+    next_look: int
+    """When it is looked at next."""
     batch_loops: frozenset[ast.AST] = frozenset()
     """The loops over batches of a loader that nobody passes."""
     overdue: bool
@@ -612,6 +616,15 @@ class Interpreter(ABC):
     @abstractmethod
     def tick(self, cost: int = 1) -> None:
         """Count work; raises OutOfBudget where there was too much of it."""
+
+    @property
+    @abstractmethod
+    def work(self) -> int:
+        """What was done so far, in nodes. It tells how long that takes, and is the same on any machine, however busy it is."""
+
+    @abstractmethod
+    def is_over(self) -> bool:
+        """Whether there is no more time, or there was too much work."""
 
     @abstractmethod
     def block(self, statements: Iterable[ast.stmt], frame: Frame) -> int:

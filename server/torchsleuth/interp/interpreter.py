@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -27,7 +28,7 @@ from torchsleuth.interp import (
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import Regions
 from torchsleuth.interp.autocast import entered as autocast_inside
-from torchsleuth.interp.budget import LOOK_EVERY, Budget, OutOfBudget, Withdrawn
+from torchsleuth.interp.budget import LOOK_EVERY, SLOTS_A_NODE, Budget, OutOfBudget, Withdrawn
 from torchsleuth.interp.calls import whose_attributes
 from torchsleuth.interp.catching import Catching
 from torchsleuth.interp.exceptions import Thrown
@@ -156,7 +157,9 @@ class Execution(Importing):
         self.steps = 0
         self.step_limit = self.budget.steps
         self.deadline = time.process_time() + self.budget.seconds
+        self.work_limit = sys.maxsize if self.budget.work is None else self.budget.work
         self.next_look = 0
+        self.work_before = oracle.work
         self.overdue = False
         self.most_questions: int | None = None
         self.grad: bool | None = True
@@ -215,11 +218,18 @@ class Execution(Importing):
             raise OutOfBudget(message("analysis.supposed"))
         if self.steps + self.heap.work >= self.next_look:
             self.next_look = self.steps + self.heap.work + LOOK_EVERY
-            self.overdue = self.overdue or time.process_time() > self.deadline
+            self.overdue = self.overdue or self.is_over()
             if self.parts.withdrawn:
                 raise Withdrawn
         if self.overdue:
             raise OutOfBudget(message("analysis.time"))
+
+    @property
+    def work(self) -> int:
+        return self.steps + self.heap.work // SLOTS_A_NODE + self.oracle.work - self.work_before
+
+    def is_over(self) -> bool:
+        return time.process_time() > self.deadline or self.work > self.work_limit
 
     # -- statements --------------------------------------------------------------------------------
 

@@ -232,6 +232,7 @@ class Questions(Autograd):
         try:
             if question in joint:
                 self.oracle.hits += 1
+                self.oracle.work += 1
                 return joint[question]
         except TypeError:
             return None  # what cannot be compared cannot be asked

@@ -14,11 +14,13 @@ from torchsleuth.tensors.spec import Autocast, Failure, ModuleSpec, Outcome, Par
 
 
 class Operators(Protocol):
-    """The questions that the interpreter asks about the installed libraries. `misses`: how many were new. `joint`: what the
-    interpreter makes of several questions about one call, for as long as the answers are remembered."""
+    """The questions that the interpreter asks about the installed libraries. `misses`: how many were new. `work`: what they cost,
+    in nodes of the interpreter, whether their answers were remembered or not. `joint`: what the interpreter makes of several
+    questions about one call, for as long as the answers are remembered."""
 
     hits: int
     misses: int
+    work: int
     joint: dict[Any, Outcome | None]
 
     def call(
@@ -30,6 +32,8 @@ class Operators(Protocol):
         grad: bool = True,
         cast: Autocast | None = None,
     ) -> Outcome: ...
+
+    def count_anew(self) -> None: ...
 
     def __contains__(self, path: str) -> bool: ...
 

@@ -144,6 +144,9 @@ _CLOSE = 0.01
 """Part of a peak of memory by which two may differ and still be one."""
 RECENT = 1 << 13
 """Questions that are remembered as they were asked."""
+ANEW, AGAIN = 250, 10
+"""What a question costs, in nodes of the interpreter, and what it costs when it was asked before. That others have asked it,
+and that the answer is in the store, makes no difference: what is done within a limit is the same every time."""
 
 logging.getLogger("torch").setLevel(logging.CRITICAL)
 
@@ -171,7 +174,10 @@ class Oracle:
         self._memo: dict[Any, Outcome] = {}
         self._new: dict[Any, Outcome] = {}
         """Answers that the store does not have."""
-        self._recent: dict[Any, Outcome] = {}
+        self._recent: dict[Any, tuple[int, Outcome]] = {}
+        """With what stands for the question in `_asked`."""
+        self._asked: set[int] = set()
+        """Questions since `count_anew`."""
         self.joint: dict[Any, Outcome | None] = {}
         self._built: dict[tuple[ModuleSpec, str], torch.nn.Module] = {}
         self._parameters: dict[tuple[ModuleSpec, bool], tuple[tuple[str, TensorSpec], ...]] = {}
@@ -179,6 +185,7 @@ class Oracle:
         self._place = "cpu"
         self.hits = 0
         self.misses = 0
+        self.work = 0
         self.internal_errors: list[str] = []
         """Requests to the process that were refused on the way, each with the operator that asked, since `told`."""
         self.version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
@@ -201,6 +208,26 @@ class Oracle:
         makes symbols for sizes that depend on data. `grad`: grad mode is on.
         `cast`: the autocast that is in effect for the operands.
         """
+        number, outcome = self._answer(target, args, kwargs, fresh, grad, cast)
+        self.work += AGAIN if number in self._asked else ANEW
+        self._asked.add(number)
+        return outcome
+
+    def count_anew(self) -> None:
+        """Count work from here on as if no question had been asked before."""
+        self._asked.clear()
+        self.joint.clear()
+
+    def _answer(
+        self,
+        target: str | ModuleSpec,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        fresh: Callable[[str], Symbol],
+        grad: bool,
+        cast: Autocast | None,
+    ) -> tuple[int, Outcome]:
+        """The outcome, and what stands for the question, whatever its symbols are called."""
         given = tuple(sorted(kwargs.items()))
         try:
             # 1, 1.0 and True are equal keys but different arguments.
@@ -213,7 +240,8 @@ class Oracle:
             key = (canonical_target, canonical_args, canonical_kwargs, *question[3:])
             outcome = self._memo.get(key) or self._known_before(key)
         except (TypeError, Unsupported) as error:
-            return Undecided(str(error))
+            return 0, Undecided(str(error))
+        number = hash(key)
         if outcome is None:
             self.misses += 1
             told = len(self.internal_errors)
@@ -228,12 +256,12 @@ class Oracle:
                 outcomes = [self._evaluate(one, given, dict(named), *setting) for one, given, named in filled(asked)]
                 outcome = whatever(outcomes)
             if len(self.internal_errors) > told:
-                return Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
+                return number, Undecided(self.internal_errors[-1])  # not remembered: whoever asks again is told again
             self._memo[key] = self._new[key] = outcome
         else:
             self.hits += 1
         if not isinstance(outcome, Result):
-            return self._remembered(question, outcome)
+            return self._remembered(question, number, outcome)
         count = len(back)
 
         def restore(symbol: Symbol) -> Size:
@@ -246,7 +274,7 @@ class Oracle:
             for fact in outcome.facts
         )
         result = Result(map_sizes(outcome.value, lambda size: dims.rebuild(size, restore)), facts)
-        return result if len(back) > count else self._remembered(question, result)
+        return (number, result) if len(back) > count else self._remembered(question, number, result)
 
     def _simplified(self, asked: Any, grad: bool, cast: Autocast | None) -> Result | Failure | None:
         """The answer to a question with compound sizes, where it does not depend on how they are compounded; so it is with
@@ -260,19 +288,19 @@ class Oracle:
             unknown.append(name)
             return Symbol(name, -1)
 
-        outcome = self.call(target, args, dict(kwargs), fresh, grad, cast)
+        _, outcome = self._answer(target, args, dict(kwargs), fresh, grad, cast)
         if isinstance(outcome, Failure) and outcome.confirmed and _about_types(outcome.message):
             return outcome
         if not isinstance(outcome, Result) or outcome.facts or unknown:
             return None
         return Result(map_sizes(outcome.value, lambda size: dims.substitute(size, names)))
 
-    def _remembered(self, question: Any, outcome: Outcome) -> Outcome:
+    def _remembered(self, question: Any, number: int, outcome: Outcome) -> tuple[int, Outcome]:
         """Keep the answer to a question as it was asked: with its own symbols, nothing is to be renamed."""
         if len(self._recent) >= RECENT:
             self._recent.clear()
-        self._recent[question] = outcome
-        return outcome
+        self._recent[question] = number, outcome
+        return number, outcome
 
     def told(self) -> list[str]:
         """The internal errors since this was asked last."""

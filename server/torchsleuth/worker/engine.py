@@ -42,8 +42,8 @@ from torchsleuth.worker.request import Analyze, Estimate, Explain, Infer, Repair
 from torchsleuth.worker.times import Times
 from torchsleuth.worker.users import in_users_code
 
-CONTRACT_STEPS = 50_000_000
-"""Nodes evaluated for the contracts of a document."""
+CONTRACTS_WORK = 12_000_000
+"""Work for the contracts of a document, in nodes."""
 RECORDING_STEPS = 4_000_000
 """Nodes evaluated for the memory of a document."""
 MAX_INTERNAL_ERRORS = 20
@@ -148,7 +148,8 @@ class Engine(Served):
                 inferring = kept if fits else self._infer(source, files, roots)
                 if inferring is not None:
                     for owner, function in inferring.between(request.first, request.last):
-                        one = inferring.inference.contract(owner, function)
+                        with self._bounded.limit(self.times.contract + self.times.grace):
+                            one = inferring.inference.contract(owner, function, self.times.contract)
                         found.append(shown_contract(one, owner, function, source))
                         facts += facts_of_contract(one, owner, function, source)
         except OutOfTime:
@@ -167,6 +168,7 @@ class Engine(Served):
             "internal_errors": errors[:MAX_INTERNAL_ERRORS],
             "read": [one.path for one in inferring.interpreter.workspace.read] if inferring is not None else [],
             "withdrawn": withdrawn,
+            "work": inferring.interpreter.work if inferring is not None else 0,
         }
         return FileAnalysis(path, facts=tuple(facts), stats=stats, contracts=tuple(found))
 
@@ -175,7 +177,7 @@ class Engine(Served):
         workspace = Workspace(files, roots)
         if irrelevant(source, workspace) is not None:
             return None
-        budget = Budget(seconds=self.times.contracts, steps=CONTRACT_STEPS)
+        budget = Budget(self.times.contracts, CONTRACTS_WORK, CONTRACTS_WORK)
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
         inference = Inference(interpreter, source)
         return Inferring(dict(files), roots, interpreter, inference)

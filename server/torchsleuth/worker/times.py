@@ -19,8 +19,10 @@ class Times:
     """Beyond that of an execution, after which it is interrupted: it looks at the clock itself, but not everywhere."""
     behind: float = 2.0
     """The analysis behind layers that do not fit."""
-    contracts: float = 240.0
-    """The contracts of a document."""
+    contracts: float = 720.0
+    """The contracts of a document. They end by the work that they take; this is for where that does not tell the time."""
+    contract: float = 120.0
+    """One of them."""
     recording: float = 60.0
     """The training of a document that is executed for its memory."""
     rules: float = 4.0
