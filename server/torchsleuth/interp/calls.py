@@ -17,6 +17,7 @@ from torchsleuth.interp.choices import Choices
 from torchsleuth.interp.decorators import hands_back
 from torchsleuth.interp.exceptions import Thrown
 from torchsleuth.interp.library import (
+    bookkeeping,
     classes,
     dispatch,
     einops,
@@ -502,6 +503,9 @@ class Calls(Choices):
         caller: Frame,
         body: Callable[[Value], None] | None,
     ) -> Value:
+        kept = bookkeeping.given(self, function, names, caller)
+        if kept is not MISSING:
+            return kept
         source = caller.source if caller.path == function.path else self.source_of(function.path, caller)
         name = f"{function.owner.name}.{function.name}" if function.owner is not None else function.name
         if not self.parts.begin(source, function.node, name):
