@@ -289,6 +289,7 @@ class EntryPoints(DeclaredShapes):
         if isinstance(forward, Function) and isinstance(instance, Instance):
             skip = forward.bound_parameters
             self._hand_out(forward, (instance,)[:skip], self._arguments(forward, skip, given), frame)
+            self.forget_changed(instance)
             for method in of_kind(cls.slots.values(), Function):
                 if method.node not in self.called and method.kind == "function":
                     self._hand_out(method, (instance,), self._arguments(method, 1, given), frame)
@@ -348,16 +349,20 @@ class EntryPoints(DeclaredShapes):
 
     def forget_changed(self, instance: Instance, kept: str | None = None) -> None:
         """An object that has lived for a while: what its methods change is not what its constructor made. `kept`: but for
-        this one."""
-        methods = {
-            name: value.node
-            for cls in reversed(of_kind(instance.cls.mro(), ClassValue))
-            for name, value in cls.slots.items()
-            if isinstance(value, Function) and name != kept
-        }
-        bound, filled = changed_attributes(methods)
+        this one. What it holds of other classes has lived as long."""
+        methods = _methods_of(instance)
+        methods.pop(kept or "", None)
+        self._forget_attributes(instance, *changed_attributes(methods))
+        for name, part in list(instance.slots.items()):
+            if isinstance(part, Instance) and part.native is None and part is not instance:
+                of_itself, of_holder = changed_attributes(_methods_of(part)), changed_attributes(methods, part=name)
+                self._forget_attributes(part, of_itself[0] | of_holder[0], of_itself[1] | of_holder[1])
+
+    def _forget_attributes(self, instance: Instance, bound: set[str], filled: set[str]) -> None:
+        """The attributes of an object of these names are no longer known: what was bound to them, and what containers held."""
         for name, value in list(instance.slots.items()):
-            if name in filled and isinstance(value, ListValue | DictValue):
+            if isinstance(value, ListValue | DictValue) and (name in filled or not value.slots["items"]):
+                # An empty one only waits for what somebody puts into it.
                 self.heap.set(value.slots, "items", _held_before(value))
             elif value is None or (name in bound and isinstance(value, _PASSING)):
                 # None only holds the place of what somebody sets.
@@ -680,6 +685,16 @@ def _is_a_step(function: ast.AST, roles: Roles) -> bool:
         if is_method_call(part) and not any_are(within.trail(part), *_LOOPS)
     }
     return {"backward", "step"} <= called
+
+
+def _methods_of(instance: Instance) -> dict[str, ast.AST]:
+    """The methods of an object that the user has written, by name."""
+    return {
+        name: value.node
+        for cls in reversed(of_kind(instance.cls.mro(), ClassValue))
+        for name, value in cls.slots.items()
+        if isinstance(value, Function)
+    }
 
 
 def _held_before(container: ListValue | DictValue) -> Any:

@@ -86,6 +86,7 @@ from torchsleuth.values import (
     Wrapped,
     entry,
     is_int,
+    is_module,
     is_object,
     is_unknown,
     of_range,
@@ -891,7 +892,7 @@ class Objects(Operations):
         given = classes.got_through_class(interp, owner, name, found, frame)
         if given is not special.ABSENT:
             return given
-        if name in owner.slots:
+        if name in owner.slots and not self._is_hidden(name, found):
             return owner.slots[name]
         if found is not MISSING:
             if not isinstance(found, Function):
@@ -922,6 +923,12 @@ class Objects(Operations):
             text = f"{owner.cls.name!r} object has no attribute {name!r}"
             throw(interp, raised("builtins.AttributeError", (text,)))
         return UNKNOWN
+
+    def _is_hidden(self, name: str, found: Value) -> bool:
+        """Whether an attribute is a part or a parameter of a module, which Python looks for behind what the class has."""
+        held, owner = self.value.slots[name], self.value
+        registered = is_module(held) or (isinstance(held, Tensor) and held.parameter)
+        return owner.is_module and registered and (found is not MISSING or modules.is_module_method(name))
 
     def method(self, name: str, call: Arguments) -> Value:
         if modules.is_module_method(name):

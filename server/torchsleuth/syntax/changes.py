@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 from torchsleuth.syntax.forms import by_position, is_definition, is_dotted, is_method_call, nodes_in, stores
 
@@ -11,11 +12,18 @@ FILLS = frozenset("append appendleft extend insert add update setdefault pop pop
 """Methods that change the container that they are called on."""
 
 
-def changed_attributes(methods: Mapping[str, ast.AST]) -> tuple[set[str], set[str]]:
+def changed_attributes(methods: Mapping[str, ast.AST], part: str | None = None) -> tuple[set[str], set[str]]:
     """The attributes of the object that methods bind anew, and those whose containers they change.
 
     `methods`: by name. The constructor, and what it calls, make the object and change nothing of it.
+    `part`: those of the object that it holds as this attribute, instead.
     """
+
+    def is_of_it(node: ast.expr, receiver: str) -> TypeGuard[ast.Attribute]:
+        if part is None or not isinstance(node, ast.Attribute):
+            return is_dotted(node, receiver)
+        return is_dotted(node.value, receiver) and node.value.attr == part
+
     making = _called_from("__init__", methods)
     bound: set[str] = set()
     filled: set[str] = set()
@@ -24,9 +32,9 @@ def changed_attributes(methods: Mapping[str, ast.AST]) -> tuple[set[str], set[st
         if name in making or receiver is None:
             continue
         for node in nodes_in(method, ast.Attribute):
-            if stores(node) and is_dotted(node, receiver):
+            if stores(node) and is_of_it(node, receiver):
                 bound.add(node.attr)
-        filled.update(target.attr for target in containers_changed(method) if is_dotted(target, receiver))
+        filled.update(target.attr for target in containers_changed(method) if is_of_it(target, receiver))
     return bound, filled
 
 

@@ -34,6 +34,7 @@ from torchsleuth.syntax.forms import (
     is_method_call,
     last_word,
     literal,
+    loads,
     nodes_in,
     returned_by,
     targets_of,
@@ -60,7 +61,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if words & _HELD_OUT | ({"validate"} & words) and not words & _TRAINED_ON and not known.trains(function):
             loops = [one for one in nodes_in(function, ast.For) if _said(one.iter)]
             given = [one.iter for one in loops] or (returned_by(function) if "dataloader" in words else [])
-            if len(given) == 1:
+            if len(given) == 1 and not known.reads_other(function, given[0]):
                 yield from known.judged(function.name, given[0])
 
 
@@ -128,6 +129,11 @@ class _Names:
         words = [*sorted(wanted & _HELD_OUT), *sorted(_HELD_OUT - wanted)]
         forms = [re.sub(r"training|train", word, name) for word in words]
         return next((form for form in forms if form in self.names and form != name), None)
+
+    def reads_other(self, function: ast.FunctionDef, value: ast.expr) -> bool:
+        """Whether a function reads what is held out as well, beside a value that is of the training."""
+        others = {other for text, _ in _said(value) if (other := self.other(text, _words(function.name))) is not None}
+        return any(loads(part) and last_word(part) in others for part in nodes_in(function, ast.Name, ast.Attribute))
 
     def trains(self, function: ast.FunctionDef) -> bool:
         return any(called(call) in _TRAINS for call in nodes_in(function, ast.Call))

@@ -52,7 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if _is_zero(value) or any(_is_infinite(value, start) for _, _, start in _TURNED.values())
     }
     for node in index.of_type(ast.If) if begun else ():
-        for test in of_kind(node.test.values if isinstance(node.test, ast.BoolOp) else [node.test], ast.Compare):
+        together = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
+        for test in of_kind(node.test.values if together else [node.test], ast.Compare):
             if len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
                 left, right, kind = test.left, test.comparators[0], type(test.ops[0])
                 mirrored = ast.Lt if kind is ast.Gt else ast.Gt
@@ -77,7 +78,7 @@ def _of_test(
     stores = _stores(best, tree if isinstance(best, ast.Attribute) else _scope(tree, node))
     if stores is None:
         return
-    inside = [part for part in stores if any(part is one for one in ast.walk(node))]
+    inside = [part for part in stores if any(part is one for then in node.body for one in ast.walk(then))]
     first = [part for part in stores if part not in inside]
     updated = bool(inside) and all(_text(_given(part, name)) == ast.unparse(value) for part in inside)
     if first and updated and start == "-inf" and all(_is_zero(_given(part, name)) for part in first):

@@ -31,9 +31,10 @@ from torchsleuth.rules.evidence.modules import named, trainable
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.values import DictValue, Instance, ListValue, Parameters, Site, Tensor, Value, is_module
+from torchsleuth.values import DictValue, Instance, LibraryModule, ListValue, Parameters, Site, Tensor, Value, is_module
 
 CODE = "TS511"
+_OF_PARAMETERS = frozenset({"torch.nn.ParameterList", "torch.nn.ParameterDict"})
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -54,9 +55,14 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         held = [part for part in held if _trains(part)]
         own = [part for part in held if id(part) not in registered and _own(part, item.owner)]
         lost = [part for part in own if not any(id(inner) in given for inner in (part, *parts_of(part)))]
-        if lost and len(lost) == len(held) and (used or item.owner in trained):
+        if lost and len(lost) == len(held) and (used or item.owner in trained) and not _are_listed(item.owner):
             reported |= {item.site.span, id(item.value)}
             yield _finding(analysis, item, lost)
+
+
+def _are_listed(owner: Instance) -> bool:
+    """Whether a module has a container of parameters, which may be those of the layers."""
+    return any(module.path in _OF_PARAMETERS for module in of_kind(owner.slots.values(), LibraryModule))
 
 
 def _held(value: Value) -> list[Value]:
