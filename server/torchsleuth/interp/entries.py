@@ -202,8 +202,10 @@ class EntryPoints(DeclaredShapes):
 
     def _enter(self, run: Callable[[Supposition], Any]) -> Entry:
         """Run what nothing calls, as if it were called at the end of the document. Of what it changes, only the sizes
-        that it finds out are kept."""
+        that it finds out are kept. Not where the document has set other defaults for it."""
         entry = Entry(run)
+        if self.other_defaults:
+            return entry
         first, sighted = len(self.trace.facts), len(self.trace.declared)
         mark = self.heap.mark()
         self._begin(entry, NOTHING)

@@ -84,6 +84,8 @@ class Interpreter(ABC):
     """The loops over batches of a loader that nobody passes."""
     overdue: bool
     """Whether the time for the document is over."""
+    other_defaults: bool = False
+    """Whether the defaults of what makes tensors, their device and dtype, have been changed."""
     most_questions: int | None
     """Questions that the oracle may be asked in all, while suppositions are tried."""
     grad: bool | None

@@ -180,6 +180,7 @@ def _seen_through(interp: Interpreter, call: Arguments) -> Value:
 
 @models(*_GLOBAL_DEFAULTS, "torch.set_autocast_*")
 def _changes_defaults(interp: Interpreter, call: Arguments) -> Value:
+    interp.other_defaults = True
     raise OutOfBudget(f"{call.name} changes the defaults of everything that follows")
 
 
