@@ -75,7 +75,9 @@ from torchsleuth.syntax.forms import (
     returned_by,
     stores,
 )
+from torchsleuth.syntax.parse import parse as parsed
 from torchsleuth.syntax.shapes import Declarations
+from torchsleuth.syntax.trees import index
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol, is_index
 from torchsleuth.tensors.spec import Native
@@ -269,7 +271,9 @@ class Execution(Importing):
             if stores(part):
                 self.assign_name(part.id, UNKNOWN, frame)
 
-    def do_Expr(self, node: ast.Expr, frame: Frame) -> None:
+    def do_Expr(self, node: ast.Expr, frame: Frame) -> int | None:
+        if unparsed.is_placeholder(getattr(node.value, "value", None)):
+            return self._placeholder(node, frame)
         value = self.eval(node.value, frame)
         kinds.stands_alone(self, value, node, frame)
         call = node.value
@@ -279,9 +283,22 @@ class Execution(Importing):
                 receiver = as_kind(self.lookup(call.func.value.id, frame), Tensor)
                 if receiver is not None and _converted(receiver, value):
                     self.trace.discarded.append(self.site(call, frame))
+        return None
+
+    def _placeholder(self, node: ast.Expr, frame: Frame) -> int | None:
+        """``...`` where code is still to be written: of a function that ends with it nobody knows what it will return."""
+        inside = index(parsed(frame.source)).parents.get(node)
+        if unparsed.to_be_written(node, inside):
+            unparsed.leave_open(self, node, frame)
+            if isinstance(inside, ast.FunctionDef) and inside.body[-1] is node:
+                frame.returned = UNKNOWN
+                return RETURN
+        return None
 
     def do_Assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self.eval(node.value, frame)
+        if unparsed.is_placeholder(value):
+            value = UNKNOWN
         if self.is_module(value) and (is_reference(node.value) or self._was_given_before(node.value, value, frame)):
             self._note_alias(node, value, frame)
         if value is None and isinstance(node.targets[0], ast.Name):
@@ -395,6 +412,8 @@ class Execution(Importing):
 
     def do_Return(self, node: ast.Return, frame: Frame) -> int:
         frame.returned = self.eval(node.value, frame) if node.value is not None else None
+        if unparsed.is_placeholder(frame.returned):
+            frame.returned = UNKNOWN
         self.meet_statement(node, frame.returned, frame)
         return RETURN
 

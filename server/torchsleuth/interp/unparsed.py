@@ -1,4 +1,6 @@
-"""Code that is not followed, since it does not parse right now, or is left out: what it mentions may be anything then."""
+"""Code that is not followed, since it does not parse right now, is left out, or is still to be written: what it mentions may be
+anything then.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,37 @@ def pass_over(interp: Interpreter, node: ast.Pass, frame: Frame) -> None:
             interp.escape((value,))
             if word in frame.names:
                 interp.assign_name(word, UNKNOWN, frame)
+
+
+def is_placeholder(value: object) -> bool:
+    """Whether a value is the ``...`` that stands for one which is still to be written."""
+    return value is ...
+
+
+def to_be_written(node: ast.Expr, inside: ast.AST | None) -> bool:
+    """Whether a statement is the ``...`` that stands for code which is still to be written. `inside`: the statement around it;
+    where it is alone in a branch, a handler or a class, it is a ``pass``."""
+    if isinstance(inside, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.For | ast.With):
+        return True
+    parts = (getattr(inside, name, ()) for name in ("body", "orelse", "finalbody"))
+    return not isinstance(inside, ast.ClassDef) and any(node in part and len(part) > 1 for part in parts)
+
+
+def leave_open(interp: Interpreter, node: ast.Expr, frame: Frame) -> None:
+    """Apply what may yet be written at a place: anything, with what is named there."""
+    for word in LOOP_METHODS:
+        interp.event(word, UNKNOWN, node, frame)
+    held = (Function, ClassValue, Native, Namespace)
+    values = {
+        name: value for name, value in frame.names.items() if not name.startswith("__") and not isinstance(value, held)
+    }
+    given = tuple(values.values())
+    interp.lose(given)
+    interp.escape(given)
+    interp.may_move(given)
+    interp.may_fill(given)
+    for name in values:
+        interp.assign_name(name, UNKNOWN, frame)
 
 
 def leave_out(interp: Interpreter, node: ast.stmt, bound: frozenset[str], frame: Frame) -> None:
