@@ -497,7 +497,7 @@ class Execution(Importing):
         """Run every branch from the present state and join those that go on. `coin`: chance decides which one is taken."""
         mark = self.heap.mark()
         going: list[Delta] = []
-        left: list[tuple[int, Delta, list[Any]]] = []
+        left: list[tuple[int, Delta, tuple[list[Any], Any] | None]] = []
         grad, grads = self.grad, set()
         self.uncertain += 1
         try:
@@ -523,8 +523,10 @@ class Execution(Importing):
         for wanted in (RETURN, BREAK, CONTINUE):
             for completion, delta, recorded in left:
                 if completion == wanted:
-                    if recorded:
-                        entry = recorded.pop()
+                    if recorded is not None:
+                        # The exits of later branches stand behind that of this one.
+                        kept, entry = recorded
+                        kept[:] = [one for one in kept if one is not entry]
                         if wanted == RETURN:
                             frame.returned = entry[0]
                     self.heap.apply(delta)
@@ -532,19 +534,21 @@ class Execution(Importing):
         self.thrown = UNKNOWN
         return RAISE
 
-    def _record_exit(self, completion: int, frame: Frame) -> list[Any]:
-        """Keep the state of a branch that leaves the function or the loop early; returns the list it went to."""
-        kept: list[Any] = []
+    def _record_exit(self, completion: int, frame: Frame) -> tuple[list[Any], Any] | None:
+        """Keep the state of a branch that leaves the function or the loop early; returns the list it went to, and its entry."""
+        kept: list[Any]
         if completion == RETURN:
-            frame.returns.append((frame.returned, self.heap.delta(frame.start)))
             kept = frame.returns
+            kept.append((frame.returned, self.heap.delta(frame.start)))
         elif completion == BREAK and frame.loops:
-            frame.loops[-1].breaks.append(self.heap.delta(frame.loops[-1].start))
             kept = frame.loops[-1].breaks
+            kept.append(self.heap.delta(frame.loops[-1].start))
         elif completion == CONTINUE and frame.loops:
-            frame.loops[-1].continues.append(self.heap.delta(frame.loops[-1].iteration))
             kept = frame.loops[-1].continues
-        return kept
+            kept.append(self.heap.delta(frame.loops[-1].iteration))
+        else:
+            return None
+        return kept, kept[-1]
 
     def do_For(self, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         value = self.eval(node.iter, frame)

@@ -378,3 +378,36 @@ def future(x):
     return torch.triu(mask, 1)
 x = torch.randn(5, 2, 8)
 nn.MultiheadAttention(8, 2)(x, x, x, attn_mask=future(x))
+
+# == a part is there in one of the modes that are not refused
+import torch
+from torch import nn
+
+class Decoder(nn.Module):
+    def __init__(self, kind):
+        super().__init__()
+        self.kind = kind
+        self.layer = nn.Linear(3, 3)
+    def forward(self, x):
+        x = self.layer(x)
+        if self.kind == "plain":
+            return x, [x]
+        elif self.kind == "normal":
+            return x, [x, x.exp()]
+        else:
+            raise NotImplementedError(self.kind)
+
+def weigh(decoder, x, kind):
+    for _ in range(3):
+        if kind == "plain":
+            y = decoder(x)[0]
+        elif kind == "normal":
+            _, parts = decoder(x)
+            mean, variance = parts
+            y = mean * variance
+        else:
+            raise ValueError(kind)
+    return y
+
+def run(options, x, kind):
+    weigh(Decoder(**options), x, kind)
