@@ -52,14 +52,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if _is_zero(value) or any(_is_infinite(value, start) for _, _, start in _TURNED.values())
     }
     for node in index.of_type(ast.If) if begun else ():
-        together = isinstance(node.test, ast.BoolOp) and isinstance(node.test.op, ast.And)
-        for test in of_kind(node.test.values if together else [node.test], ast.Compare):
+        for test in of_kind(_all_of(node.test), ast.Compare):
             if len(test.ops) == 1 and type(test.ops[0]) in _TURNED:
                 left, right, kind = test.left, test.comparators[0], type(test.ops[0])
                 mirrored = ast.Lt if kind is ast.Gt else ast.Gt
                 for value, best, way in ((left, right, kind), (right, left, mirrored)):
                     if is_reference(best) and last_word(best) in begun:
                         yield from _of_test(analysis, node, test, value, best, *_TURNED[way])
+
+
+def _all_of(test: ast.expr) -> list[ast.expr]:
+    """The conditions that all have to hold for a test to."""
+    return test.values if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And) else [test]
 
 
 def _of_test(
