@@ -230,3 +230,12 @@ def test_an_endless_generator_of_numbers_is_drawn_from_a_few_times() -> None:
         "    y = data[chunk.unsqueeze(1) + torch.arange(33)]\n"
     )
     assert shape(text) == ("?", 33)
+
+
+def test_a_device_by_default_is_another_one_where_nothing_calls() -> None:
+    text = (
+        "class Scaled(nn.Module):\n    def __init__(self, size, device=torch.device('cpu')):\n        super().__init__()\n"
+        "        self.weight = nn.Parameter(torch.ones(size)).to(device)\n"
+        "    def update(self, factor):\n        self.weight = self.weight * factor\n"
+    )
+    assert "TS533" not in [one.code for one in analyze(IMPORTS + text).diagnostics]

@@ -46,6 +46,7 @@ from torchsleuth.syntax.forms import (
     stores,
 )
 from torchsleuth.syntax.text import SourceText
+from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native
 from torchsleuth.values import (
     OTHERS,
@@ -980,12 +981,15 @@ def _as_it_is(default: Value) -> Value:
 
 
 def _of_entry(default: Value) -> Value:
-    """A default, for a function that nothing calls: tensors and empty containers stand for what callers give instead."""
+    """A default, for a function that nothing calls: tensors, devices and empty containers stand for what callers give
+    instead."""
     if _is_empty(default):
         return UNKNOWN
     match default:
         case Tensor():
             return Tensor(UNKNOWN_TENSOR)
+        case Device():
+            return UNKNOWN
         case tuple():
             return tuple(_of_entry(part) for part in default)
     return default

@@ -354,6 +354,8 @@ class Execution(Importing):
         load = ast.copy_location(_as_load(node.target), node.target)
         left = self.eval(load, frame)
         right = self.eval(node.value, frame)
+        if unparsed.is_placeholder(right):
+            right = UNKNOWN
         value = self.binary(type(node.op), left, right, node, frame, inplace=True)
         self.assign(node.target, value, frame)
         self.meet_statement(node, value, frame)

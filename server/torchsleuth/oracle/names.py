@@ -299,10 +299,16 @@ _LONG = 5
 """Shorter names are like too many."""
 
 
+_FILLED_LATER = ("torch.ops", "torch.classes")
+"""Modules to which a library of operators adds its own when it is loaded."""
+
+
 @cache
 def nearest(path: str, name: str) -> tuple[str, ...]:
     """The public names of a module or class that a name may be a slip for, the likeliest first; nothing where it is one of
-    them."""
+    them, and where libraries that are loaded later add others."""
+    if path.startswith(_FILLED_LATER):
+        return ()
     try:
         there = [one for one in dir(known(path)) if not one.startswith("_")]
     except LookupError:

@@ -21,7 +21,7 @@ References
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.pipeline import DataFault
@@ -38,6 +38,8 @@ from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import SHARES, LibraryObject, Value, items_of, shape_of
 
 CODE = "TS608"
+_COMPUTING = frozenset({"Lambda", "ToDtype", "ConvertImageDtype"})
+"""Transforms that may give other values than from 0 to 1."""
 _HALVES = ((255,), (127.5,))
 """The numbers that bytes are divided by."""
 
@@ -101,9 +103,7 @@ def _parts(call: ast.Call) -> list[ast.expr]:
 def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
     """Statistics of values from 0 to 255, behind ToTensor, which gives those from 0 to 1."""
     for call in analysis.calls_at_places("transforms.Compose"):
-        made = of_kind(items_of(call.given(0, "transforms")) or (), LibraryObject)
-        kinds = [one.type_name for one in made]
-        for one in made[kinds.index("ToTensor") + 1 :] if "ToTensor" in kinds else ():
+        for one in _behind_scaling(items_of(call.given(0, "transforms")) or ()):
             means = items_of(one.given(0, "mean")) if one.type_name == "Normalize" else None
             node = one.site.call if one.site is not None else None
             large = means and all(isinstance(mean, int | float) and mean > 2 for mean in means)
@@ -118,6 +118,20 @@ def _of_bytes(analysis: Analysis) -> Iterator[Finding]:
                 )
                 fix = [Candidate(message("fix.of_one"), changes)] if len(parts) == 2 else []
                 yield Finding(one.site.span, message("data.of_bytes", mean=means[0]), (), fix, severity="warning")
+
+
+def _behind_scaling(transforms: Sequence[Value]) -> Iterator[LibraryObject]:
+    """The transforms behind ToTensor, as far as all before them leave the values between 0 and 1."""
+    scaled = False
+    for one in transforms:
+        made = as_kind(one, LibraryObject)
+        if scaled and (made is None or made.type_name in _COMPUTING):
+            return
+        if scaled and made is not None:
+            yield made
+            if made.type_name == "Normalize":
+                return
+        scaled = scaled or (made is not None and made.type_name == "ToTensor")
 
 
 def _channels(value: Value) -> int:

@@ -65,7 +65,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _has_no_number(name: str) -> bool:
     """``"cuda:x"``"""
     kind, colon, index = name.partition(":")
-    return kind in _KINDS and bool(colon) and not (index.isdigit() and index.isascii())
+    # An option that nothing gives is None; what starts the script gives it.
+    return kind in _KINDS and bool(colon) and index != "None" and not (index.isdigit() and index.isascii())
 
 
 def _options(node: ast.expr) -> Iterator[tuple[ast.expr, object]]:

@@ -166,7 +166,7 @@ def _counts(index: Index, function: ast.FunctionDef, name: str, depth: int = _DE
     place = parameters.index(name) - (parameters[:1] == ["self"])
     named = [one for one in index.of_type(ast.FunctionDef) if one.name == function.name]
     calls = [call for call in index.of_type(ast.Call) if called(call) == function.name]
-    given = [call.args[place] if place < len(call.args) else None for call in calls]
+    given = [call.args[place] if 0 <= place < len(call.args) else None for call in calls]
     return len(named) == 1 and bool(given) and all(_is_count(index, one, depth) for one in given)
 
 
