@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.check import engine
 from torchsleuth.syntax import files
 from torchsleuth.syntax.notebooks import MAX_BYTES, NotANotebook, in_cells, place, read
 
@@ -130,3 +131,11 @@ def test_places_in_json() -> None:
         "related": [{"cell": 1, "path": "n.ipynb", "line": 1, "column": 1}, {"path": "m.py", "line": 2}],
         "frames": [{"cell": 2, "path": "n.ipynb", "line": 1, "span": [1, 0, 2, 1]}],
     }
+
+
+def test_what_a_cell_shows_is_not_thrown_away() -> None:
+    shown = (
+        "# %% [1]\nimport torch\nm = torch.ones(2, 3)\nm.half()\n# halves\n# %% [2]\nm.double()\nm.sum()\n"
+    )
+    found = engine().analyze("n.ipynb", shown).diagnostics
+    assert [(one.code, one.start.line) for one in found] == [("TS202", 7)]

@@ -11,6 +11,7 @@ from torchsleuth.interp.library import records
 from torchsleuth.interp.trace import DeclaredSighting, PartsDiffer
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import every_parameter, stores
+from torchsleuth.syntax.parse import parse as parsed
 from torchsleuth.syntax.shapes import Declared, DeclaredParts, Dimension, Written, declarations, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
@@ -182,7 +183,9 @@ class DeclaredShapes(Expressions):
             sizes = tuple((name, known[name]) for name in names if name in known)
         else:
             # A global variable of the name of a size says nothing of the sizes for which a contract is checked.
-            variables = [name for name in names if name in frame.names or name not in known]
+            variables = [
+                name for name in names if name in frame.names or (name not in known and _has_one_value(name, frame))
+            ]
             found = [(name, self.resolved(self.lookup(name, frame))) for name in variables]
             known.update((name, size) for name, size in found if is_int(size) and not is_unknown(size))
             sizes = tuple((name, known[name]) for name in names if name in known)
@@ -257,6 +260,11 @@ class DeclaredShapes(Expressions):
                 value = receiver.slots.get(attribute)
             found[name] = value if is_int(value) and not is_unknown(value) else None
         return found
+
+
+def _has_one_value(name: str, frame: Frame) -> bool:
+    """Whether a file gives a name only one value: of another one, nothing tells which it is when a function is called."""
+    return sum(one.id == name and stores(one) for one in index(parsed(frame.source)).of_type(ast.Name)) < 2
 
 
 _NOTHING = Declared("annotation", (), None, 0, 0)

@@ -17,7 +17,7 @@ from torchsleuth.interp.questions import Target
 from torchsleuth.interp.suppositions import Entry, Supposition, Trial
 from torchsleuth.interp.trace import DeclaredSighting, Operation, SizesMeet, Unpacking
 from torchsleuth.sifting import any_are, as_kind, of_kind
-from torchsleuth.syntax.forms import by_position, every_parameter, is_attribute, is_text, nodes_in
+from torchsleuth.syntax.forms import by_position, every_parameter, is_attribute, is_text, names_in, nodes_in
 from torchsleuth.syntax.shapes import Declarations, Declared, DeclaredParts, Dimension, Written, counted, key
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
@@ -360,6 +360,8 @@ class WrittenContracts(EntryPoints):
         """The value for an argument; None where it is left out."""
         place = (function.path, *key(argument))
         declared = written.parameters.get(key(argument)) if function.path == contract.function.path else None
+        if declared is not None and declared.kind == "docstring" and _goes_through(function.node, argument.arg):
+            return None if has_default else UNKNOWN
         if declared is not None:
             if declared.kind == "annotation" and function is not contract.function:
                 # The names of each function's annotations are its own: whoever makes the object knows which are equal.
@@ -605,6 +607,12 @@ class WrittenContracts(EntryPoints):
         solution = dims.solve(dims.subtract(one, other), self.rigid) if is_int(one) and is_int(other) else None
         if solution is not None:
             self.heap.set(self.substitution, solution[0], solution[1])
+
+
+def _goes_through(function: ast.AST, name: str) -> bool:
+    """Whether a function loops over an argument: a docstring may tell the shape of each of several."""
+    loops = nodes_in(function, ast.For, ast.comprehension)
+    return any(name in names_in(loop.iter) and not is_attribute(loop.iter, "shape") for loop in loops)
 
 
 def _place_in_words(sighting: DeclaredSighting) -> tuple[object, ...]:

@@ -123,6 +123,16 @@ def beginnings(text: str) -> list[int]:
     return found
 
 
+def ends_cell(text: str, line: int) -> bool:
+    """Whether nothing but remarks stands behind a line in its cell: IPython shows the value of an expression there."""
+    for content in text.split("\n")[line:]:
+        if _MARKER.match(content):
+            break
+        if content.strip() and not content.lstrip().startswith("#"):
+            return False
+    return True
+
+
 def shown(path: str, text: str, line: int) -> tuple[str, int]:
     """A path as it is shown, with the cell if it is a notebook, and the line in it."""
     if not is_notebook(path):

@@ -179,3 +179,14 @@ third = w.tolist()
 total = int(np.add(np.arange(3), 1).sum())
 counted = [len(one) for one in (first, second, third)]
 names = (y.dtype.name, z.dtype.name, w.shape)
+
+# == another shape in its place
+import numpy as np
+a = np.sin(np.arange(6.0))
+a.shape = (2, 3)
+row, rows = a[0].shape, a[:1].shape
+b = np.arange(4.0)
+b.resize((4, 1))
+first, rest = b[:-1].shape, b[1:].shape
+b.resize(2, 2)
+both = b[:1].shape

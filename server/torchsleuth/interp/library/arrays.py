@@ -556,7 +556,7 @@ def binary(interp: Interpreter, name: str, left: Value, right: Value, frame: Fra
 
 def set_attribute(interp: Interpreter, array: Array, name: str, value: Value) -> None:
     """``array.shape = …`` and its like."""
-    contents.forget(interp, (array,))
+    contents.rearranged(interp, array)
     sizes = sizes_of(tuple_of(interp.resolved(value))) if name == "shape" else None
     shape, known = array.spec.shape, None
     if sizes is not None and shape is not None and all_are((*sizes, *shape), int):

@@ -171,6 +171,14 @@ def forget(interp: Interpreter, values: Iterable[Value], depth: int = 2) -> None
             forget(interp, elements_of(value) or (), depth - 1)
 
 
+def rearranged(interp: Interpreter, array: Array) -> None:
+    """The array gets another shape in its place: which numbers stand where is not followed."""
+    forget(interp, (array,))
+    view = _view(array)
+    if view is not None:
+        interp.heap.set(array.slots, "content", View(view.memories, None))
+
+
 def copied(array: Array) -> View | None:
     """The content of a copy of an array."""
     view = _view(array)

@@ -1030,7 +1030,14 @@ class ArrayMethods(Model):
         known = contents.listed(self.value)
         return _listed(self.interp, self.value) if is_unknown(known) else known
 
-    @method("fill", "sort", "setflags", "tofile", "partition", "resize", "put")
+    @method
+    def resize(self, call: Arguments) -> Value:
+        """The array gets another shape, and zeros where it grows."""
+        sizes = call.args[0] if len(call.args) == 1 else call.args
+        arrays.set_attribute(self.interp, self.value, "shape", sizes)
+        return None
+
+    @method("fill", "sort", "setflags", "tofile", "partition", "put")
     def in_place(self, call: Arguments) -> Value:
         self.interp.heap.set(self.value.slots, "ends", None)
         self.interp.heap.set(self.value.slots, "spread", None)

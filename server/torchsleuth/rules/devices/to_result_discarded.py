@@ -34,6 +34,7 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     parts_of_tuple,
 )
+from torchsleuth.syntax.notebooks import ends_cell, is_notebook
 
 CODE = "TS202"
 
@@ -47,6 +48,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         seen.add(key)
         source = site.source
+        if is_notebook(source.path) and call.col_offset == 0 and ends_cell(source.text, call.end_lineno or call.lineno):
+            continue  # It is shown there.
         name, written = source.segment(call.func.value), source.segment(call)
         edit = edits.insert(source, source.start_of(call), f"{name} = ")
         fix = Candidate(message("fix.assign", call=written, tensor=name), (edit,))
