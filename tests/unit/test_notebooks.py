@@ -134,8 +134,6 @@ def test_places_in_json() -> None:
 
 
 def test_what_a_cell_shows_is_not_thrown_away() -> None:
-    shown = (
-        "# %% [1]\nimport torch\nm = torch.ones(2, 3)\nm.half()\n# halves\n# %% [2]\nm.double()\nm.sum()\n"
-    )
+    shown = "# %% [1]\nimport torch\nm = torch.ones(2, 3)\nm.half()\n# halves\n# %% [2]\nm.double()\nm.sum()\n"
     found = engine().analyze("n.ipynb", shown).diagnostics
     assert [(one.code, one.start.line) for one in found] == [("TS202", 7)]
