@@ -239,3 +239,13 @@ def test_a_device_by_default_is_another_one_where_nothing_calls() -> None:
         "    def update(self, factor):\n        self.weight = self.weight * factor\n"
     )
     assert "TS533" not in [one.code for one in analyze(IMPORTS + text).diagnostics]
+
+
+def test_a_part_is_hidden_by_methods_of_its_class_alone() -> None:
+    text = (
+        "class Attention(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.keys, self.values = nn.Linear(4, 6), nn.Linear(4, 7)\n"
+        "    def forward(self, x):\n        return self.keys(x), self.values(x)\n"
+        "y, z = Attention()(torch.zeros(2, 4))\n"
+    )
+    assert shape(text) == (2, 6) and shape(text, "z") == (2, 7)

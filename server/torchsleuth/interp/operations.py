@@ -928,7 +928,9 @@ class Objects(Operations):
         """Whether an attribute is a part or a parameter of a module, which Python looks for behind what the class has."""
         held, owner = self.value.slots[name], self.value
         registered = is_module(held) or (isinstance(held, Tensor) and held.parameter)
-        return owner.is_module and registered and (found is not MISSING or modules.is_module_method(name))
+        if not owner.is_module or not registered or found is not MISSING:
+            return owner.is_module and registered
+        return modules.is_module_method(name) and name in self.interp.oracle.attributes("torch.nn.Module")
 
     def method(self, name: str, call: Arguments) -> Value:
         if modules.is_module_method(name):
