@@ -125,6 +125,11 @@ class Analysis:
         return Names(self.tree(self.source.path))
 
     @cached_property
+    def sources(self) -> list[SourceText]:
+        """The document itself, and the files of the workspace that it uses."""
+        return [self.source, *(one for one in self.workspace.read if one.path != self.source.path)]
+
+    @cached_property
     def scopes(self) -> list[ast.Module | ast.FunctionDef]:
         """The document itself, and the functions in it."""
         return [self.tree(self.source.path), *self.index(self.source.path).of_type(ast.FunctionDef)]

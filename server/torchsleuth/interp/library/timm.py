@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from torchsleuth.interp import misuse
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library.torch_calls import as_many
-from torchsleuth.interp.models import models
-from torchsleuth.values import LibraryModule, Value
+from torchsleuth.interp.models import Model, models
+from torchsleuth.sifting import as_kind
+from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.spec import TensorSpec
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
 
 _PLACES = ("timm.layers", "timm.models.layers")
 _TUPLES = {
@@ -32,3 +36,25 @@ def _drop_path(interp: Interpreter, call: Arguments) -> Value:
 @models(*_NORMAL)
 def _trunc_normal(interp: Interpreter, call: Arguments) -> Value:
     return interp.call(interp.oracle.resolve("torch.nn.init.trunc_normal_"), call)
+
+
+_CLASSES = 1000
+"""What Mixup takes the number of classes for, where it is not told (timm.data.mixup)."""
+
+
+@models("timm.data.Mixup", "timm.data.mixup.Mixup")
+class Mixup(Model):
+    """Images mixed in pairs of a batch, with a row of shares of the classes for each."""
+
+    def called(self, call: Arguments) -> Value:
+        images = as_kind(call.given(0, "x"), Tensor)
+        classes = self.interp.resolved(self.value.given(7, "num_classes", _CLASSES))
+        shape = self.interp.resolved_spec(images.spec).shape if images is not None else None
+        if images is None or not shape:
+            return (UNKNOWN, UNKNOWN)
+        if is_number(shape[0]) and shape[0] % 2:
+            text = f"Batch size should be even when using this, and it is {shape[0]}"
+            misuse.refuses(self.interp, self.value.path, call, "AssertionError", text)
+        if not is_int(classes):
+            return (images, UNKNOWN)
+        return (images, Tensor(TensorSpec((shape[0], classes), "float32", images.spec.device, False)))

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.detection import bound_once, targets
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
@@ -38,6 +39,7 @@ from torchsleuth.syntax.forms import (
     nodes_in,
     plain_name,
 )
+from torchsleuth.syntax.text import SourceText
 
 CODE = "TS354"
 _CORNERS = "xyxy"
@@ -57,7 +59,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     own = {one.name for one in analysis.index(source.path).of_type(ast.FunctionDef)}
     trained = _trained(analysis)
     for scope in analysis.scopes:
-        bound = _bound(scope)
+        bound = bound_once(scope)
         for call in _own_calls(scope):
             if called(call) not in _TAKE_CORNERS or called(call) in own:
                 continue
@@ -74,16 +76,6 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _own_calls(scope: ast.Module | ast.FunctionDef) -> Iterator[ast.Call]:
     inner = {id(part) for one in nodes_in(scope, ast.FunctionDef) if one is not scope for part in ast.walk(one)}
     yield from (call for call in nodes_in(scope, ast.Call) if id(call) not in inner)
-
-
-def _bound(scope: ast.Module | ast.FunctionDef) -> dict[str, ast.expr]:
-    """The values of the names that a function binds once."""
-    found: dict[str, list[ast.expr]] = {}
-    for one in nodes_in(scope, ast.Assign):
-        for target in one.targets:
-            for part in nodes_in(target, ast.Name):
-                found.setdefault(part.id, []).append(one.value if part is target else ast.Constant(None))
-    return {name: values[0] for name, values in found.items() if len(values) == 1}
 
 
 def _format(node: ast.expr, bound: dict[str, ast.expr]) -> tuple[str, ast.expr] | None:
@@ -110,7 +102,7 @@ def _trained(analysis: Analysis) -> dict[str, tuple[str, ast.expr]]:
     """The formats of boxes that the outputs of networks are compared with by a loss, where they are always the same."""
     found: dict[str, list[tuple[str, ast.expr]]] = {}
     for scope in analysis.scopes:
-        bound = _bound(scope)
+        bound = bound_once(scope)
         for call in _own_calls(scope):
             if not _COMPARES.search(called(call)) or len(call.args) != 2:
                 continue
@@ -132,7 +124,6 @@ def _converted(analysis: Analysis, given: ast.expr, kind: str) -> Iterator[Candi
 
 # -- annotations in the format of COCO -------------------------------------------------------------
 
-_DETECTORS = "torchvision.models.detection"
 _COCO = ("category_id", "iscrowd", "image_id", "annotations", "pycocotools", "CocoDetection")
 """Words of a file that reads annotations in the format of COCO, whose boxes are a corner, a width and a height."""
 _CORNER = re.compile(r"(x|y|right|bottom|left|top)_?(1|2|0|max|min)$|^(right|bottom|x_?end|y_?end)$", re.IGNORECASE)
@@ -142,23 +133,23 @@ _KEEP = ("reshape", "view", "float", "to")
 
 def _of_coco(analysis: Analysis) -> Iterator[Finding]:
     """``{"boxes": boxes, "labels": labels}`` for a detector, with the boxes as they stand in the annotations."""
-    source, index = analysis.source, analysis.index(analysis.source.path)
-    if _DETECTORS not in source.text or sum(word in source.text for word in _COCO) < 2:
-        return
-    if any(_writes_corners(one) for one in index.of_type(ast.Dict)):
-        return
-    for function in index.of_type(ast.FunctionDef):
-        bound = _bound(function)
-        for target in nodes_in(function, ast.Dict):
-            given = {literal(key): value for key, value in zip(target.keys, target.values) if key is not None}
-            name = plain_name(given["boxes"]) if {"boxes", "labels"} <= given.keys() else None
-            boxes = bound.get(name or "", given.get("boxes"))
-            if boxes is None or "labels" not in given or not _is_of_annotations(boxes, bound, function):
-                continue
-            if name is not None and any(_changes(one, name) for one in nodes_in(function, ast.Assign, ast.AugAssign)):
-                continue
-            fixes = tuple(_cornered(analysis, function, name, boxes)) if name is not None else ()
-            yield Finding(source.span(boxes), message("box.coco"), (), fixes)
+    for target in targets(analysis):
+        source, function = target.source, target.function
+        if sum(word in source.text for word in _COCO) < 2:
+            continue
+        bound = bound_once(function)
+        name = plain_name(target.given["boxes"])
+        boxes = bound.get(name or "", target.given["boxes"])
+        if not _is_of_annotations(boxes, bound, function) or any(map(_writes_corners, _dicts(analysis))):
+            continue
+        if name is not None and any(_changes(one, name) for one in nodes_in(function, ast.Assign, ast.AugAssign)):
+            continue
+        fixes = tuple(_cornered(source, function, name, boxes)) if name is not None else ()
+        yield Finding(source.span(boxes), message("box.coco"), (), fixes)
+
+
+def _dicts(analysis: Analysis) -> Iterator[ast.Dict]:
+    return (one for source in analysis.sources for one in analysis.index(source.path).of_type(ast.Dict))
 
 
 def _writes_corners(made: ast.Dict) -> bool:
@@ -190,11 +181,11 @@ def _changes(statement: ast.Assign | ast.AugAssign, name: str) -> bool:
     return any(isinstance(one, ast.Subscript) and is_name(one.value, name) for one in targets)
 
 
-def _cornered(analysis: Analysis, function: ast.FunctionDef, name: str, boxes: ast.expr) -> Iterator[Candidate]:
+def _cornered(source: SourceText, function: ast.FunctionDef, name: str, boxes: ast.expr) -> Iterator[Candidate]:
     statement = next((one for one in nodes_in(function, ast.Assign) if one.value is boxes), None)
     if statement is not None:
         line = f"{name}[:, 2:] += {name}[:, :2]"
-        yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(analysis.source, statement, line),))
+        yield Candidate(message("fix.insert", text=line), (edits.insert_line_after(source, statement, line),))
 
 
 RULE = Rule(FAULTS[CODE], find)

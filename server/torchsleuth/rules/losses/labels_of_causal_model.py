@@ -163,8 +163,7 @@ def _shifted(analysis: Analysis, bound: dict[str, ast.expr], ids: ast.expr, labe
     first, second = (_uncopied(_meant(bound, node)) for node in (ids, labels))
     if not isinstance(first, ast.Subscript) or not isinstance(second, ast.Subscript):
         return
-    ends, begins = ([ast.unparse(part) for part in parts_of_key(one)] for one in (first, second))
-    if ast.dump(first.value) == ast.dump(second.value) and ends == [":", ":-1"] and begins == [":", "1:"]:
+    if _is_shifted(first, second):
         source, whole = analysis.source, analysis.source.segment(first.value)
         title = message("fix.replace", old=source.segment(second), new=whole)
         changes = (edits.replace(source, first, whole), edits.replace(source, second, whole))

@@ -31,7 +31,7 @@ from torchsleuth.rules.evidence.constructors import held
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Span
 from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.syntax.forms import nodes_in
+from torchsleuth.syntax.forms import bindings_of, is_binding, loads, nodes_in
 from torchsleuth.values import LibraryModule, Value, items_of
 
 CODE = "TS549"
@@ -91,12 +91,7 @@ def _tests(analysis: Analysis, call: LibraryCall) -> Iterator[tuple[ast.Call, li
     """``any(word in name for word in words)`` in what goes over these parameters, with the words."""
     node, index = call.site.node, analysis.index(call.site.span.path)
     same = index.same(node) if isinstance(node, ast.expr) else None
-    around = (
-        next((part for part in reversed(index.trail(same)) if _goes_over(part, same)), None)
-        if same is not None
-        else None
-    )
-    for test in nodes_in(around, ast.Call) if around is not None else ():
+    for test in _inside(index.trail(same)) if same is not None else ():
         match test:
             case ast.Call(
                 func=ast.Name(id="any"),
@@ -110,6 +105,23 @@ def _tests(analysis: Analysis, call: LibraryCall) -> Iterator[tuple[ast.Call, li
                 words = _words(call, iterated)
                 if words:
                     yield test, words
+
+
+def _inside(trail: list[ast.AST]) -> Iterator[ast.Call]:
+    """The calls in what goes over the parameters: where they are asked for, or where a name is used that a function keeps them under."""
+    asked = trail[-1]
+    around = next((part for part in reversed(trail) if _goes_over(part, asked)), None)
+    if around is not None:
+        yield from nodes_in(around, ast.Call)
+    kept = next((one.targets[0].id for one in of_kind(trail, ast.Assign) if is_binding(one)), None)
+    scope = next((one for one in reversed(trail) if isinstance(one, ast.FunctionDef | ast.Module)), None)
+    if kept is None or scope is None or len(bindings_of(kept, scope)) != 1:
+        return
+    reads = (part for part in nodes_in(scope, ast.Name) if part.id == kept and loads(part))
+    for read in reads:
+        for part in ast.walk(scope):
+            if part is not around and _goes_over(part, read):
+                yield from nodes_in(part, ast.Call)
 
 
 def _goes_over(part: ast.AST, iterated: ast.AST) -> bool:
