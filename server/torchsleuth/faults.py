@@ -290,6 +290,7 @@ _ALL = (
     Fault("TS586", "ramp-never-moves", "warning"),
     Fault("TS589", "nothing-to-train", "error"),
     Fault("TS590", "targets-fed-in-evaluation", "warning"),
+    Fault("TS591", "checkpoint-lacks-arguments", "error"),
     Fault("TS601", "ragged-batch", "error"),
     Fault("TS602", "sample-type", "error"),
     Fault("TS603", "missing-len", "error"),

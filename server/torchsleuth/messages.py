@@ -1341,6 +1341,8 @@ ENGLISH: dict[str, str] = {
     "columns.dropped": "the Trainer drops `{name}`, which forward() does not name, before the samples are put together",
     "columns.forward": "what is not named here is dropped, also where it takes any",
     "hook.arguments": "{package} calls {hook}({arguments}): {wrong}",
+    "checkpoint.arguments": "a checkpoint of {owner} has no value for {names}, which its constructor needs: give it here",
+    "checkpoint.arguments.parameter": "it has no default, and save_hyperparameters() does not save it",
     "hook.few": "it passes {count} arguments, and this takes {own}",
     "hook.no_parameter": "there is no parameter `{name}`",
     "hook.not_passed": "nothing is passed for `{name}`",
