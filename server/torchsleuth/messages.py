@@ -782,6 +782,7 @@ ENGLISH: dict[str, str] = {
     "kinds.objects.truths": "`{name}` is an array of objects: `{column}` holds truths beside numbers; make them numbers",
     "kinds.objects.text": "`{name}` is an array of objects: the column `{column}` is text; leave it out, or encode it as numbers",
     "related.truths": "these columns are truths (pandas 2 and later)",
+    "numbered.dummies": "each table gets columns of its own for `{column}`: where one lacks a value, its columns are others",
     "numbered.apart": "each table numbers its own values of `{column}`, and the embedding mixes them up: share the categories",
     "numbered.other": "the values of `{column}` of the other table are numbered here",
     "kinds.entry": "`{name}` {shape} is a tensor, without names for its parts: there is no {key} in it",

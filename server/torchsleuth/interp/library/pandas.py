@@ -35,6 +35,7 @@ from torchsleuth.values import (
     is_int,
     is_object,
     is_of,
+    items_of,
     tuple_of,
 )
 from torchsleuth.values.frames import Frame
@@ -386,6 +387,17 @@ class DataFrame(Model):
         numeric = all(dtype in array_dtypes.NUMERIC for dtype in kinds)
         dtype = "float64" if self.name in ("mean", "std", "var", "median") else None
         return tables.series(arrays.make((len(labels),), dtype), labels) if numeric else UNKNOWN
+
+    @method("agg", "aggregate")
+    def aggregated(self, call: Arguments) -> Value:
+        """A row for each of the statistics that are named."""
+        names = items_of(self.interp.resolved(call.given(0, "func")))
+        if names is None or len(call.args) + len(call.kwargs) != 1 or not all(one in _STATISTICS for one in names):
+            return UNKNOWN
+        columns = self.columns
+        numeric = all(one.spec.dtype in array_dtypes.NUMERIC for _, one in columns or ())
+        made = columns and numeric and tuple((name, arrays.make((len(names),), "float64")) for name, _ in columns)
+        return tables.frame(self.interp, made or None, len(names))
 
     @method("info", "describe", "head_of", "hist", "memory_usage")
     def shown(self, call: Arguments) -> Value:
@@ -1012,13 +1024,14 @@ def _dummies(interp: Interpreter, call: Arguments) -> Value:
     usual = "bool" if (version_of("pandas") or (0, 0)) >= (2, 0) else None
     dtype = array_dtypes.dtype_of(call.kwargs["dtype"]) if "dtype" in call.kwargs else usual
     kept = tuple((name, one) for name, one in held if name not in names)
-    made = tuple(
-        (
-            tables.Further(name, interp.fresh_size(str(name)), interp.site(call.node, call.frame)),
-            arrays.make((rows,), dtype),
+    site = interp.site(call.node, call.frame)
+    made = []
+    for name in names:
+        column = dict(tables.named(held))[name]
+        own = column.slots.get("categories", tables.own_categories(name, column, site))
+        made.append(
+            (tables.Further(name, interp.fresh_size(str(name)), site), tables.numbered(interp, own, rows, dtype))
         )
-        for name in names
-    )
     return tables.frame(interp, (*kept, *made), rows)
 
 

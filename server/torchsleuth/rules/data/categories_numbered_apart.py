@@ -2,7 +2,8 @@
 
 What it finds
     `astype("category").cat.codes`, `pd.Categorical(…).codes`, `pd.factorize` or `LabelEncoder().fit_transform` of the same column in
-    two tables, such as those of the training and of the test, whose numbers are looked up in the same embedding.
+    two tables, such as those of the training and of the test, whose numbers go into the same embedding or layer. `pd.get_dummies` of
+    each of two tables, likewise.
 Why it hurts
     The numbers follow the values that a table happens to hold. Where one of them lacks a value, all numbers behind it are others:
     the embedding that was trained for one category is looked up for another one. Nothing is raised.
@@ -27,16 +28,19 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Finding, Rule
 from torchsleuth.sifting import first_of, of_kind
+from torchsleuth.syntax.forms import called
 from torchsleuth.values import Numbered, Tensor
 
 CODE = "TS637"
+_TAKES = ("Embedding", "Linear")
+_DUMMIES = "get_dummies"
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     looked_up: dict[int, list[Numbered]] = {}
     for operation in analysis.trace.operations:
         given = first_of(operation.args, Tensor)
-        if operation.module is None or operation.name != "Embedding" or given is None:
+        if operation.module is None or operation.name not in _TAKES or given is None:
             continue
         looked_up.setdefault(operation.module.identity, []).extend(of_kind(given.tags, Numbered))
     told: set[object] = set()
@@ -48,7 +52,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             told |= {one.site.span, other.site.span}
             apart = one.site.span != other.site.span
             places = (other.site.span.related(message("numbered.other", column=one.column)),) if apart else ()
-            yield Finding(one.site.span, message("numbered.apart", column=one.column), places)
+            key = "numbered.dummies" if called(one.site.node) == _DUMMIES else "numbered.apart"
+            yield Finding(one.site.span, message(key, column=one.column), places)
 
 
 RULE = Rule(FAULTS[CODE], find)
