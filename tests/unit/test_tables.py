@@ -30,6 +30,14 @@ TABLES = {
     "b = torch.zeros(back.shape[1], len(df.columns))\n",
     "text with commas": "open('u.csv', 'w').write('a,b,c\\n1,2,0.5\\n3,4,x\\n')\n"
     "t = pd.read_csv('u.csv')\na = torch.tensor(t[['a', 'b']].values)\nb = torch.zeros(t.shape)\n",
+    "rows that the csv module writes": "import csv, random\nwith open('w.csv', 'w', newline='') as file:\n    w = csv.writer(file)\n"
+    "    w.writerow(['name', 'area', 'rooms', 'rent'])\n    for i in range(20):\n"
+    "        w.writerow([f'L{i}', f'{random.uniform(20, 90):.1f}', random.randint(1, 5), f'{random.uniform(400, 900):.0f}'])\n"
+    "t = pd.read_csv('w.csv')\na = torch.tensor(t[['area', 'rooms']].values)\nb = torch.tensor(t['rent'].values)\nc = torch.zeros(t.shape[1])\n"
+    "with open('d.csv', 'w') as file:\n    w = csv.DictWriter(file, fieldnames=['x', 'y'])\n    w.writeheader()\n"
+    "    w.writerows([{'x': 1, 'y': 0.5}, {'x': 2, 'y': 1}])\nu = pd.read_csv('d.csv')\nd, e = torch.tensor(u['x'].values), torch.tensor(u['y'].values)\n",
+    "statistics by name": "s = df[['age', 'income']].agg(['mean', 'std'])\na = torch.tensor(s.values)\n"
+    "b = torch.tensor(((df[['age', 'income']] - s.loc['mean']) / s.loc['std']).values)\n",
     "other tables of the columns": "t = pd.concat([df, df.head(10)])\na = torch.tensor(t[names].values)\nu = df.sample(frac=1.0).reset_index(drop=True)\n"
     "b = torch.tensor(u[names].values)\nv = df.rename(columns={'age': 'years'}).set_index('city')\nc = torch.zeros(v.shape[1])\n"
     "d = torch.tensor(v['years'].values)\ne = torch.tensor(df.astype({'age': 'float32'})['age'].values)\n",

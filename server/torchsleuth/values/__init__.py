@@ -296,7 +296,8 @@ class Array(Ref):
     their memory backwards, None where that is not known, `ends`: integers that it holds for certain, whatever else it holds, `number`: the one that
     a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
     integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed, `mixed`: of one of objects,
-    the column of a table for which it is, `numbered`: the `Numbered` that it holds, `source`: the table that a column is of.
+    the column of a table for which it is, `numbered`: the `Numbered` that it holds, `source`: the table that a column is of,
+    `words`: it holds text that is read from a file as text again.
     """
 
     def __init__(self, spec: TensorSpec, bounds: Bounds | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -924,7 +925,17 @@ def _choice(interp: Interpreter, call: Arguments) -> Value:
     weights = opened(weights)
     if isinstance(source, int) and (weights is None or (isinstance(weights, tuple) and 0 not in weights)):
         drawn.slots["bounds"] = Bounds(0, source - 1, anywhere=True)
+    given = items_of(source)
+    if given and all(
+        isinstance(one, str) and re.fullmatch(r"[A-Za-z][A-Za-z _-]*", one) and one.lower() not in _NOT_WORDS
+        for one in given
+    ):
+        drawn.slots["words"] = True
     return drawn
+
+
+_NOT_WORDS = frozenset("nan na null none true false inf infinity n/a".split())
+"""Words that are read from a file as something else than text."""
 
 
 # -- methods of arrays -----------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from torchsleuth.installed import version_of
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, arrays, configuration, files, tables
+from torchsleuth.interp.library import array_dtypes, arrays, configuration, csv_files, files, tables
 from torchsleuth.interp.library.tables import Columns
 from torchsleuth.interp.models import Model, Result, attribute, method, models
 from torchsleuth.sifting import all_are, as_kind
@@ -902,7 +902,11 @@ def _keep(interp: Interpreter, path: Value, table: LibraryObject | None, call: A
             ("float64", "float32"), "float64"
         )
         columns = tuple(
-            (str(name), arrays.make(one.spec.shape, read.get(one.spec.dtype or ""))) for name, one in columns
+            (
+                str(name),
+                arrays.make(one.spec.shape, "object" if "words" in one.slots else read.get(one.spec.dtype or "")),
+            )
+            for name, one in columns
         )
         if call.kwargs.get("index", True) is not False:
             rows = tables.rows_of(interp, held)
@@ -938,6 +942,9 @@ def _read(interp: Interpreter, call: Arguments) -> Value:
     plain = call.name == "read_csv" and len(call.args) <= 1 and call.kwargs.keys() <= _READ_AS_IT_IS
     key = files.key_of(interp, path)
     written = interp.files.slots.get(("text", key)) if key is not None else None
+    by_row = csv_files.table(interp, written) if plain else None
+    if by_row is not None:
+        return _from_file(by_row, key)
     if plain and is_object(written, tables.FRAME):
         return _from_file(tables.with_rows(interp, written, tables.rows_of(interp, written)), key)
     if plain and key is not None and call.kwargs.keys() <= {"filepath_or_buffer"}:

@@ -195,7 +195,7 @@ def resized_array(array: Array, rows: Size, kept: bool) -> Array:
 
 def keep_categories(array: Array, part: Array) -> None:
     """Some of the rows of a column have the categories of all, and the numbers of these."""
-    for slot in ("categories", "numbered"):
+    for slot in ("categories", "numbered", "words"):
         if slot in array.slots:
             part.slots[slot] = array.slots[slot]
 
