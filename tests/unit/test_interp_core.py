@@ -249,3 +249,12 @@ def test_a_part_is_hidden_by_methods_of_its_class_alone() -> None:
         "y, z = Attention()(torch.zeros(2, 4))\n"
     )
     assert shape(text) == (2, 6) and shape(text, "z") == (2, 7)
+
+
+def test_an_operand_of_unknown_dtype_has_that_of_the_weights_it_meets() -> None:
+    text = (
+        "def run(x, kind):\n    layer = nn.Linear(32, 32, bias=False, dtype=torch.bfloat16)\n"
+        "    x = torch.from_numpy(x).to(kind)\n    n, t, _ = x.shape\n    y = layer(x)\n"
+    )
+    found = fact(text, "y")
+    assert found is not None and found.dtype == "bfloat16"

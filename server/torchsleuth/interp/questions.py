@@ -395,8 +395,12 @@ class Questions(Autograd):
 
 
 def _likely_dtypes(operation: Operation) -> tuple[str, ...]:
-    """Two dtypes of different kinds that operands of unknown dtype may have, none where each is known. What requires grad is floating
-    point."""
+    """Two dtypes of different kinds that operands of unknown dtype may have, none where each is known: first that of the weights of a
+    layer. What requires grad is floating point."""
     nameless = [spec for spec in operation.specs if spec.dtype is None]
     floating = all(spec.requires_grad is True for spec in nameless)
-    return ("float32", "bfloat16" if floating else "int64") if nameless else ()
+    module = operation.module
+    own = module.slots["dtype"] if module is not None and hierarchy.has_own_parameters(module) else None
+    first = own if isinstance(own, str) else "float32"
+    other = "bfloat16" if first == "float32" else "float32"
+    return (first, other if floating else "int64") if nameless else ()
