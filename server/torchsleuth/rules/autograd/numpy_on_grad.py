@@ -22,7 +22,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
-from torchsleuth.rules.evidence.graphs import faults
+from torchsleuth.rules.evidence.graphs import callers_may_stop_recording, faults
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_method_call, is_plain_call
@@ -35,7 +35,7 @@ _MOVES = frozenset({"cpu", "to", "float", "double", "clone", "contiguous"})
 def find(analysis: Analysis) -> Iterator[Finding]:
     for fault in faults(analysis, "numpy"):
         node, source = fault.at.node, fault.at.source
-        if not is_plain_call(node):
+        if not is_plain_call(node) or callers_may_stop_recording(analysis, fault.at):
             continue
         if is_attribute(node.func, "numpy"):
             tensors, call = [node.func.value], "numpy()"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -46,6 +47,20 @@ _MAKERS = frozenset({"tensor", "from_numpy", "as_tensor", "Tensor", "FloatTensor
 
 def faults(analysis: Analysis, *kinds: str) -> Iterator[AutogradFault]:
     return (fault for fault in analysis.trace.autograd if fault.kind in kinds)
+
+
+def callers_may_stop_recording(analysis: Analysis, site: Site) -> bool:
+    """Whether a place is reached from a function that nothing here calls, and that is named in a file which also turns recording off."""
+    scene: Scene | None = site.scene
+    while scene is not None and scene.call is not None:
+        scene = scene.caller
+    if scene is None or scene.function is None:
+        return False
+    texts = (analysis.source_of(site.span.path), *analysis.workspace.mentioning(scene.function.name, site.span.path))
+    return any(_STOPS_RECORDING.search(one.text) for one in texts)
+
+
+_STOPS_RECORDING = re.compile(r"\b(no_grad|inference_mode|set_grad_enabled)\b")
 
 
 def gradient_is_used(analysis: Analysis, fault: AutogradFault) -> bool:

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.graphs import callers_may_stop_recording
 from torchsleuth.rules.evidence.loops import (
     called_text,
     caller_of,
@@ -112,7 +113,8 @@ def _finding(analysis: Analysis, event: Event, loop: ast.stmt, point: LoopPoint)
     else:
         places = (event.site.span.related(message("no_grad.missing.forward")),)
     # Whoever calls a function that nothing here calls may do it under no_grad().
-    severity: Severity | None = "hint" if _is_called_elsewhere(event) else None
+    by_others = _is_called_elsewhere(event) or callers_may_stop_recording(analysis, event.site)
+    severity: Severity | None = "hint" if by_others else None
     return Finding(site.span, text, places, _wrapped(analysis, event, loop, path, name), severity=severity)
 
 
