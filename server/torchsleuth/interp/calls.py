@@ -394,6 +394,7 @@ class Calls(Choices):
                     self.grad,
                     len(self.trace.events),
                     bool(self.guarded),
+                    self.heap.conditions.unavailable,
                 )
             )
 

@@ -118,6 +118,8 @@ class LibraryCall(HasArguments):
     """How many events came before it."""
     guarded: bool = False
     """Whether it stands in a ``try`` that catches what it raises."""
+    unavailable: frozenset[str] = frozenset()
+    """The accelerators that are not there where it is made: it stands behind a test of that."""
     moment: int = field(default_factory=new_identity)
     """Greater than the identities of all that had been made before it."""
 

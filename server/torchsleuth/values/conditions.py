@@ -152,11 +152,17 @@ class Conditions:
 
     def place(self, device: Device | None) -> Device | None:
         """The device as far as what is assumed tells it."""
-        if device is None or device.when is None:
+        if device is None or (device.when is None and not device.symbolic):
             return device
-        condition, holds = device.when
+        condition, holds = device.when or (Condition("truth", (Availability(device.kind),)), True)
         verdict = self.verdict(condition)
         return device if verdict is None else Device(device.kind) if verdict == holds else CPU
+
+    @property
+    def unavailable(self) -> frozenset[str]:
+        """The accelerators that are not there, where this is assumed."""
+        tested = ((one.operands[0], holds) for one, holds in self.assumed.items() if one.kind == "truth")
+        return frozenset(one.kind for one, holds in tested if isinstance(one, Availability) and not holds)
 
     def split_size(self, symbol: Symbol, condition: Condition, where: Size, otherwise: Size) -> None:
         """Note what an unknown size is where a condition holds, and where it does not."""

@@ -40,6 +40,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for call in analysis.trace.calls:
         for tensor, node in _converted(call):
             device = as_kind(tensor.spec.device, Device)
+            if device is not None and device.symbolic and device.kind in call.unavailable:
+                continue
             start = call.site.span.start
             key = (call.site.span.path, start.line, start.column)
             if device is not None and device != CPU and device.kind != "meta" and key not in seen:
