@@ -1120,3 +1120,15 @@ def test_names_of_the_removed_module_six_come_from_where_they_are_now() -> None:
         print(isinstance("x", string_classes))
     """
     assert repaired(text) == '\nprint(isinstance("x", str))\n'
+
+
+def test_a_function_of_a_quotient_keeps_its_parentheses() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        student, kd = nn.Linear(4, 3), nn.KLDivLoss(reduction="batchmean")
+        loss = kd((student(torch.randn(5, 4)) / 2).softmax(dim=1), torch.randn(5, 3).softmax(1))
+        loss.backward()
+    """
+    assert "(student(torch.randn(5, 4)) / 2).log_softmax(dim=1)" in repaired(text)

@@ -929,3 +929,38 @@ def test_a_decay_that_outweighs_the_loss_is_told_where_it_is_set() -> None:
     assert [(one.code, one.start.line) for one in said(training, DECAY)] == [("TS944", 1)]
     adamw = replace(training, optimizers=(replace(made, type="AdamW"),))
     assert not said(adamw, DECAY), "its decay is no part of the gradient"
+
+
+def changed(training: Training, code: str, text: str = TEXT) -> str:
+    """The text with the fix of the finding."""
+    fixes = next(found.fixes for found in said(training, text) if found.code == code)
+    return SourceText("train.py", text).apply(fixes[0].edits) if fixes else text
+
+
+def test_what_a_run_has_shown_is_repaired_where_the_repair_is_known() -> None:
+    assert "    optimizer.zero_grad()\n    loss.backward()" in changed(optimizer(uncleared=63), "TS501")
+    two = TEXT.replace("    optimizer.step()\n", "    optimizer.step(closure)\n")
+    assert changed(optimizer(uncleared=63), "TS501", two) == two
+    switched = TEXT.replace("    loss.backward()", "    torch.autograd.set_detect_anomaly(True)")
+    assert "set_detect_anomaly(False)" in changed(event("anomaly-detection", 13), "TS958", switched)
+    parts = TEXT.replace("model = Net()", "train.dataset.transform = noisy")
+    redrawn = replace(SOUND, redrawn=(Redrawn(at(16), at(17), 0.4),))
+    assert "train.dataset = copy.copy(train.dataset)\ntrain.dataset.transform" in changed(redrawn, "TS952", parts)
+
+
+def test_the_momentum_of_batch_normalisation_is_shown_where_it_is_chosen() -> None:
+    text = TEXT.replace("[nn.Linear(4, 4)]", "[nn.BatchNorm1d(4, momentum=args.bn_momentum)]")
+    text += 'parser.add_argument("--bn-momentum", type=float, default=0.001)\n'
+    training = replace(SOUND, modules=(MODEL, LAGGING))
+    (found,) = said(training, text)
+    assert {place.start.line for place in found.related} == {3, text.count("\n")}
+    assert "nn.BatchNorm1d(4)" in changed(training, "TS573", text)
+
+
+def test_a_schedule_of_epochs_is_stepped_behind_the_loop_over_batches() -> None:
+    inner = TEXT.replace("for x, y in loader:\n", "for epoch in range(4):\n  for x, y in loader:\n")
+    inner = inner.replace("    history.append(loss)", "    scheduler.step()")
+    rates = series(*[0.1] * 8, *[1e-6] * 56)
+    made = Scheduler("LambdaLR", 0, at(10), replace(at(15), line=16), 64, counted=64)
+    training = replace(optimizer(groups=(Group(2, 64, rates),)), schedulers=(made,))
+    assert "    optimizer.step()\n  scheduler.step()" in changed(training, "TS536", inner)

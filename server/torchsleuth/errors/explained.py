@@ -49,7 +49,7 @@ def _function(name: str) -> FixBuilder:
     def build(case: Case) -> Iterator[Fix]:
         node = case.frame.node
         if is_method_call(node):
-            yield replace(case.frame, node.func, f"{case.frame.text(node.func.value)}.{name}")
+            yield replace(case.frame, node.func, f"{edits.owner(case.frame.source, node.func)}.{name}")
 
     return build
 

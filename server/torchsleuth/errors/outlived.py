@@ -180,11 +180,10 @@ def _written_by(case: Case, statement: ast.stmt) -> Iterator[tuple[CrashFrame, a
 
 def _writes(scope: ast.AST) -> Iterator[tuple[ast.AST, ast.expr]]:
     """What is written in place, and where: ``bank[c] = mean``, ``bank *= 0.9``, ``bank.mul_(0.9)``"""
-    for node in nodes_in(scope, ast.Assign, ast.AugAssign, ast.Call):
-        if isinstance(node, ast.Call):
-            if is_method_call(node) and re.fullmatch(r"[a-z]\w*[a-z0-9]_", node.func.attr):
-                yield node, node.func.value
-            continue
+    for call in nodes_in(scope, ast.Call):
+        if is_method_call(call) and re.fullmatch(r"[a-z]\w*[a-z0-9]_", call.func.attr):
+            yield call, call.func.value
+    for node in nodes_in(scope, ast.Assign, ast.AugAssign):
         for target in targets_of(node):
             if isinstance(target, ast.Subscript):
                 yield node, target.value

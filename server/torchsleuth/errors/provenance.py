@@ -194,8 +194,8 @@ class _Files:
             case ast.Attribute(value=ast.Name("self")):
                 places = list(self._attribute(file, node))
                 return places[0] if len(places) == 1 else None
-            case ast.Attribute(value=ast.Name() as owner) if not _LIBRARY.fullmatch(file.text(node)):
-                places = [(at, part) for at, part in self._attribute(file, node) if part is not owner]
+            case ast.Attribute(value=ast.Name()) if not _LIBRARY.fullmatch(file.text(node)):
+                places = [(at, part) for at, part in self._attribute(file, node) if part is not node.value]
                 return places[0] if len(places) == 1 else None
             case ast.Subscript() | ast.Starred():
                 return file, node.value

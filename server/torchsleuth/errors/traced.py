@@ -23,7 +23,6 @@ from torchsleuth.syntax.forms import (
     is_binary,
     is_constant,
     is_dotted,
-    is_function_call,
     is_literal,
     is_method_call,
     is_name,
@@ -216,7 +215,8 @@ def _cuts_here(case: Case) -> Iterator[Related]:
 def _counted_through(case: Case, file: CrashFrame, piece: ast.Slice) -> list[tuple[CrashFrame, ast.Call]]:
     """The ``range`` through which the beginnings of pieces are counted: the nearest."""
     made = made_from(case, file, piece.lower) if piece.lower is not None else []
-    return [(place, part) for place, part in made if is_function_call(part, "range") and part.args][:1]
+    ranges = [(place, part) for place, part in made if isinstance(part, ast.Call) and called(part) == "range"]
+    return [(place, part) for place, part in ranges if part.args][:1]
 
 
 def _counted_early(case: Case, found: re.Match[str]) -> Iterator[Fix]:

@@ -30,6 +30,11 @@ def replace_between(source: SourceText, first: ast.AST, last: ast.AST, text: str
     return Edit(source.path, source.start_of(first), source.end_of(last), text)
 
 
+def owner(source: SourceText, node: ast.Attribute) -> str:
+    """What an attribute is of, as it is written, with its parentheses: ``(a + b)`` of ``(a + b).T``."""
+    return source.segment(node)[: -len(node.attr)].rstrip().removesuffix(".").rstrip()
+
+
 def insert(source: SourceText, position: Position, text: str) -> Edit:
     return Edit(source.path, position, position, text)
 

@@ -9,6 +9,7 @@ from torchsleuth.schema import Diagnostic, Position, Severity
 from torchsleuth.training import Place, Training
 from torchsleuth.verdicts import data, evaluation, finite, numbers, reach, structure
 from torchsleuth.verdicts.evidence import Evidence, Finding, Sources
+from torchsleuth.verdicts.remedies import remedied
 
 _PARTS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     structure.findings,
@@ -31,15 +32,16 @@ def verdicts(training: Training, sources: Sources) -> tuple[Diagnostic, ...]:
 
 def verdicts_of_ranks(trainings: Sequence[Training], sources: Sources) -> list[tuple[Diagnostic, ...]]:
     """The findings about trainings that go on together: what is measured in one of them may follow from what is wrong in another."""
-    findings = [[one for part in _PARTS for one in part(Evidence(training, sources))] for training in trainings]
-    return [_told(of_one, sources) for of_one in chosen(findings)]
+    known = [Evidence(training, sources) for training in trainings]
+    findings = [[one for part in _PARTS for one in part(evidence)] for evidence in known]
+    return [_told(of_one, evidence) for of_one, evidence in zip(chosen(findings), known)]
 
 
-def _told(findings: list[Finding], sources: Sources) -> tuple[Diagnostic, ...]:
+def _told(findings: list[Finding], evidence: Evidence) -> tuple[Diagnostic, ...]:
     found: dict[object, Diagnostic] = {}
     for finding in findings:
         if finding.place is not None:
-            diagnostic = _diagnostic(finding, finding.place, sources)
+            diagnostic = _diagnostic(finding, finding.place, evidence)
             found.setdefault((diagnostic.code, diagnostic.path, diagnostic.start.line), diagnostic)
     return tuple(found.values())
 
@@ -57,8 +59,8 @@ def chosen(findings: Sequence[Sequence[Finding]]) -> list[list[Finding]]:
     return told
 
 
-def _diagnostic(finding: Finding, place: Place, sources: Sources) -> Diagnostic:
-    source = sources(place.path)
+def _diagnostic(finding: Finding, place: Place, evidence: Evidence) -> Diagnostic:
+    source = evidence.sources(place.path)
     if place.span is not None:
         start, end = (source.from_utf8(*place.span[index : index + 2]) for index in (0, 2))
     else:
@@ -67,4 +69,7 @@ def _diagnostic(finding: Finding, place: Place, sources: Sources) -> Diagnostic:
         end = Position(place.line, len(line) + 1)
     fault = FAULTS[finding.code]
     severity: Severity = "error" if fault.severity == "error" else "warning"  # what was measured is no hint
-    return Diagnostic(place.path, finding.code, fault.name, severity, finding.text, start, end, layer="run")
+    related, fixes = remedied(evidence, finding)
+    return Diagnostic(
+        place.path, finding.code, fault.name, severity, finding.text, start, end, related, fixes, layer="run"
+    )

@@ -1,9 +1,9 @@
 """numpy-rng-in-workers: every worker draws the same random numbers.
 
 What it finds
-    A loader with num_workers > 0 and without worker_init_fn over a dataset that keeps a generator of its own, or whose transform does, a
-    numpy.random.Generator, a random.Random or a torch.Generator, and draws from it in __getitem__. The global generators
-    of NumPy, Python and torch are seeded in each worker by torch itself, since 1.9.
+    A loader with num_workers > 0 over a dataset that keeps a generator of its own, or whose transform does, a
+    numpy.random.Generator, a random.Random or a torch.Generator, and draws from it in __getitem__; without worker_init_fn, or with one
+    that seeds only global generators. Those of NumPy, Python and torch are seeded in each worker by torch itself, since 1.9.
 Why it hurts
     Each worker gets a copy of the dataset with the generator in the same state, at the start of every epoch: augmentations
     repeat from worker to worker and from epoch to epoch.
@@ -24,6 +24,7 @@ References
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
@@ -42,16 +43,19 @@ from torchsleuth.rules.evidence.loaders import (
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_dotted
+from torchsleuth.syntax import edits
+from torchsleuth.syntax.forms import contains, is_dotted, nodes_in
 from torchsleuth.values import Function, Instance, LibraryObject, Value, is_object
 
 CODE = "TS607"
+_SEEDS = re.compile(r"(?:\w+\.)*(?:manual_seed|manual_seed_all|seed|initial_seed|get_worker_info)|int|print")
+"""What seeds the generators that everything in a process shares, and what is called to know with which number."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     for call, loader, node in constructions(analysis):
         workers = as_kind(option(loader, "num_workers"), int)
-        if workers is None or workers < 1 or option(loader, "worker_init_fn") is not None:
+        if workers is None or workers < 1 or not _leaves_dataset(option(loader, "worker_init_fn")):
             continue
         dataset, above = below_subsets(option(loader, "dataset"))
         drawn = _drawn_from(dataset) if isinstance(dataset, Instance) else None
@@ -60,10 +64,25 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         name, use, generator, holder = drawn
         source = analysis.source_of(holder.cls.path)
         places: tuple[Related, ...] = (source.span(use).related(message("data.rng.used")),)
+        begins = option(loader, "worker_init_fn")
+        if isinstance(begins, Function):
+            body = begins.node.body
+            seeds = analysis.source_of(begins.path).span(body[-1] if isinstance(body, list) else body)
+            places = (seeds.related(message("data.rng.begins")), *places)
         text = message("data.rng", dataset=dataset_text(dataset), name=name, workers=workers)
         path = call.site.span.path
         candidates = _seeded(analysis, path, loader, f"dataset{'.dataset' * above}.{name}", generator)
         yield Finding(head(analysis, path, node), text, places, candidates)
+
+
+def _leaves_dataset(begins: Value) -> bool:
+    """Whether what a worker begins with does not touch the data set: nothing, or a function that calls only what seeds globally."""
+    if begins is None:
+        return True
+    if not isinstance(begins, Function) or not isinstance(begins.node, ast.FunctionDef):
+        return False
+    called = {ast.unparse(call.func) for call in nodes_in(begins.node, ast.Call)}
+    return not contains(begins.node, ast.Global) and bool(called) and all(_SEEDS.fullmatch(name) for name in called)
 
 
 def _drawn_from(dataset: Instance) -> tuple[str, ast.AST, LibraryObject, Instance] | None:
@@ -109,6 +128,11 @@ def _seeded(
         body = f"{worker} = {maker}({seed}(){limit})"
     name = free_name(analysis, path, "seed_worker")
     needed = tuple(dict.fromkeys((*imports, *more, *extra)))
+    begins = option(loader, "worker_init_fn")
+    if isinstance(begins, Function) and isinstance(begins.node, ast.FunctionDef):
+        below = edits.insert_line_after(analysis.source_of(begins.path), begins.node.body[-1], body)
+        yield Candidate(message("fix.insert", text=body), (*needed, below))
+        return
     changes = with_function(analysis, [loader], name, "worker_id", [body], needed, "worker_init_fn")
     if changes:
         yield Candidate(message("fix.add_argument", argument=f"worker_init_fn={name}"), changes)

@@ -2,7 +2,8 @@
 
 What it finds
     A comparison, or a loss, between what was computed of all batches of a loader that shuffles, and labels that were
-    collected in another pass over the same loader, or that are taken from its data set as they are stored there.
+    collected in another pass over the same loader, or that are taken from its data set as they are stored there. Counts of what both
+    are true for, as in `(guess & (labels == 1)).sum()`, are such comparisons.
 Why it hurts
     Each pass has a new random order: every prediction is compared with the label of some other sample. The accuracy is that of
     guessing, or what is trained on such pairs learns nothing. Nothing is raised.
@@ -40,8 +41,10 @@ _SEEDS = ("torch.manual_seed", "torch.random.manual_seed", "torch.seed")
 _SEEDING = (".seed_everything", ".set_seed")
 _MEETS = frozenset(
     "eq ne cross_entropy nll_loss binary_cross_entropy binary_cross_entropy_with_logits mse_loss l1_loss CrossEntropyLoss "
-    "NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss".split()
+    "NLLLoss BCELoss BCEWithLogitsLoss MSELoss L1Loss and_ bitwise_and logical_and sub".split()
 )
+_ONE_BY_ONE = frozenset("eq ne gt lt ge le bool int long float to bitwise_not logical_not squeeze flatten".split())
+"""Operations that leave the rows of a tensor in their order."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -86,7 +89,18 @@ def _apart(predicted: Tensor, labels: Tensor) -> tuple[str, Rows] | None:
     if second is not None:
         apart = second.loader is first.loader and second.axis == 0 and second.number != first.number
         return ("order.passes", first) if apart else None
-    return ("order.stored", first) if any(labels is part for part in _stored(first.loader)) else None
+    held = tuple(_stored(first.loader))
+    return ("order.stored", first) if any(one is part for one in _made_of(labels) for part in held) else None
+
+
+def _made_of(tensor: Tensor) -> Iterator[Tensor]:
+    """A tensor, and what it was computed from row by row, with nothing else: ``labels`` of ``labels == 1``."""
+    for _ in range(_MAX_STEPS):
+        yield tensor
+        origin = tensor.origin
+        if origin is None or len(origin.sources) != 1 or origin.operator.rpartition(".")[2] not in _ONE_BY_ONE:
+            return
+        tensor = origin.sources[0]
 
 
 def _stored(loader: LibraryObject) -> Iterator[Value]:

@@ -131,7 +131,7 @@ def renamed(site: Site, new: str) -> Edit | None:
     source, function = site.source, site.call.func
     match function:
         case ast.Attribute():
-            return edits.replace(source, function, f"{source.segment(function.value)}.{new}")
+            return edits.replace(source, function, f"{edits.owner(source, function)}.{new}")
         case ast.Name():
             prefix = _package(site, "torch.nn" if new[0].isupper() else "torch.nn.functional")
             return None if prefix is None else edits.replace(source, function, f"{prefix}.{new}")

@@ -49,7 +49,7 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
         fixes: list[Candidate] = []
         if is_method_call(call.site.node):
             function = call.site.node.func
-            new = f"{source.segment(function.value)}.rsample"
+            new = f"{edits.owner(source, function)}.rsample"
             title = message("fix.replace", old="sample", new="rsample")
             fixes.append(Candidate(title, (edits.replace(source, function, new),)))
         places = (backward.span.related(message("grad.backward")),)

@@ -213,7 +213,7 @@ def reversed_alone(used: Operand) -> Iterator[Candidate]:
     """``k.transpose(-2, -1)`` for ``k.T``, which turns all the dimensions around, also that of the batch."""
     node = used.node
     if is_attribute(node, "T") and len(used.shape) > 2:
-        text = f"{used.site.source.segment(node.value)}.transpose(-2, -1)"
+        text = f"{edits.owner(used.site.source, node)}.transpose(-2, -1)"
         yield replaced(used.site, node, text)
 
 

@@ -277,7 +277,7 @@ def _product(failure: OperatorFailure, name: str, given: list[Operand]) -> Itera
         elif torch and len(texts) == 2:
             yield replaced(site, node, f"{torch}.matmul({', '.join(texts)})")
     if name == "t" and isinstance(node.func, ast.Attribute):
-        yield replaced(site, node, f"{source.segment(node.func.value)}.transpose(-2, -1)")
+        yield replaced(site, node, f"{edits.owner(source, node.func)}.transpose(-2, -1)")
 
 
 def _one_vector_each(left: Operand, right: Operand) -> Iterator[Candidate]:
