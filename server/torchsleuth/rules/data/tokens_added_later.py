@@ -27,10 +27,21 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_definition, is_method_call, is_name, nodes_in, plain_name
+from torchsleuth.syntax.forms import (
+    called,
+    is_definition,
+    is_display,
+    is_method_call,
+    is_name,
+    literal,
+    nodes_in,
+    plain_name,
+)
 
 CODE = "TS639"
 _ADDING = ("add_special_tokens", "add_tokens")
+_PLAIN = frozenset("int float str range max min print sum abs".split())
+"""Functions that compute with the number of tokens, and make nothing with as many rows."""
 _RESIZES = ("resize_token_embeddings", "resize_embeddings")
 
 
@@ -41,7 +52,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for scope in analysis.scopes:
         for place, statement in enumerate(scope.body):
             adding = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
-            if not is_method_call(adding, *_ADDING) or not adding.args:
+            if not is_method_call(adding, *_ADDING) or not adding.args or not _adds(adding.args[0]):
                 continue
             name = plain_name(adding.func.value)
             sized = [one for one in scope.body if not is_definition(one) and (part := _sized_by(one, name)) is not None]
@@ -54,11 +65,25 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             yield Finding(source.span(adding), text, related, tuple(_moved(analysis, statement, before[0], name)))
 
 
+def _adds(given: ast.expr) -> bool:
+    """Whether tokens are named or written out, at least one of them: one that is there, as ``tokenizer.eos_token``, adds nothing."""
+    return isinstance(given, ast.Name) or any(isinstance(part, str) for part in map(literal, _tokens(given)))
+
+
+def _tokens(given: ast.expr) -> Iterator[ast.expr]:
+    """The tokens in a display of them."""
+    parts = given.values if isinstance(given, ast.Dict) else given.elts if is_display(given) else [given]
+    for part in parts:
+        yield from [part] if part is given or not is_display(part) else _tokens(part)
+
+
 def _sized_by(statement: ast.stmt, name: str | None) -> ast.expr | None:
     """``len(tokenizer)`` among the arguments of a call that makes something."""
     if not isinstance(statement, ast.Assign):
         return None
     for call in nodes_in(statement.value, ast.Call):
+        if called(call) in _PLAIN:
+            continue
         for given in (*call.args, *(word.value for word in call.keywords)):
             if called(given) == "len" and isinstance(given, ast.Call) and any(is_name(one, name) for one in given.args):
                 return given
