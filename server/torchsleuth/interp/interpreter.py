@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -12,6 +13,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
+from torchsleuth.installed import version_of
 from torchsleuth.interp import (
     demands,
     exceptions,
@@ -110,6 +112,7 @@ from torchsleuth.values import (
     elements_of,
     is_int,
     is_module,
+    is_native_kind,
     is_object,
     is_unknown,
     unwrapped,
@@ -456,12 +459,23 @@ class Execution(Importing):
     def do_Assert(self, node: ast.Assert, frame: Frame) -> int:
         self.told(node.test, True, frame)
         decided = self._demanded(node.test, frame)
+        if decided is None and self._is_of_another_version(node.test, frame):
+            decided = False
         if decided is None:
             self.assume(self.tested)
         if decided is False and self.catching.at(self.uncertain):
             text = () if node.msg is None else (self.eval(node.msg, frame),)
             self.thrown = exceptions.made("builtins.AssertionError", text)
         return RAISE if decided is False else NORMAL
+
+    def _is_of_another_version(self, test: ast.expr, frame: Frame) -> bool:
+        """Whether the code asks for one version of a package, and another one is installed: ``assert timm.__version__ == "0.4.5"``."""
+        match test:
+            case ast.Compare(ast.Attribute(owner, "__version__"), [ast.Eq()], [ast.Constant(str() as wanted)]):
+                package = self.eval(owner, frame)
+                installed = version_of(package.path) if is_native_kind(package, "external") else None
+                return installed is not None and re.match(rf"{installed[0]}\.{installed[1]}(\.|$)", wanted) is None
+        return False
 
     def _demanded(self, test: ast.expr, frame: Frame) -> bool | None:
         """Whether a condition holds which the code asks of its arguments: whoever calls it sees to that."""
