@@ -132,6 +132,8 @@ SHOWN = 4
 """Elements of a generator that a loop executes one by one, even if they are alike."""
 FORGOTTEN_AFTER = 3
 """Iterations of a loop of unknown length after which what changes in it is forgotten."""
+_NUMBERS = ("int", "float", "bool")
+"""The types of numbers, as annotations name them."""
 
 
 def _does_nothing(node: ast.stmt, frame: Frame) -> int:
@@ -350,6 +352,10 @@ class Execution(Importing):
     def do_AnnAssign(self, node: ast.AnnAssign, frame: Frame) -> None:
         if node.value is not None:
             value = self.eval(node.value, frame)
+            if unparsed.is_placeholder(value) or (isinstance(value, str) and is_name(node.annotation, *_NUMBERS)):
+                value = (
+                    UNKNOWN  # A text stands for a number that somebody else puts there: ``width: int = "from_data"``.
+                )
             self.assign(node.target, value, frame)
             self.meet_statement(node, value, frame)
 

@@ -285,6 +285,8 @@ def _is_shape(sighting: DeclaredSighting, aligned: tuple[Dimension | None, ...] 
     sizes = [part.size for part in declared.dims]
     if 0 in sizes or not sizes:
         return False
+    if len(sizes) > 1 and shape == (len(sizes),) and all_are(sizes, str):
+        return False  # The names of the elements: ``torch.tensor([w, h])  # [width, height]``
     first = as_kind(sizes[0], str)
     if first is not None and (first.lower() in _BATCH or first in known):
         return True
