@@ -44,6 +44,7 @@ from torchsleuth.syntax.forms import (
     literal,
     names_in,
     nodes_in,
+    parts_of_key,
     plain_name,
     stored_in,
     stores,
@@ -106,6 +107,7 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
         return
     receiver, index = arguments[0].arg, arguments[1].arg
     named: dict[str, _Taken] = {}
+    places = _places(getter, index)
     for statement in _straight(getter.body, index):
         changed = _changed(statement)
         match changed:
@@ -124,7 +126,7 @@ def _changes(methods: Mapping[str, ast.FunctionDef], dataset: Instance) -> Itera
                     if stores(target) and not isinstance(target, ast.Subscript):
                         named.pop(name, None)
             target = statement.targets[0]
-            taken = _taken(statement.value, receiver, index, methods)
+            taken = _taken(statement.value, receiver, places, methods)
             if isinstance(target, ast.Name) and taken is not None:
                 named[target.id] = taken
 
@@ -139,7 +141,7 @@ def _changed_by_others(analysis: Analysis, dataset: Instance, reported: set[Span
         receiver, index = getter.args.args[0].arg, getter.args.args[1].arg
         named: dict[str, ast.Subscript] = {}
         for target, value in (pair for one in nodes_in(getter, ast.Assign) for pair in assigned_pairs(one)):
-            taken = _taken(value, receiver, index, {})
+            taken = _taken(value, receiver, frozenset({index}), {})
             if taken is not None and isinstance(target, ast.Name) and target.id not in named:
                 named[target.id] = taken.element
         for call in nodes_in(getter, ast.Call):
@@ -205,19 +207,34 @@ def _straight(body: list[ast.stmt], index: str) -> Iterator[ast.stmt]:
             yield from _straight(getattr(statement, name, []), index)
 
 
-def _taken(node: ast.expr, receiver: str, index: str, methods: Mapping[str, ast.FunctionDef]) -> _Taken | None:
-    """``self.x[index]``, or a call ``self.load(index)`` of a method whose last statement returns such an element."""
+def _places(getter: ast.FunctionDef, index: str) -> frozenset[str]:
+    """The index of a sample, and the names of numbers that are computed from it: ``start = index * self.stride``."""
+    found = {index}
+    for statement in of_kind(getter.body, ast.Assign):
+        for target, value in assigned_pairs(statement):
+            if isinstance(target, ast.Name) and isinstance(value, ast.BinOp) and names_in(value) & found:
+                found.add(target.id)
+    return frozenset(found)
+
+
+def _taken(
+    node: ast.expr, receiver: str, places: frozenset[str], methods: Mapping[str, ast.FunctionDef]
+) -> _Taken | None:
+    """``self.x[index]`` or ``self.x[start:end]``, or a call ``self.load(index)`` of a method whose last statement returns such an
+    element."""
     match node:
-        case ast.Subscript(value=held, slice=key) if is_name(key, index) and is_dotted(held, receiver):
-            return _Taken(node, node)
+        case ast.Subscript(value=held) if is_dotted(held, receiver):
+            first = parts_of_key(node)[0]
+            if is_name(node.slice, *places) or (isinstance(first, ast.Slice) and names_in(first) & places):
+                return _Taken(node, node)
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[given], keywords=[]) if (
-            is_name(given, index) and is_name(owner, receiver) and name in methods
+            is_name(given, *places) and is_name(owner, receiver) and name in methods
         ):
             method = methods[name]
             names = [argument.arg for argument in method.args.args]
             last = as_kind(method.body[-1], ast.Return)
             inner = last.value if last is not None and len(names) == 2 else None
-            found = _taken(inner, names[0], names[1], {}) if inner is not None else None
+            found = _taken(inner, names[0], frozenset({names[1]}), {}) if inner is not None else None
             return _Taken(node, found.element) if found is not None else None
     return None
 
@@ -249,11 +266,14 @@ def _is_changed(statement: ast.stmt, target: ast.Subscript) -> bool:
 def _element(node: ast.Subscript, dataset: Instance) -> Value:
     """The expression of an element that the data set holds; None where it is no view and no object of its own."""
     held = dataset.slots.get(node.value.attr) if isinstance(node.value, ast.Attribute) else None
+    stretch = not isinstance(node.slice, ast.Name)
     match held:
         case Tensor():
             return held if held.spec.shape != () else None
         case Array():
-            return held if held.spec.shape is not None and len(held.spec.shape) >= 2 else None
+            return held if held.spec.shape is not None and len(held.spec.shape) >= (1 if stretch else 2) else None
+        case _ if stretch:
+            return None
         case ListValue() if held.elements:
             return held.elements[0]
         case DictValue() if held.items:
