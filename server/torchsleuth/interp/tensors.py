@@ -38,6 +38,7 @@ from torchsleuth.values import (
     AnyIndex,
     Array,
     Choice,
+    DictValue,
     Ends,
     Function,
     Instance,
@@ -54,6 +55,7 @@ from torchsleuth.values import (
     Tensor,
     Unknown,
     Value,
+    elements_of,
     is_int,
     is_unknown,
     items_of,
@@ -560,14 +562,14 @@ class TensorOperations(Questions):
         given = as_kind(operation.first, ListValue)
         if given is None or given.items != ():
             return False
-        owners = of_kind(operation.site.frame.names.values(), Instance)
-        return any(
-            part is given
-            for owner in owners
-            if owner.identity in self.trace.escaped
-            for held in owner.slots.values()
-            for part in (held.options if isinstance(held, Choice) else (held,))
-        )
+        frame = operation.site.frame
+        names = (value for scope in (frame.names, *frame.closure) for value in scope.values())
+        owners = [one for one in of_kind(names, Instance) if one.identity in self.trace.escaped]
+        parts = [
+            part for owner in owners for held in owner.slots.values() for part in of_kind(_parts_of(held), ListValue)
+        ]
+        stood_for = [id(slots) for slots in given.slots.stands_for or ()]
+        return any(part is given or id(part.slots) in stood_for for part in parts)
 
     def _is_of_script(self, operation: Operation, failure: Failure) -> bool:
         """Whether a TypeError is certain to be one of the script's: what it is about is known, and no condition that is not
@@ -979,6 +981,14 @@ def _of_supposed_type(operation: Operation) -> bool:
         return False
     parameters = {part.arg for part in nodes_in(function.node.args, ast.arg)} if function else set()
     return any(isinstance(part, ast.Attribute) or (plain_name(part) in parameters) for part in node.args)
+
+
+def _parts_of(held: Value) -> Iterator[Value]:
+    """A value, what it may be, and what it holds, if it is a dict or a list."""
+    for option in held.options if isinstance(held, Choice) else (held,):
+        yield option
+        held_in = option.elements if isinstance(option, DictValue) else elements_of(option)
+        yield from held_in or ()
 
 
 def _on_any_device(operation: Operation) -> list[Value]:
