@@ -112,7 +112,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
         for path in (bases[id(base)] for base in owner.bases if id(base) in bases):
             calls = _CALLED[path[-1]]
-            installed = version_of(*calls.packages)
+            installed = version_of(*sorted(calls.packages, key=lambda name: name.replace("-", "_") != path[0]))
             if _PACKAGES.get(path[0]) != calls.packages or installed is None or installed < calls.since:
                 continue
             for method in of_kind(owner.body, ast.FunctionDef):
