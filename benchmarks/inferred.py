@@ -137,9 +137,13 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
             # Sizes of an image are passed as one tuple.
             name, several, _ = setting.name.partition("[")
             if setting.called:
-                number = numbers[setting.name]
+                number = None if setting.text else numbers[setting.name]
                 called[name] = (*called.get(name, ()), number) if several else number
-        given = {one.name: eval(one.text, {**module.__dict__, **numbers}) for one in contract.settings if one.text}
+        given = {
+            one.name: eval(one.text, {**module.__dict__, **numbers})
+            for one in contract.settings
+            if one.text and not one.called
+        }
         fields = {name: value for name, value in given.items() if "." in name}
         plain = {name: value for name, value in given.items() if "." not in name}
         return cls(**{**arguments(cls.__init__, {**numbers, **fields}, 1), **plain})(*inputs, **called)

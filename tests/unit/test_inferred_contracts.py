@@ -2031,3 +2031,29 @@ def test_what_only_keeps_books_is_not_followed(tmp_path: Path) -> None:
     path = package / "models" / "modeling_tiny.py"
     (found,) = engine().contracts(str(path), HEAD + textwrap.dedent(model), roots=(str(tmp_path),)).contracts
     assert found.signature() == "forward(x: [..., config.hidden_size]) -> [..., config.vocab_size]"
+
+
+def test_what_may_be_none_and_what_is_none_by_default() -> None:
+    found = contracts("""
+    class Cache:
+        def update(self, keys):
+            self.keys = torch.cat([self.keys, keys], dim=1)
+            return self.keys
+
+    class Attention(nn.Module):
+        def __init__(self, dim):
+            super().__init__()
+            self.qkv = nn.Linear(dim, 3 * dim)
+
+        def forward(self, x: torch.Tensor, mask: torch.Tensor | None, cache: Cache | None = None):
+            B, T, C = x.shape
+            q, k, v = self.qkv(x).chunk(3, dim=-1)
+            if cache is not None:
+                k = cache.update(k)
+            scores = q @ k.transpose(1, 2)
+            if mask is not None:
+                scores = scores.masked_fill(mask, 0.0)
+            return scores.softmax(-1) @ v
+    """)
+    assert found["Attention"].signature() == "forward(x: [B, T, dim], mask=None) -> [B, T, dim]"
+    assert sentences(found["Attention"]) == ("for mask = None",)

@@ -179,6 +179,8 @@ class Inference:
         if plan.objects:
             yield from self._as_made(owner, function)
         yield plan
+        if plan.absent:
+            yield self.interp.plan(owner, function, whole=True)
         usual = self.interp.plan(owner, function)
         compared = self.interp.compared(usual)
         for path, setting in usual.settings.items():

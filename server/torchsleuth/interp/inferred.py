@@ -191,6 +191,8 @@ class InferredContracts(Planning):
                 values[name] = sizes if name in plan.tuples else ListValue(sizes)
             elif name in plan.given and function is not plan.function:
                 values[name] = self.eval(plan.given[name], frame)
+            elif name in plan.absent and function is plan.function:
+                values[name] = None
             elif not has_default:
                 told = "float" if name in plan.floats and function is not plan.function else annotation
                 values[name] = Scalar(told) if told in ("float", "str", "bool") else self._by_name(name)

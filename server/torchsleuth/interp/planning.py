@@ -118,9 +118,13 @@ class Planning(NeededSizes):
                 return {argument.arg: argument}
         return {}
 
-    def plan(self, owner: ClassValue | None, function: Function) -> Plan:
-        """The first arguments of an entry, before anything is known of it."""
+    def plan(self, owner: ClassValue | None, function: Function, whole: bool = False) -> Plan:
+        """The first arguments of an entry, before anything is known of it. `whole`: with the tensors that may be None."""
         plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
+        absent = frozenset(name for name, one in plan.tensors.items() if _may_be_none(one) and not whole)
+        if owner is not None and len(absent) < len(plan.tensors):
+            plan.tensors = {name: one for name, one in plan.tensors.items() if name not in absent}
+            plan.absent = absent
         self._plan_sequences(plan)
         if owner is not None:
             made = as_kind(self.class_attribute(owner, "__init__"), Function)
@@ -208,7 +212,7 @@ class Planning(NeededSizes):
         before = set(plan.settings)
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
-            if name in (plan.floats if constructor else plan.tensors) or name in plan.sequences:
+            if name in (plan.floats if constructor else plan.tensors.keys() | plan.absent) or name in plan.sequences:
                 continue
             if constructor and plan.owner is not None and plurals.is_called(plan.owner.node, function.node, name):
                 continue
@@ -223,6 +227,8 @@ class Planning(NeededSizes):
             )
             if several is not None:
                 self._add_settings(plan, name, several)
+            elif not constructor and has_default and default is None:
+                continue
             elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
                 self._plan_configuration(plan, name, cls, fields(plan.owner, function, name))
             elif has_default and not integer:
@@ -444,6 +450,16 @@ def _is_no_number(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple | ast.List | ast.Set):
         return any(map(_is_no_number, node.elts))
     return isinstance(node, ast.Constant) and (isinstance(node.value, str) or node.value is None)
+
+
+def _may_be_none(argument: ast.arg) -> bool:
+    """Whether the annotation of a parameter without a default says that it may be None."""
+    match argument.annotation:
+        case ast.BinOp(right=ast.Constant(value=None)) | ast.BinOp(left=ast.Constant(value=None)):
+            return True
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional")):
+            return True
+    return False
 
 
 __all__ = ["Planning", "field_of"]

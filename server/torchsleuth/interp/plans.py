@@ -62,6 +62,8 @@ class Plan:
     tuples: set[str] = field(default_factory=set)
     """Those of them that have to be tuples."""
     tensors: dict[str, ast.arg] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
+    """Parameters of the function that are a tensor or None, and None here."""
     shapes: dict[str, tuple[Size, ...]] = field(default_factory=dict)
     dtypes: dict[str, str] = field(default_factory=dict)
     given: dict[str, ast.expr] = field(default_factory=dict)

@@ -37,6 +37,7 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
     plan = found.plan
     maker = "" if plan.maker is None else (plan.maker.plan.owner or plan.maker.plan.function).name
     settings += tuple(ContractSetting(name, text=ast.unparse(given), maker=maker) for name, given in plan.given.items())
+    settings += tuple(ContractSetting(name, text="None", called=True) for name in sorted(plan.absent))
     inputs = tuple(
         ContractInput(
             name,

@@ -29,8 +29,11 @@ def _eager(interp: Interpreter, function: Function, names: dict[str, Value], fra
 def _as_it_is(interp: Interpreter, function: Function, names: dict[str, Value], frame: Frame) -> Value:
     """What a decorator is applied to, with options or without."""
     decorated = next(iter(names.values()), None)
-    if decorated is not None:
-        return decorated
+    return _decorator(interp, function, names, frame) if decorated is None else decorated
+
+
+def _decorator(interp: Interpreter, function: Function, names: dict[str, Value], frame: Frame) -> Value:
+    """What hands back what it decorates."""
     return Builtin(function.name, lambda call: call.args[0] if call.args else UNKNOWN)
 
 
@@ -53,6 +56,7 @@ _BOOKS: dict[tuple[str, str], _Given] = {
     ("utils/output_capturing.py", "capture_outputs"): _as_it_is,
     ("utils/generic.py", "merge_with_config_defaults"): _as_it_is,
     ("utils/generic.py", "can_return_tuple"): _as_it_is,
+    ("utils/deprecation.py", "deprecate_kwarg"): _decorator,
     ("utils/auto_docstring.py", "auto_docstring"): _as_it_is,
 }
 """By the end of the file's path, and the name."""
