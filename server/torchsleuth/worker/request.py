@@ -78,7 +78,7 @@ class Infer(Request):
     depend on. `stats["withdrawn"]`: this was given up, since something else is asked for."""
 
     method = "contracts"
-    seconds_at_most = 300.0
+    seconds_at_most = 800.0
     first: int = 1
     last: float = math.inf
 
