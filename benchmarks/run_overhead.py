@@ -1,16 +1,22 @@
-"""Step time of a training script under `torchsleuth run` ÷ without, in alternation; and the start and memory of whole runs.
+"""Time of the processor for a training step under `torchsleuth run` ÷ without, in alternation; and the start and memory of whole runs.
 
     python benchmarks/run_overhead.py [--pairs 5] [--rounds 4] [--steps 60] [--only NAME]
 
-Each model's training step is one script in two processes: under plain Python, and under `torchsleuth run`. Rounds of both
-alternate, so that the machine's drift hits both alike; only one works at a time, and PyTorch uses one thread. Where a process
-has its memory makes up to a sixth of a step, so there are several pairs: printed are the median of their ratios and the
-spread. The plain ones have no tensors, or make them of samples in plain Python.
+Each model's training step is one script in two processes: under plain Python, and under `torchsleuth run`. What is counted is the
+time that the processor spent on each process, all its threads together: another program on the machine does not add to it, as it does
+to what a clock shows. Rounds of both alternate, so that the machine's drift hits both alike; only one works at a time, and PyTorch uses
+one thread. A round's ratio is that to the mean of the plain rounds before and behind it. Where a process has its memory makes up to a
+sixth of a step, so there are several pairs: printed are the median of their ratios, and between which two the middle half of them
+lies. The plain ones have no tensors, or make them of samples in plain Python.
+
+Of whole runs, the seconds of the processor are those of all processes together, and the seconds that pass are the least of all rounds,
+which is what the machine takes when it does nothing else.
 """
 
 from __future__ import annotations
 
 import argparse
+import operator
 import os
 import statistics
 import subprocess
@@ -200,11 +206,11 @@ if __name__ == "__main__":
     print(ANSWER, flush=True)
     for _line in _sys.stdin:
         _count = int(_line)
-        _began = _time.perf_counter()
+        _began = _time.process_time()
         steps(_count)
-        print(ANSWER, (_time.perf_counter() - _began) / _count, flush=True)
+        print(ANSWER, (_time.process_time() - _began) / _count, flush=True)
 """
-"""At the end of a script: for each number on standard input that many steps, and the seconds they took for each."""
+"""At the end of a script: for each number on standard input that many steps, and the processor's seconds for each."""
 ANSWER = "seconds:"
 
 
@@ -242,18 +248,26 @@ def measure(name: str, pairs: int, rounds: int, steps: int, folder: Path) -> Non
     for _ in range(pairs):
         plain = Side([sys.executable, str(script)])
         recorded = Side([sys.executable, "-m", "torchsleuth", "run", str(script)])
-        of_pair = []
-        for number in range(rounds):
-            order = (plain, recorded) if number % 2 == 0 else (recorded, plain)
-            seconds = {side: side.seconds(steps) for side in order}
-            of_pair.append(seconds[recorded] / seconds[plain])
-            times.append(seconds[plain])
+        before, of_pair = plain.seconds(steps), []
+        for _ in range(rounds):
+            seconds = recorded.seconds(steps)
+            behind = plain.seconds(steps)
+            of_pair.append(2 * seconds / (before + behind))
+            before = behind
+            times.append(behind)
         ratios.append(statistics.median(of_pair))
         for side in (plain, recorded):
             side.end()
-    spread = f"{min(ratios):.3f}–{max(ratios):.3f}"
+    low, high = middle_half(ratios)
     step = statistics.median(times) * 1000
-    print(f"{name:15} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({spread})", flush=True)
+    print(f"{name:15} step {step:7.2f} ms   ratio {statistics.median(ratios):.3f} ({low:.3f}–{high:.3f})", flush=True)
+
+
+def middle_half(numbers: list[float]) -> tuple[float, float]:
+    """Between which two the middle half of some numbers lies; of fewer than four, the least and the largest."""
+    found = sorted(numbers)
+    cut = len(found) // 4
+    return found[cut], found[-1 - cut]
 
 
 def main() -> None:
@@ -283,10 +297,11 @@ def whole_runs(rounds: int) -> None:
         }.items():
             Path(script).write_text(text)
             seconds: dict[bool, list[float]] = {False: [], True: []}
+            worked: dict[bool, list[float]] = {False: [], True: []}
             memory: dict[bool, list[int]] = {False: [], True: []}
             for number in range(rounds):
                 for instrumented in (False, True) if number % 2 else (True, False):
-                    began = time.perf_counter()
+                    began, spent = time.perf_counter(), spent_by_all()
                     if instrumented:
                         output: list[str] = []
                         Run(script, (), sys.executable, on_output=output.append).execute()
@@ -294,12 +309,20 @@ def whole_runs(rounds: int) -> None:
                     else:
                         said = subprocess.run([sys.executable, script], capture_output=True, text=True).stdout
                     seconds[instrumented].append(time.perf_counter() - began)
+                    worked[instrumented].append(spent_by_all() - spent)
                     memory[instrumented].append(int(said.split()[-1]))
-            extra = statistics.median(seconds[True]) - statistics.median(seconds[False])
+            extra = min(seconds[True]) - min(seconds[False])
+            work = statistics.median(map(operator.sub, worked[True], worked[False]))
             ratio = statistics.median(memory[True]) / statistics.median(memory[False])
             print(
-                f"{name:15} start and end {extra:+.3f} s of {statistics.median(seconds[False]):.3f} s   memory {ratio:.3f}"
+                f"{name:15} start and end {extra:+.3f} s of {min(seconds[False]):.3f} s   processor {work:+.3f} s   memory {ratio:.3f}"
             )
+
+
+def spent_by_all() -> float:
+    """The processor's seconds of this process and of those that it started and that have ended."""
+    found = os.times()
+    return found.user + found.system + found.children_user + found.children_system
 
 
 if __name__ == "__main__":
