@@ -377,7 +377,10 @@ def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest 
     if isinstance(held, Bounds):
         corners = frozenset(itertools.product(*({0, size - 1} for size in sizes)))
     else:
-        number, corners = container.slots.get("rest") or (held.low - 1, frozenset())
+        before = container.slots.get("rest") or (held.low - 1, frozenset())
+        if not isinstance(before, tuple):
+            return None  # What two branches have left differs.
+        number, corners = before
         if number not in (held.low, held.high):
             return None
     parts = _per_dimension(key, len(shape))
