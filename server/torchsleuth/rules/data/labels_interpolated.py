@@ -26,13 +26,14 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     assigned_pairs,
     called,
+    every_parameter,
     is_method_call,
     is_reference,
     is_text,
@@ -63,6 +64,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     source, index = analysis.source, analysis.index(analysis.source.path)
     if "resize" not in source.text.lower() and "interpolate" not in source.text:
         return
+    yield from _of_pictures(analysis)
     classes = _read_as_integers(index.nodes[0])
     names = Names(analysis.tree(source.path)) if classes else None
     for use in names.uses if names is not None else ():
@@ -85,8 +87,36 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 yield Finding(source.span(one), text, (place,), fixes, severity=None if exact else "hint")
 
 
-def _read_as_integers(tree: ast.AST) -> dict[str, ast.expr]:
-    """The names of masks whose values a file reads as they are, as integers, and where; not those that are compared."""
+def _of_pictures(analysis: Analysis) -> Iterator[Finding]:
+    """``picture.resize(size, Image.BILINEAR)`` of a picture of PIL, of which the same function makes an array of class numbers."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for function in index.of_type(ast.FunctionDef):
+        arrays = {
+            target.id: name
+            for one in nodes_in(function, ast.Assign)
+            for target, value in assigned_pairs(one)
+            if isinstance(target, ast.Name) and called(value) in ("array", "asarray") and isinstance(value, ast.Call)
+            if (name := plain_name(value.args[0]) if len(value.args) == 1 and not value.keywords else None) is not None
+        }
+        classes = {arrays.get(name, name): place for name, place in _read_as_integers(function, _INDICES).items()}
+        for call in nodes_in(function, ast.Call):
+            mode = argument_of(call, 1, "resample") if is_method_call(call, "resize") else None
+            name = plain_name(call.func.value) if is_method_call(call) else None
+            if name not in classes or not isinstance(mode, ast.Attribute) or mode.attr.lower() not in _MIXING:
+                continue
+            flag = next((one for one in index.trail(classes[name]) if isinstance(one, ast.If)), None)
+            new = f"{source.segment(mode.value)}.NEAREST"
+            asked = plain_name(flag.test) if flag is not None else None
+            if asked is not None and asked in [one.arg for one in every_parameter(function.args)]:
+                new = f"{new} if {asked} else {source.segment(mode)}"
+            place = source.span(classes[name]).related(message("labels.interpolated.read"))
+            fix = replacement(source, mode, new)
+            yield Finding(source.span(call), message("labels.interpolated", mask=f"`{name}`"), (place,), (fix,))
+
+
+def _read_as_integers(tree: ast.AST, kinds: frozenset[str] = frozenset()) -> dict[str, ast.expr]:
+    """The names of masks whose values a file reads as they are, as integers, and where; not those that are compared. `kinds`: of these
+    integers alone."""
     found: dict[str, ast.expr] = {}
     for call in nodes_in(tree, ast.Call):
         inner: ast.expr | None = None
@@ -109,6 +139,8 @@ def _read_as_integers(tree: ast.AST) -> dict[str, ast.expr]:
             else:
                 inner = inner.args[0] if inner.args else None
         name = plain_name(inner)
+        if kinds and kind not in kinds:
+            continue
         if name is not None and (kind in _INDICES or set(name.lower().split("_")) & _MASKS):
             found.setdefault(name, call)
     for node in nodes_in(tree, ast.Compare):
