@@ -2399,6 +2399,7 @@ ENGLISH: dict[str, str] = {
     "fix.own_name": "Name the result {name}: `{old}` is what is called",
     "fix.size_of_batch": "Make it of the size of the batch, {size}",
     "fix.parameters": "Change the parameters to ({names})",
+    "fix.own_train": "Give {owner} a train() that leaves {part} in evaluation",
     "fix.multiply_gradients": "Multiply the gradients by {gradient}",
     "fix.ends_with_none": "Leave the loop at None, which is put behind the last item",
     "fix.to_module": "Define {name} at the top of the module",

@@ -669,3 +669,42 @@ def test_what_is_left_goes_to_the_last_of_computed_lengths() -> None:
         parts = random_split(data, lengths)
     """
     assert "lengths[-1] += len(data) - sum(lengths)\nparts =" in repaired(text)
+
+
+def test_a_part_stays_in_evaluation_where_the_loop_trains_other_models_too() -> None:
+    text = """
+        import torch
+        from torch import nn
+
+        class Pair(nn.Module):
+            def __init__(self, teacher, student):
+                super().__init__()
+                self.teacher, self.student = teacher.eval(), student
+
+            def forward(self, x):
+                return (self.student(x) - self.teacher(x).detach()).square().mean()
+
+        class Alone(nn.Module):
+            def __init__(self, net):
+                super().__init__()
+                self.net = net
+
+            def forward(self, x):
+                return self.net(x).square().mean()
+
+        def fit(model, parameters):
+            optimizer = torch.optim.SGD(parameters, lr=0.1)
+            for _ in range(3):
+                model.train()
+                loss = model(torch.rand(8, 4))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+        teacher = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4))
+        fit(Alone(teacher), teacher.parameters())
+        teacher.requires_grad_(False)
+        pair = Pair(teacher, nn.Linear(4, 4))
+        fit(pair, pair.student.parameters())
+    """
+    assert "def train(self, mode=True):" in repaired(text)

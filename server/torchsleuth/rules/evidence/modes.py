@@ -66,11 +66,36 @@ def back_in_eval(analysis: Analysis, train: Event, name: str, safe: bool) -> Ite
         receiver_text(train.site),
         train.site.span.path,
     )
-    plain = all(part.isidentifier() for part in name.split("."))
-    if statement is not None and model and name and plain and is_simple(statement, analysis, path):
-        line = f"{model}.{name}.eval()"
-        edit = edits.insert_line_after(analysis.source_of(path), statement, line)
-        yield Candidate(message("fix.insert", text=line), (edit,), safe)
+    if statement is None or not model or not name or not all(part.isidentifier() for part in name.split(".")):
+        return
+    others = [one.subject for one in analysis.events("train") if one.site.span == train.site.span]
+    if all(_has_part(other, name) for other in others):
+        if is_simple(statement, analysis, path):
+            line = f"{model}.{name}.eval()"
+            edit = edits.insert_line_after(analysis.source_of(path), statement, line)
+            yield Candidate(message("fix.insert", text=line), (edit,), safe)
+    elif isinstance(train.subject, Instance):
+        yield from _kept_in_eval(analysis, train.subject, name)
+
+
+def _has_part(module: Value, name: str) -> bool:
+    """Whether a module has a part of this name, such as ``encoder.body``."""
+    first, _, rest = name.partition(".")
+    parts = dict(named_children(module))
+    return first in parts and (not rest or _has_part(parts[first], rest))
+
+
+def _kept_in_eval(analysis: Analysis, owner: Instance, name: str) -> Iterator[Candidate]:
+    """A ``train()`` of the class itself that leaves the part in evaluation: other models are put into training mode at the same place."""
+    node = analysis.index(owner.cls.path).same(owner.cls.node)
+    methods = of_kind(node.body, ast.FunctionDef) if isinstance(node, ast.ClassDef) else []
+    if not methods or any(one.name == "train" for one in methods):
+        return
+    source = analysis.source_of(owner.cls.path)
+    indent = edits.indentation(source, methods[-1].lineno)
+    lines = ("def train(self, mode=True):", "    super().train(mode)", f"    self.{name}.eval()", "    return self")
+    edit = edits.insert_line_after(source, methods[-1], f"\n{indent}".join(lines))
+    yield Candidate(message("fix.own_train", owner=owner.cls.name, part=name), (edit,))
 
 
 def mode_dependent(analysis: Analysis, module: Value) -> Iterator[ModeDependent]:

@@ -46,9 +46,10 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             here = (forward.site.span, id(part))
             if forward.training is not True or here in looked or not covers(forward, part):
                 continue
-            looked.add(here)
             own = [one for one in modes if one.index < forward.index and covers(one, part)]
             asked = next((one for one in reversed(own) if one.kind == "eval"), None)
+            if asked is not None:
+                looked.add(here)
             if asked is None or asked.subject is not part or own[-1].kind != "train" or own[-1].site.span in reported:
                 continue
             undoing, name = own[-1], name_below(own[-1].subject, part)
