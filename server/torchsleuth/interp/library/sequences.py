@@ -189,7 +189,11 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     ):
         text = "expected Tensor as element 0 in argument 0, but got float"
         misuse.refuses(interp, path, call, "TypeError", text)
-    if specs is None or len({spec.shape for spec in specs}) != 1:
+    if specs is None:
+        return None
+    if path in ("torch.cat", "torch.concat", "torch.concatenate") and len({spec.shape for spec in specs}) > 1:
+        return _of_lengths(interp, specs, call)
+    if len({spec.shape for spec in specs}) != 1:
         return None
     arguments: tuple[Any, ...] = (ListSpec((specs[0], specs[0])),)
     dim = as_kind(0 if path in ("torch.hstack", "torch.vstack") else call.given(1, "dim", 0), int)
@@ -205,6 +209,20 @@ def _joined(interp: Interpreter, path: str, elements: Several, call: Arguments) 
     each = 1 if len(shape) > len(own) else own[place]
     count = interp.fresh_size("n") if elements.length is None else dims.multiply(elements.length, each)
     grown = tuple(count if index == place else size for index, size in enumerate(shape))
+    return TensorSpec(grown, _common(specs), _place(specs), False)
+
+
+def _of_lengths(interp: Interpreter, specs: list[TensorSpec], call: Arguments) -> TensorSpec | None:
+    """The shape that ``torch.cat`` gives for tensors that differ along the dimension that they are joined at, and nowhere else."""
+    dim, ranks = as_kind(call.given(1, "dim", 0), int), {len(spec.shape or ()) for spec in specs}
+    rank = ranks.pop()
+    if dim is None or ranks or not -rank <= dim < rank:
+        return None
+    place = dim % rank
+    rest = {tuple(size for index, size in enumerate(spec.shape or ()) if index != place) for spec in specs}
+    if len(rest) != 1:
+        return None
+    grown = tuple(interp.fresh_size("n") if index == place else size for index, size in enumerate(specs[0].shape or ()))
     return TensorSpec(grown, _common(specs), _place(specs), False)
 
 

@@ -11,9 +11,9 @@ from torchsleuth.rules.evidence.operands import Operand, operands, replaced
 from torchsleuth.rules.rule import Analysis, Finding
 from torchsleuth.schema import Span
 from torchsleuth.syntax.forms import is_definition, last_word, nodes_in
-from torchsleuth.values import Site
+from torchsleuth.values import Site, SliceValue, Tensor, tuple_of
 from torchsleuth.values.frames import Scene
-from torchsleuth.values.graph import FREES, cut_of
+from torchsleuth.values.graph import FREES, VIEWS, cut_of
 
 _MODE = "inference_mode"
 
@@ -46,7 +46,7 @@ def _is_recorded(operation: Operation) -> bool:
 
 def _made_under(analysis: Analysis, used: Operand) -> Site | None:
     """Where ``inference_mode`` was switched on for the operator that made a tensor."""
-    cut, origin = cut_of(used.tensor), used.tensor.origin
+    cut, origin = cut_of(used.tensor), _viewed(analysis, used.tensor).origin
     mode = cut.mode if cut is not None and cut.kind == "no_grad" else None
     if mode is None or origin is None or not any(_written(mode.node)):
         return None
@@ -55,6 +55,18 @@ def _made_under(analysis: Analysis, used: Operand) -> Site | None:
     inside = frozenset(ast.walk(block))
     made, kept = (_is_within(site, mode, inside) for site in (origin.site, used.site))
     return mode if made and not kept else None
+
+
+def _viewed(analysis: Analysis, tensor: Tensor) -> Tensor:
+    """The tensor that a view is of: a view of one that was made under that mode is of the same kind."""
+    while tensor.origin is not None and tensor.origin.sources:
+        made = analysis.operation_of(tensor.origin)
+        keys = tuple_of(made.args[-1]) if made is not None and made.name == "getitem" else (None,)
+        part = all(isinstance(one, int | SliceValue) for one in keys)
+        if not part and tensor.origin.name not in VIEWS - {"detach"}:
+            break
+        tensor = tensor.origin.sources[0]
+    return tensor
 
 
 def _is_within(site: Site, mode: Site, block: frozenset[ast.AST]) -> bool:
