@@ -1346,6 +1346,8 @@ ENGLISH: dict[str, str] = {
     "hook.arguments": "{package} calls {hook}({arguments}): {wrong}",
     "checkpoint.arguments": "a checkpoint of {owner} has no value for {names}, which its constructor needs: give it here",
     "checkpoint.arguments.parameter": "it has no default, and save_hyperparameters() does not save it",
+    "hook.overwritten": "{change} overwrites the output of {layer}, which a full backward hook does not allow",
+    "hook.overwritten.here": "it is overwritten here",
     "hook.few": "it passes {count} arguments, and this takes {own}",
     "hook.no_parameter": "there is no parameter `{name}`",
     "hook.not_passed": "nothing is passed for `{name}`",

@@ -46,7 +46,16 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import every_parameter, is_method_call, is_name, names_in, nodes_in, stands_on, stores
+from torchsleuth.syntax.forms import (
+    every_parameter,
+    is_method_call,
+    is_name,
+    loads,
+    names_in,
+    nodes_in,
+    stands_on,
+    stores,
+)
 from torchsleuth.values import Function, Instance, LibraryModule, LibraryObject, ListValue, Site, Tensor, Value
 from torchsleuth.values.graph import AutogradFault, node_of
 
@@ -116,7 +125,7 @@ def _never_emptied(analysis: Analysis) -> Iterator[Finding]:
     for backward in analysis.events("backward") if appended else ():
         if backward.site.call is None or backward.site.call.keywords or backward.site.span in told:
             continue
-        made = {one.origin.site.span for one in recorded(backward.tensor) if one.origin} if backward.tensor else set()
+        through = list(recorded(backward.tensor)) if backward.tensor is not None else []
         for (span, _), calls in appended.items():
             loop = next(
                 (one for one in backward.loops if len({_round(call, one) for call in calls} - {None}) > 1), None
@@ -124,13 +133,19 @@ def _never_emptied(analysis: Analysis) -> Iterator[Finding]:
             held = [part for call in calls for item in call.args for part in _tensors(item)]
             nodes = [node for part in held if (node := node_of(part)) is not None]
             freed = any(member.frees for node in nodes for member in node.members)
-            again = freed and any(part.origin is not None and part.origin.site.span in made for part in held)
+            # What the list stands for is one of all that were appended, and none of them itself.
+            appended_here = {id(part) for part in held}
+            places = {part.origin.site.span for part in held if part.origin is not None}
+            again = freed and any(
+                one.origin is not None and one.origin.site.span in places and id(one) not in appended_here
+                for one in through
+            )
             if (
                 loop is None
                 or span in seen
                 or not again
                 or not backward.certain
-                or not _is_read_whole(analysis, calls[0])
+                or not _is_read_whole(analysis, calls[0], backward, loop)
             ):
                 continue
             seen.add(span)
@@ -146,14 +161,28 @@ def _tensors(value: Value) -> list[Tensor]:
     return [value] if isinstance(value, Tensor) else of_kind(value, Tensor) if isinstance(value, tuple) else []
 
 
-def _is_read_whole(analysis: Analysis, call: LibraryCall) -> bool:
-    """Whether nothing reads a part of the list that is appended to."""
-    node = call.site.call
-    if node is None or not isinstance(node.func, ast.Attribute):
+def _is_read_whole(analysis: Analysis, call: LibraryCall, backward: Event, loop: LoopPoint) -> bool:
+    """Whether the list that is appended to is gone through as a whole in front of the backward(), in the function or the iteration that
+    it is in, and nothing reads a part of it."""
+    node, path = call.site.call, backward.site.span.path
+    if node is None or not isinstance(node.func, ast.Attribute) or path != call.site.span.path:
         return False
-    name = ast.unparse(node.func.value)
-    parts = analysis.index(call.site.span.path).of_type(ast.Subscript)
-    return not any(ast.unparse(part.value) == name for part in parts)
+    name, index = ast.unparse(node.func.value), analysis.index(path)
+    if any(ast.unparse(part.value) == name for part in index.of_type(ast.Subscript)):
+        return False
+    here, around = backward.site.scene.function, index.same(loop.node)
+    inside = isinstance(around, ast.stmt) and stands_on(around, backward.site.span.start.line)
+    scope = around if inside or here is None else index.same(here.node)
+    reads = (
+        (part for part in nodes_in(scope, ast.Name, ast.Attribute) if loads(part) and ast.unparse(part) == name)
+        if scope
+        else ()
+    )
+    return any(
+        part.lineno < backward.site.span.start.line
+        and isinstance(index.parents.get(part), ast.For | ast.comprehension | ast.Call)
+        for part in reads
+    )
 
 
 def _of_list(analysis: Analysis, call: LibraryCall, backward: Event) -> Finding:
