@@ -348,6 +348,13 @@ class WrittenContracts(EntryPoints):
             self.forget_changed(made)
         return made if made is not None else UNKNOWN
 
+    @staticmethod
+    def _named_apart(contract: Contract, declared: Declared, written: Declarations) -> Contract:
+        """The names of each function's annotations are its own: whoever makes the object knows which are equal."""
+        if declared.kind != "annotation":
+            return contract
+        return replace(contract, declared=frozenset[str]().union(*_named_together(contract.function, None, written)))
+
     def _contract_argument(
         self,
         contract: Contract,
@@ -360,14 +367,11 @@ class WrittenContracts(EntryPoints):
         """The value for an argument; None where it is left out."""
         place = (function.path, *key(argument))
         declared = written.parameters.get(key(argument)) if function.path == contract.function.path else None
-        if declared is not None and declared.kind == "docstring" and _goes_through(function.node, argument.arg):
-            return None if has_default else UNKNOWN
         if declared is not None:
-            if declared.kind == "annotation" and function is not contract.function:
-                # The names of each function's annotations are its own: whoever makes the object knows which are equal.
-                own = frozenset[str]().union(*_named_together(contract.function, None, written))
-                contract = replace(contract, declared=own)
-            return self._contract_tensor(contract, declared, place) if not has_default or contract.complete else None
+            if declared.kind == "docstring" and _goes_through(function.node, argument.arg):
+                return None if has_default else UNKNOWN
+            own = contract if function is contract.function else self._named_apart(contract, declared, written)
+            return self._contract_tensor(own, declared, place) if not has_default or contract.complete else None
         annotation = ast.unparse(argument.annotation) if argument.annotation is not None else ""
         named = argument.arg in contract.declared
         made = function is not contract.function and not has_default and _SIZES.fullmatch(argument.arg) is not None

@@ -32,7 +32,7 @@ def table(interp: Interpreter, writer: Value) -> LibraryObject | None:
 
 
 def _dtype(kinds: set[str | None]) -> str | None:
-    """What pandas makes of cells of these kinds."""
+    """The dtype that pandas gives to cells of these kinds; None where it depends on them."""
     if kinds and kinds <= {"int", "float"}:
         return "float64" if "float" in kinds else "int64"
     return None

@@ -39,7 +39,7 @@ def _trunc_normal(interp: Interpreter, call: Arguments) -> Value:
 
 
 _CLASSES = 1000
-"""What Mixup takes the number of classes for, where it is not told (timm.data.mixup)."""
+"""The number of classes of Mixup where none is given (timm.data.mixup)."""
 
 
 @models("timm.data.Mixup", "timm.data.mixup.Mixup")

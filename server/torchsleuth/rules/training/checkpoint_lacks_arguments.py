@@ -48,7 +48,7 @@ CODE = "TS591"
 _BASE = "LightningModule"
 _LOADS = "load_from_checkpoint"
 _BY_HAND = ("hparams", "on_save_checkpoint", "_set_hparams")
-"""What a class sets or defines that saves arguments in another way."""
+"""Attributes and methods by which a class saves arguments in another way."""
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def _saves_by_hand(node: ast.AST) -> bool:
 
 
 def _saved(call: ast.Call, required: set[str]) -> set[str] | None:
-    """What ``save_hyperparameters()`` saves of these parameters, None where that is not known."""
+    """The parameters among these that ``save_hyperparameters()`` saves, None where that is not known."""
     ignored = argument_of(call, None, "ignore")
     left_out = _texts(ignored) if ignored is not None else set()
     if left_out is None or any(one.arg not in ("ignore", "logger") for one in call.keywords):
@@ -122,7 +122,7 @@ def _texts(node: ast.expr) -> set[str] | None:
 def _given(
     analysis: Analysis, source: SourceText, call: ast.Call, owner: ast.ClassDef, lacking: list[ast.arg]
 ) -> Iterator[Candidate]:
-    """What the same parameters are given where the program makes such a module."""
+    """The arguments that the same parameters get where the program makes such a module."""
     constructor = next(one for one in of_kind(owner.body, ast.FunctionDef) if one.name == "__init__")
     places = [one.arg for one in by_position(constructor.args)[1:]]
     index = analysis.index(source.path)

@@ -552,7 +552,7 @@ def _set_by_hand(analysis: Analysis, part: LibraryModule | Tensor, replaces: boo
 
 
 def _written(node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
-    """What a statement or a call writes into, and whether it may take the weights of another layer for that."""
+    """The targets that a statement or a call writes into, and whether it may take the weights of another layer for that."""
     if isinstance(node, ast.Assign | ast.AugAssign):
         copied = ".weight" in ast.unparse(node.value)
         yield from ((one, copied and isinstance(one, ast.Subscript)) for one in targets_of(node))
