@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from torchsleuth.faults import FAULTS
 from torchsleuth.installed import version_of
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.uses import name_span, subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Position, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import by_position, every_parameter, nodes_in
@@ -108,21 +108,20 @@ _PACKAGES = {"transformers": _TRANSFORMERS, "lightning": _LIGHTNING, "pytorch_li
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    bases = {id(use.node): use.path.split(".") for use in analysis.names.uses if use.path.rpartition(".")[2] in _CALLED}
-    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
-        for path in (bases[id(base)] for base in owner.bases if id(base) in bases):
-            calls = _CALLED[path[-1]]
-            installed = version_of(*sorted(calls.packages, key=lambda name: name.replace("-", "_") != path[0]))
-            if _PACKAGES.get(path[0]) != calls.packages or installed is None or installed < calls.since:
-                continue
-            for method in of_kind(owner.body, ast.FunctionDef):
-                yield from _of_method(analysis, method, calls, path)
+    for owner, base in subclasses(analysis, lambda path: path.rpartition(".")[2] in _CALLED):
+        path = base.split(".")
+        calls = _CALLED[path[-1]]
+        installed = version_of(*sorted(calls.packages, key=lambda name: name.replace("-", "_") != path[0]))
+        if _PACKAGES.get(path[0]) != calls.packages or installed is None or installed < calls.since:
+            continue
+        for method in of_kind(owner.body, ast.FunctionDef):
+            yield from _of_method(analysis, method, calls, path)
 
 
 def _of_method(analysis: Analysis, method: ast.FunctionDef, calls: _Calls, path: list[str]) -> Iterator[Finding]:
     if method.name in calls.refused and not method.decorator_list:
         text = message("hook.refused", hook=method.name, new=f"on_{method.name.replace('training', 'train')}")
-        yield Finding(_name_of(analysis, method), text)
+        yield Finding(name_span(analysis.source, method), text)
     elif method.name in calls.methods and not method.decorator_list:
         given = calls.methods[method.name].split()
         positions = [one for one in given if not one.endswith("=")]
@@ -131,7 +130,9 @@ def _of_method(analysis: Analysis, method: ast.FunctionDef, calls: _Calls, path:
         if wrong is not None:
             called = ", ".join([*positions, *(f"{one}=…" for one in keywords[:2]), *("…" for _ in keywords[2:3])])
             text = message("hook.arguments", package=path[0], hook=method.name, arguments=called, wrong=wrong)
-            yield Finding(_name_of(analysis, method), text, (), tuple(_taking(analysis, method, positions, keywords)))
+            yield Finding(
+                name_span(analysis.source, method), text, (), tuple(_taking(analysis, method, positions, keywords))
+            )
 
 
 def _wrong(method: ast.FunctionDef, positions: list[str], keywords: list[str]) -> str | None:
@@ -148,12 +149,6 @@ def _wrong(method: ast.FunctionDef, positions: list[str], keywords: list[str]) -
         return message("hook.no_parameter", name=unknown[0])
     missing = [one for one in required if one not in own[: len(positions)] and one not in keywords]
     return message("hook.not_passed", name=missing[0]) if missing else None
-
-
-def _name_of(analysis: Analysis, method: ast.FunctionDef) -> Span:
-    start = analysis.source.start_of(method)
-    begin = Position(start.line, start.column + len("def "))
-    return Span(analysis.source.path, begin, Position(begin.line, begin.column + len(method.name)))
 
 
 def _taking(

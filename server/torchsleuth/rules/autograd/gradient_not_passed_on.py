@@ -27,6 +27,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.uses import subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -47,9 +48,8 @@ _BASES = frozenset(
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    bases = {id(use.node) for use in analysis.names.uses if use.path in _BASES}
-    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
-        for method in of_kind(owner.body, ast.FunctionDef) if any(id(base) in bases for base in owner.bases) else ():
+    for owner, _ in subclasses(analysis, _BASES.__contains__):
+        for method in of_kind(owner.body, ast.FunctionDef):
             given = [one.arg for one in by_position(method.args)][1:]
             if method.name != "backward" or not given or method.args.vararg is not None:
                 continue

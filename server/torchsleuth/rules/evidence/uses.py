@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from torchsleuth.rules.rule import Analysis
-from torchsleuth.schema import Edit
+from torchsleuth.schema import Edit, Position, Span
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_spread
 from torchsleuth.syntax.names import Imported, Use
@@ -18,6 +18,20 @@ def calls(analysis: Analysis, *paths: str) -> Iterator[tuple[Use, ast.Call]]:
     for use in analysis.names.uses:
         if use.call is not None and use.path in paths:
             yield use, use.call
+
+
+def subclasses(analysis: Analysis, is_base: Callable[[str], bool]) -> Iterator[tuple[ast.ClassDef, str]]:
+    """The document's classes that derive directly from a class of a library, with the path of that one."""
+    bases = {id(use.node): use.path for use in analysis.names.uses if is_base(use.path)}
+    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
+        yield from ((owner, bases[id(base)]) for base in owner.bases if id(base) in bases)
+
+
+def name_span(source: SourceText, function: ast.FunctionDef) -> Span:
+    """The name of a function, where it is defined."""
+    start = source.start_of(function)
+    begin = Position(start.line, start.column + len("def "))
+    return Span(source.path, begin, Position(begin.line, begin.column + len(function.name)))
 
 
 def imports(analysis: Analysis, *paths: str) -> Iterator[Imported]:

@@ -29,8 +29,8 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.graphs import faults
+from torchsleuth.rules.evidence.uses import name_span, subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
-from torchsleuth.schema import Position, Span
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
@@ -51,11 +51,10 @@ _BY_HAND = ("automatic_optimization", "manual_backward")
 
 
 def find(analysis: Analysis) -> Iterator[Finding]:
-    bases = {id(use.node) for use in analysis.names.uses if use.path.endswith(f".{_BASE}")}
     if any(word in analysis.source.text for word in _BY_HAND):
         return
-    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
-        for step in owner.body if any(id(base) in bases for base in owner.bases) else ():
+    for owner, _ in subclasses(analysis, lambda path: path.endswith(f".{_BASE}")):
+        for step in owner.body:
             if not is_function(step, "training_step") or step.decorator_list:
                 continue
             if _gives_nothing(step):
@@ -97,9 +96,7 @@ def _gives_nothing(step: ast.FunctionDef) -> bool:
 
 def _finding(analysis: Analysis, step: ast.FunctionDef) -> Finding:
     source = analysis.source
-    start = source.start_of(step)
-    begin = Position(start.line, start.column + len("def "))
-    at = Span(source.path, begin, Position(begin.line, begin.column + len(step.name)))
+    at = name_span(source, step)
     losses = [part for part in of_kind(step.body, ast.Assign) if is_binding(part) and "loss" in part.targets[0].id]
     fixes = []
     if losses and is_binding(losses[-1]):

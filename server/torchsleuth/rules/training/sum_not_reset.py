@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import gone_through
+from torchsleuth.rules.evidence.uses import subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax import edits
@@ -225,10 +226,9 @@ _WHOLE = frozenset("cat stack concatenate concat vstack hstack mean sum tensor a
 
 
 def _of_steps(analysis: Analysis) -> Iterator[Finding]:
-    bases = {id(use.node) for use in analysis.names.uses if use.path.endswith(f".{_BASE}")}
-    for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef) if bases else ():
+    for owner, _ in subclasses(analysis, lambda path: path.endswith(f".{_BASE}")):
         methods = {one.name: one for one in of_kind(owner.body, ast.FunctionDef)}
-        for name, end in methods.items() if any(id(base) in bases for base in owner.bases) else ():
+        for name, end in methods.items():
             phase = _ENDS.match(name)
             step = methods.get({"train": "training"}.get(phase[1], phase[1]) + "_step") if phase is not None else None
             kept = _kept_whole(owner, step, end) if step is not None else {}
