@@ -377,7 +377,7 @@ def rest(container: Tensor, shape: tuple[Size, ...] | None, key: Value) -> Rest 
     if isinstance(held, Bounds):
         corners = frozenset(itertools.product(*({0, size - 1} for size in sizes)))
     else:
-        before = container.slots.get("rest") or (held.low - 1, frozenset())
+        before: Value = container.slots.get("rest") or (held.low - 1, frozenset())
         if not isinstance(before, tuple):
             return None  # What two branches have left differs.
         number, corners = before
