@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tests.check import engine
@@ -64,3 +65,11 @@ def test_labels_are_not_doubted_where_another_fault_is_known() -> None:
     report = RunReport("train.py", 0, False, None, doubts, (), 2.5, ("train.py",), recorded=Training(steps=64))
     for known, expected in (("TS121", ["TS935", "TS121"]), ("TS701", ["TS933", "TS935", "TS701"])):
         assert [one.code for one in report.with_text([said(known, 3, "static")]).diagnostics] == expected
+
+
+def test_the_file_that_all_began_in_is_analysed_where_the_script_is_a_module(tmp_path: Path) -> None:
+    crashed = execute(tmp_path / "layers.py", "import torch\ntorch.ones(4, 5) @ torch.ones(4, 5)\n").report()
+    assert crashed.crash is not None
+    frames = [*crashed.crash["frames"], {**crashed.crash["frames"][-1], "path": str(tmp_path / "train.py")}]
+    report = replace(crashed, script="package.train", crash={**crashed.crash, "frames": frames})
+    assert [Path(path).name for path in report.analysed_files] == ["layers.py", "train.py", "package.train"]

@@ -118,3 +118,14 @@ def test_what_is_hidden_and_what_is_not() -> None:
         "attributes": {"path": "<value of $HF_TOKEN>", "size": 3},
         "value": ["<value of $HF_TOKEN>", None, 1.5, True],
     }
+
+
+def test_the_number_that_an_edit_writes_is_not_taken_for_a_variable() -> None:
+    """``BUILD_COUNT=0`` would leave ``x.sum(<value of $BUILD_COUNT>)`` of a repair."""
+    secrets = Secrets([*ENVIRONMENT.items(), ("BUILD_COUNT", "0"), ("VERBOSE", "False")])
+    edits = [{"new_text": "0"}, {"new_text": "False"}, {"new_text": TOKEN}, {"value": "0"}]
+    assert [*map(secrets.without, edits)] == [
+        *edits[:2],
+        {"new_text": "<value of $HF_TOKEN>"},
+        {"value": "<value of $BUILD_COUNT>"},
+    ]

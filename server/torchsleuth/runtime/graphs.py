@@ -39,6 +39,9 @@ FIRST_LAYERS = {
 }
 """The part of its input that a layer saves, and the number of that operand."""
 _FACTORS = ("MulBackward0", "DivBackward0")
+_REDUCING = ("MeanBackward0", "SumBackward0")
+_OF_TERMS = frozenset(f"{name}Backward0" for name in "Mul Div Add Sub View Squeeze ToCopy".split())
+"""What scales a loss, and adds its terms."""
 _SUMS = frozenset(f"{name}Backward0" for name in "Add View ReshapeAlias Squeeze Mean Sum Stack Unsqueeze".split())
 _BY_ELEMENT = frozenset(
     f"{name}Backward0"
@@ -204,19 +207,21 @@ class Graph:
         return found
 
     def differences(self) -> list[Node]:
-        """The subtractions that the root is a mean or sum of functions of, each element by itself: squares, absolute values,
-        logarithms of hyperbolic cosines."""
+        """The subtractions that the root, or a term of it, is a mean or sum of functions of, each element by itself: squares, absolute
+        values, logarithms of hyperbolic cosines. It may be scaled, as for the steps of an accumulation."""
         root = self._by_function.get(self._root)
-        waiting = [root] if root is not None and root.name in ("MeanBackward0", "SumBackward0") else []
+        waiting = [(root, False)] if root is not None else []
         found: list[Node] = []
-        for _ in range(40):
+        for _ in range(60):
             if not waiting:
                 break
-            node = waiting.pop()
-            if node.name in ("SubBackward0", "RsubBackward1") and len(node.inputs) > 1:
+            node, by_element = waiting.pop()
+            if by_element and node.name in ("SubBackward0", "RsubBackward1") and len(node.inputs) > 1:
                 found.append(node)
-            if node is root or node.name in _BY_ELEMENT:
-                waiting += [inner for inner in map(self.node, node.inputs) if inner is not None]
+            reduces = node.name in _REDUCING
+            if reduces or node.name in (_BY_ELEMENT if by_element else _OF_TERMS):
+                inner = [item for item in map(self.node, node.inputs) if item is not None]
+                waiting += [(item, by_element or reduces) for item in inner]
         return found
 
     def is_scaled(self, loss: Node) -> bool:

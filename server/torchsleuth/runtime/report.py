@@ -67,8 +67,10 @@ class RunReport:
     @property
     def analysed_files(self) -> tuple[str, ...]:
         """The user's files in whose text there may be more to say about the run: of a crash, those that it came through, the one
-        that raised first; of a training, all that were loaded."""
+        that raised first, and the one that all began in, which no `script` tells that is a module or a folder; of a training, all
+        that were loaded."""
         paths = [diagnostic.path for diagnostic in self.diagnostics]
+        paths += [frame["path"] for frame in (self.crash or {}).get("frames", ())[-1:]]
         if self._ended_well:
             paths += self.loaded[:MAX_ANALYSED]
         return tuple(dict.fromkeys([*paths, self.script])) if paths else ()

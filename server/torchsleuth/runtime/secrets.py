@@ -7,8 +7,8 @@ report has ``<value of $NAME>``. Hidden are
 * of longer texts, each stretch of `STRETCH` characters or more that a value has too, so that neither a part of a token nor
   one with something around it is told, and a shorter value where it stands as a word of its own.
 
-Not hidden are the variables that say where things are on every machine (``$HOME``, ``$PATH``, …), numbers in longer texts,
-and what does not come from values: paths of files, names, dtypes, the source.
+Not hidden are the variables that say where things are on every machine (``$HOME``, ``$PATH``, …), numbers in longer texts
+and in edits, and what does not come from values: paths of files, names, dtypes, the source.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class Secrets:
     def without(self, value: Any, field: str = "") -> Any:
         """A JSON value without them."""
         if isinstance(value, str):
-            return value if field in _FACTS else self.hidden(value)
+            size_written = field == "new_text" and _NUMBER.fullmatch(value) is not None
+            return value if field in _FACTS or size_written else self.hidden(value)
         if isinstance(value, dict):
             ours = field != "attributes"  # the names in there are the script's
             return {name: self.without(item, name if ours else "") for name, item in value.items()}

@@ -123,15 +123,25 @@ def at_most(interp: Interpreter, left: Size, right: Size) -> bool:
 
 
 def sliced(interp: Interpreter, part: SliceValue, size: Size) -> Size | None:
-    """How many elements ``x[start:stop]`` takes of so many, where it is known that there are enough of them."""
+    """How many elements ``x[start:stop]`` takes of so many: where it is known that there are enough of them, or how many there are is
+    drawn."""
     start = 0 if part.start is None else interp.resolved(part.start)
     stop = size if part.stop is None else interp.resolved(part.stop)
     if part.step not in (None, 1) or not is_int(start) or not is_int(stop):
         return None
     # From the end.
     start, stop = (dims.add(size, end) if isinstance(end, int) and end < 0 else end for end in (start, stop))
-    inside = at_most(interp, 0, start) and at_most(interp, start, stop) and at_most(interp, stop, size)
-    return dims.subtract(stop, start) if inside else None
+    ordered = at_most(interp, 0, start) and at_most(interp, start, stop)
+    if ordered and at_most(interp, stop, size):
+        return dims.subtract(stop, start)
+    if ordered and is_drawn(interp, size):
+        return dims.extremum("max", 0, dims.subtract(dims.extremum("min", size, stop), start))
+    return None
+
+
+def is_drawn(interp: Interpreter, size: Size) -> bool:
+    """Whether a size depends on random integers alone."""
+    return not isinstance(size, int) and all(symbol in interp.numbers.drawn for symbol in dims.symbols(size))
 
 
 def bounds_of(value: Tensor | Array) -> Bounds | None:

@@ -2,7 +2,7 @@
 
 What it finds
     Two `shuffle()` calls, of inputs and of their labels, or two permutations that are drawn for one each, where nothing sets
-    the random numbers back in between, and both then go into one call.
+    the random numbers back in between, and both then go into one call, or stand beside each other in one tuple.
 Why it hurts
     Inputs meet the labels of others: there is nothing to learn, and the loss stays at chance. Nothing is raised.
 Example
@@ -29,12 +29,14 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.labels import is_of_labels
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import called, is_reference, names_in, nodes_in
+from torchsleuth.syntax.forms import called, is_method_call, is_reference, names_in, nodes_in, parts_of_tuple
 from torchsleuth.syntax.names import Names
 
 CODE = "TS628"
 _SHUFFLES = frozenset({"random.shuffle", "numpy.random.shuffle"})
 _ORDERS = frozenset({"torch.randperm", "numpy.random.permutation"})
+_OF_GENERATOR = "permutation"
+"""The method of NumPy's generators."""
 _REPEATS = ("seed", "state")
 """Parts of the names of functions after which random numbers are drawn again as they were."""
 
@@ -59,6 +61,32 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         for first, second in pairwise(found):
             if _belong_together(scope, first, second) and not _drawn_again(scope, first, second):
                 yield _finding(analysis, first, second)
+        for statement in nodes_in(scope, ast.Return, ast.Assign):
+            yield from _side_by_side(analysis, statement, drawn)
+
+
+def _side_by_side(analysis: Analysis, statement: ast.Return | ast.Assign, drawn: dict[int, str]) -> Iterator[Finding]:
+    """``return x[rng.permutation(len(x))], y[rng.permutation(len(y))]``"""
+    found = []
+    for part in parts_of_tuple(statement.value) if statement.value is not None else ():
+        order = part.slice if isinstance(part, ast.Subscript) and is_reference(part.value) else None
+        if isinstance(part, ast.Subscript) and isinstance(order, ast.Call) and _draws_order(order, drawn):
+            found.append(_Shuffled(statement, order, drawn.get(id(order), _OF_GENERATOR), part.value))
+    for first, second in pairwise(found):
+        one_source = ast.unparse(first.call.func) == ast.unparse(second.call.func)
+        if _are_samples_and_labels(first, second) and one_source and not _seeded(first, second):
+            yield _finding(analysis, first, second)
+
+
+def _draws_order(call: ast.Call, drawn: dict[int, str]) -> bool:
+    return drawn.get(id(call)) in _ORDERS or is_method_call(call, _OF_GENERATOR)
+
+
+def _seeded(*shuffled: _Shuffled) -> bool:
+    """Whether what draws an order is made in the same expression, or handed over: ``RandomState(0).permutation(n)``."""
+    return any(
+        one.call.keywords or any(isinstance(part, ast.Call) for part in ast.walk(one.call.func)) for one in shuffled
+    )
 
 
 def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
@@ -77,13 +105,18 @@ def _shuffled(statement: ast.stmt, drawn: dict[int, str]) -> _Shuffled | None:
 def _belong_together(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: _Shuffled) -> bool:
     """Whether two things that are shuffled alike are inputs and labels, and go into one call behind."""
     texts = ast.unparse(first.value), ast.unparse(second.value)
-    if first.path != second.path or texts[0] == texts[1] or is_of_labels(first.value) == is_of_labels(second.value):
+    if not _are_samples_and_labels(first, second):
         return False
     for call in nodes_in(scope, ast.Call):
         given = {ast.unparse(part) for part in nodes_in(call, ast.expr)}
         if call.lineno > second.statement.lineno and given.issuperset(texts):
             return True
     return False
+
+
+def _are_samples_and_labels(first: _Shuffled, second: _Shuffled) -> bool:
+    same = first.path != second.path or ast.unparse(first.value) == ast.unparse(second.value)
+    return not same and is_of_labels(first.value) != is_of_labels(second.value)
 
 
 def _drawn_again(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: _Shuffled) -> bool:
@@ -94,9 +127,12 @@ def _drawn_again(scope: ast.Module | ast.FunctionDef, first: _Shuffled, second: 
 def _finding(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Finding:
     source = analysis.source
     names = {"one": source.segment(first.value), "other": source.segment(second.value)}
-    place = source.span(first.statement).related(message("shuffled.first", one=names["one"]))
+    together = first.statement is second.statement
+    place = source.span(first.call if together else first.statement).related(
+        message("shuffled.first", one=names["one"])
+    )
     return Finding(
-        source.span(second.statement),
+        source.span(second.call if together else second.statement),
         message("shuffled.apart", **names),
         (place,),
         tuple(_together(analysis, first, second)),
@@ -110,7 +146,7 @@ def _together(analysis: Analysis, first: _Shuffled, second: _Shuffled) -> Iterat
     if "order" in names_in(analysis.tree(source.path)) or first.statement.lineno != first.statement.end_lineno:
         return
     function = source.segment(first.call.func)
-    if first.path in _ORDERS:
+    if first.path not in _SHUFFLES:
         line = f"order = {source.segment(first.call)}"
         changes = [edits.insert_line_before(source, first.statement, line)]
         changes += [edits.replace(source, shuffled.call, "order") for shuffled in (first, second)]
