@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from tests.check import engine
@@ -9,6 +11,33 @@ from tests.rules.test_repairs import repaired
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 CASES = {
+    "columns divided over the ranks, where rows were meant": (
+        """\
+def shard(rank, world, table):
+    columns, target = table[:, :-1], table[:, -1]
+    return columns.chunk(world, dim=1)[rank], target.chunk(world)[rank]
+
+net = nn.Linear(8, 1)
+for rank in range(2):
+    x, y = shard(rank, 2, torch.randn(64, 9))
+    F.mse_loss(net(x).squeeze(-1), y).backward()
+""",
+        "columns.chunk(world, dim=0)[rank]",
+    ),
+    "the dimensions of images in a hook of all layers": (
+        """\
+means = {}
+
+def hook(module, given, output):
+    means[module] = output.detach().mean(dim=(0, 2, 3))
+
+net = nn.Sequential(nn.Conv2d(1, 4, 3), nn.Flatten(), nn.Linear(4 * 36, 10))
+for layer in (net[0], net[2]):
+    layer.register_forward_hook(hook)
+net(torch.rand(16, 1, 8, 8))
+""",
+        "mean(dim=[dim for dim in (0, 2, 3) if dim < output.detach().dim()])",
+    ),
     "positions for as many steps as there are samples": (
         """\
 class Positions(nn.Module):
@@ -464,3 +493,18 @@ def test_queries_of_one_sample_are_said_to_be_so() -> None:
     (found,) = engine().analyze("script.py", text).diagnostics
     assert found.code == "TS111"
     assert "(1, 10, 32) is one sample, but `memory` (6, 64, 32) holds 6" in found.message
+
+
+def test_a_number_is_changed_in_the_file_of_the_configuration(tmp_path: Path) -> None:
+    config = "from dataclasses import dataclass\n\n\n@dataclass\nclass Config:\n    dim: int = 48\n    heads: int = 5\n"
+    text = (
+        "import torch\nfrom torch import nn\nfrom config import Config\n\n\n"
+        "class Attention(nn.Module):\n    def __init__(self, cfg):\n        super().__init__()\n"
+        "        self.heads = cfg.heads\n        self.size = cfg.dim // cfg.heads\n        self.q = nn.Linear(cfg.dim, cfg.dim)\n\n"
+        "    def forward(self, x):\n        b, t, c = x.shape\n        return self.q(x).view(b, t, self.heads, self.size)\n\n\n"
+        "cfg = Config()\nAttention(cfg)(torch.randn(4, 16, 48))\n"
+    )
+    (tmp_path / "config.py").write_text(config)
+    found = engine().analyze(str(tmp_path / "main.py"), text, roots=(str(tmp_path),)).diagnostics
+    (edit,) = found[0].fixes[0].edits
+    assert (edit.path, edit.start.line, edit.new_text) == (str(tmp_path / "config.py"), 7, "4")

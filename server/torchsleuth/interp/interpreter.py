@@ -1174,6 +1174,7 @@ class Execution(Importing):
         bases = tuple(self.eval(base, frame) for base in node.bases)
         keywords = {keyword.arg: self.eval(keyword.value, frame) for keyword in node.keywords if keyword.arg}
         cls = ClassValue(node.name, bases, node, frame.path)
+        cls.site = self.site(node, frame)
         body = Frame(
             frame.source,
             cls.slots,

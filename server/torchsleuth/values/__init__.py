@@ -725,6 +725,8 @@ class ClassValue(Ref):
         self.metaclass: ClassValue | None = None
         self.options: dict[str, Value] = {}
         """Keyword arguments of the decorator that made it a dataclass."""
+        self.site: Site | None = None
+        """Where it is defined by a statement of its own."""
 
     def mro(self) -> list[ClassValue | Native]:
         """Itself and its bases in the order in which Python looks into them (C3). Where there is no such order, that of the

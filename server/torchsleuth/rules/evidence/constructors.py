@@ -493,7 +493,7 @@ def passed_for(node: ast.expr, frame: Scene) -> tuple[ast.expr, Scene] | None:
     match node:
         case ast.Attribute():
             written = _field(node, frame)
-            return _kept(node, frame) if written is None else (written, frame)
+            return _kept(node, frame) if written is None else written
         case ast.Subscript():
             entry = _entry(node, frame)
             return None if entry is None else (entry, frame)
@@ -559,8 +559,7 @@ def _given(method: ast.FunctionDef, value: ast.expr, owner: Instance) -> tuple[a
     if isinstance(value, ast.Attribute):
         if not isinstance(written, ast.Name):
             return None
-        field = _field(ast.Attribute(written, value.attr, ast.Load()), site.scene)
-        return None if field is None else (field, site.scene)
+        return _field(ast.Attribute(written, value.attr, ast.Load()), site.scene)
     if written is not None:
         return written, site.scene
     place = names.index(name.id) - (len(names) - len(method.args.defaults))
@@ -637,23 +636,22 @@ def _number(scope: ast.AST, name: str) -> ast.expr | None:
     return None
 
 
-def _field(node: ast.Attribute, frame: Scene) -> ast.expr | None:
-    """The number that a field of a configuration object was given, by its constructor's call or by its class; the default of
-    an argument of the command line."""
+def _field(node: ast.Attribute, frame: Scene) -> tuple[ast.expr, Scene] | None:
+    """The number that a field of a configuration object was given, by its constructor's call or by its class, which may stand in
+    another file; the default of an argument of the command line."""
     owner = held(node.value, frame)
     if is_object_named(owner, "Namespace"):
-        return _default(node.attr, frame)
-    if not isinstance(owner, Instance) or owner.cls.path != frame.path or owner.is_module:
+        default = _default(node.attr, frame)
+        return None if default is None else (default, frame)
+    if not isinstance(owner, Instance) or owner.is_module:
         return None
-    call = owner.site.call if owner.site is not None else None
-    if call is not None and owner.site is not None and owner.site.scene.path == frame.path:
-        for keyword in call.keywords:
-            if keyword.arg == node.attr and isinstance(keyword.value, _LITERALS):
-                return keyword.value
-    for statement in of_kind(owner.cls.node.body, ast.AnnAssign):
-        if isinstance(statement.target, ast.Name):
-            if statement.target.id == node.attr and isinstance(statement.value, _LITERALS):
-                return statement.value
+    site, defined = owner.site, owner.cls.site
+    for keyword in site.call.keywords if site is not None and site.call is not None else ():
+        if site is not None and keyword.arg == node.attr:
+            return (keyword.value, site.scene) if isinstance(keyword.value, _LITERALS) else None
+    for statement in of_kind(owner.cls.node.body, ast.AnnAssign) if defined is not None else ():
+        if defined is not None and isinstance(statement.target, ast.Name) and statement.target.id == node.attr:
+            return (statement.value, defined.scene) if isinstance(statement.value, _LITERALS) else None
     return None
 
 

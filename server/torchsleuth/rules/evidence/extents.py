@@ -86,7 +86,8 @@ _SPLITS = frozenset({"chunk", "tensor_split"})
 
 
 def divided_otherwise(analysis: Analysis, used: Operand, wanted: int) -> Iterator[Candidate]:
-    """What the operand was computed from divided along the last dimension instead of the first: ``chunk(2, dim=-1)``."""
+    """What the operand was computed from divided along the last dimension instead of the first, ``chunk(2, dim=-1)``, or the other way
+    round, where rows were meant to be divided, and not their columns."""
     for origin in ancestry(used.tensor):
         operation = analysis.operation_of(origin)
         node = operation.site.call if operation is not None else None
@@ -94,13 +95,15 @@ def divided_otherwise(analysis: Analysis, used: Operand, wanted: int) -> Iterato
             continue
         given, position = operation.specs[0].shape or (), 1 if operation.target.startswith("Tensor.") else 2
         parts, dim = operation.given(1, "chunks"), operation.given(2, "dim", 0)
+        written = argument_of(node, position, "dim")
         whole = len(given) > 1 and dim == 0 and used.shape[-1] == given[-1]
         if whole and is_number(parts) and given[-1] == parts * wanted:
-            written = argument_of(node, position, "dim")
             if written is None:
                 yield added_argument(operation.site.source, node, "dim=-1")
             else:
                 yield replaced(operation.site, written, "-1")
+        elif len(given) > 1 and given[-1] == wanted and dim in (-1, len(given) - 1) and written is not None:
+            yield replaced(operation.site, written, "0")
         return
 
 

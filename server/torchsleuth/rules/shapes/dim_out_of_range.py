@@ -22,11 +22,11 @@ import re
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.trace import OperatorFailure
+from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import passed_for
 from torchsleuth.rules.evidence.describe import operator_text
-from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed
+from torchsleuth.rules.evidence.operands import operands, package_name, replaced, suffixed, written
 from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.syntax.forms import given_to, is_display, written_index
@@ -62,6 +62,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _candidates(failure: OperatorFailure, low: int, high: int, got: int) -> Iterator[Candidate]:
     operation = failure.operation
     yield from _stacked(failure, got)
+    yield from _of_those_there(operation, high)
     sites: list[Site] = [operation.site]
     if operation.module is not None and operation.module.site is not None:
         sites = [operation.module.site]
@@ -82,6 +83,20 @@ def _candidates(failure: OperatorFailure, low: int, high: int, got: int) -> Iter
     if len(given) == 1 and got == high + 1:
         for index in (0, 1):
             yield from suffixed(given[0], f".unsqueeze({index})", safe=False)
+
+
+def _of_those_there(operation: Operation, high: int) -> Iterator[Candidate]:
+    """``mean(dim=[dim for dim in (0, 2, 3) if dim < x.dim()])``, where some of several dimensions are there: as in a hook of layers
+    whose outputs have more and fewer."""
+    given = operands(operation)
+    tensor = given[0].node if len(given) == 1 else None
+    for part in given_to(operation.site.node) if tensor is not None and isinstance(operation.site.node, ast.Call) else ():
+        dims = [written_index(item) for item in part.elts] if is_display(part) else []
+        known = [dim for dim in dims if dim is not None and dim >= 0]
+        if tensor is not None and len(known) == len(dims) and min(known, default=high + 1) <= high:
+            source = operation.site.source
+            text = f"[dim for dim in {source.segment(part)} if dim < {written(source, tensor)}.dim()]"
+            yield replaced(operation.site, part, text, safe=False)
 
 
 def _stacked(failure: OperatorFailure, got: int) -> Iterator[Candidate]:
