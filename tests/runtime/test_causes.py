@@ -11,6 +11,14 @@ from torchsleuth.syntax.text import SourceText
 
 HEAD = "import random\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
 CASES = {
+    "words numbered from one, in a comprehension": (
+        "words = 'the cat sat on the mat'.split()\nnumbers = {word: place + 1 for place, word in enumerate(dict.fromkeys(words))}\n"
+        "ids = torch.tensor([numbers[word] for word in words])\nclass Skip(nn.Module):\n    def __init__(self, size):\n"
+        "        super().__init__()\n        self.table, self.out = nn.Embedding(size, 4), nn.Linear(4, size)\n"
+        "    def forward(self, x):\n        return self.out(self.table(x))\nnet = Skip(len(numbers))\n"
+        "for x, y in zip(ids[:-1].split(3), ids[1:].split(3)):\n    F.cross_entropy(net(x), y)\n",
+        "{word: place for place, word",
+    ),
     "a filter that leaves nothing of a batch": (
         "from torch.nn.utils.rnn import pad_sequence\ndef batch(rows):\n    rows = [row for row in rows if len(row) > 3]\n"
         "    return pad_sequence(rows)\nfor rows in ([torch.ones(4)], [torch.ones(2)]):\n    batch(rows)\n",
@@ -629,6 +637,11 @@ def test_the_cause_is_shown_and_the_first_fix_changes_it(tmp_path: Path, name: s
 
 
 SHOWN = {
+    "samples of two lengths": (
+        "from torch.utils.data import DataLoader\nclass Rows:\n    def __len__(self):\n        return 2\n"
+        "    def __getitem__(self, i):\n        return torch.ones(i + 1)\nfor batch in DataLoader(Rows(), 2):\n    pass\n",
+        {10},
+    ),
     "a part of a sample that is None at times": (
         "from torch.utils.data import DataLoader\nclass Ward:\n    def __len__(self):\n        return 2\n"
         "    def __getitem__(self, i):\n        pulse = 0.5 if i < 1 else None\n        return {'age': 7.0,\n            'pulse': pulse}\n"

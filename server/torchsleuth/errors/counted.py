@@ -22,6 +22,7 @@ from torchsleuth.syntax.forms import (
     called,
     given_to,
     is_binary,
+    is_display,
     is_function_call,
     is_literal,
     is_method_call,
@@ -49,18 +50,31 @@ _ARRAYS = (
 # labels
 
 
-def _numbered_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call, ast.expr]]:
-    """The calls that number what labels are made from, beginning at 1, with that 1: ``enumerate(names, start=1)``."""
+def _numbered_from_one(case: Case) -> list[tuple[CrashFrame, ast.expr, ast.expr, str]]:
+    """What numbers the things that labels are made from, beginning at 1; what of it is that 1, and what begins at 0:
+    ``enumerate(names, start=1)``, or ``place + 1`` of ``enumerate(names)``."""
     target = prediction_and_target(case)[1] if one_based(case) else None
-    found: list[tuple[CrashFrame, ast.Call, ast.expr]] = []
+    found: list[tuple[CrashFrame, ast.expr, ast.expr, str]] = []
     for file, node in made_from(case, case.frame, target) if target is not None else ():
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             first = argument_of(node, 1, "start") if node.func.id == "enumerate" else None
             if node.func.id == "count":
                 first = argument_of(node, 0, "start")
             if is_literal(first, 1):
-                found.append((file, node, first))
+                found.append((file, node, first, "0"))
+        elif is_binary(node, ast.Add) and is_literal(node.right, 1) and _counts_from_zero(file, node.left):
+            found.append((file, node, node, file.text(node.left)))
     return found
+
+
+def _counts_from_zero(file: CrashFrame, node: ast.expr) -> bool:
+    """Whether a name is the number that ``enumerate(names)`` gives in a comprehension around it."""
+    for part in edits.path_to(file.tree, node):
+        for loop in getattr(part, "generators", ()):
+            if called(loop.iter) == "enumerate" and is_display(loop.target) and isinstance(loop.iter, ast.Call):
+                if plain_name(loop.target.elts[0]) == plain_name(node) is not None:
+                    return argument_of(loop.iter, 1, "start") is None
+    return False
 
 
 def _read_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
@@ -75,15 +89,15 @@ def _read_from_one(case: Case) -> list[tuple[CrashFrame, ast.Call]]:
 
 
 def _from_one_here(case: Case) -> Iterator[Related]:
-    for file, node in [(file, node) for file, node, _ in _numbered_from_one(case)] or _read_from_one(case):
+    for file, node in [(file, node) for file, node, *_ in _numbered_from_one(case)] or _read_from_one(case):
         yield note(file.source, node, "error.from_one")
 
 
 def _from_zero(case: Case, found: re.Match[str]) -> Iterator[Fix]:
-    """``enumerate(names, start=1)`` → ``enumerate(names, start=0)``"""
+    """``enumerate(names, start=1)`` → ``enumerate(names, start=0)``, ``{name: place + 1 for …}`` → ``{name: place for …}``"""
     made = _numbered_from_one(case)
-    for file, _, first in made if len(made) == 1 else ():
-        yield replace(file, first, "0", safe=False)
+    for file, _, first, new in made if len(made) == 1 else ():
+        yield replace(file, first, new, safe=False)
     for file, node in _read_from_one(case) if not made else ():
         yield append_in(file.source, node, " - 1", safe=False)
 

@@ -199,6 +199,7 @@ ENTRIES = (
         r"stack expects each tensor to be equal size, but got \[(.*?)\] at entry (\d+) and \[(.*?)\] at entry (\d+)|each element in list of batch should be of equal size",
         "error.ragged",
         applies=_collating,
+        related=_samples_here,
         example=_DATA
         + "rows = [torch.zeros(3), torch.zeros(4)]\nfor batch in DataLoader(rows, batch_size=2):\n    pass",
     ),

@@ -103,7 +103,8 @@ def divided_otherwise(analysis: Analysis, used: Operand, wanted: int) -> Iterato
             else:
                 yield replaced(operation.site, written, "-1")
         elif len(given) > 1 and given[-1] == wanted and dim in (-1, len(given) - 1) and written is not None:
-            yield replaced(operation.site, written, "0")
+            if not operation.specs[0].requires_grad:  # data: the parts of features that were computed are meant
+                yield replaced(operation.site, written, "0")
         return
 
 

@@ -90,7 +90,9 @@ def _of_those_there(operation: Operation, high: int) -> Iterator[Candidate]:
     whose outputs have more and fewer."""
     given = operands(operation)
     tensor = given[0].node if len(given) == 1 else None
-    for part in given_to(operation.site.node) if tensor is not None and isinstance(operation.site.node, ast.Call) else ():
+    for part in (
+        given_to(operation.site.node) if tensor is not None and isinstance(operation.site.node, ast.Call) else ()
+    ):
         dims = [written_index(item) for item in part.elts] if is_display(part) else []
         known = [dim for dim in dims if dim is not None and dim >= 0]
         if tensor is not None and len(known) == len(dims) and min(known, default=high + 1) <= high:
