@@ -53,3 +53,12 @@ def test_the_last_of_a_sequence_are_at_most_as_many() -> None:
     last = dims.extremum("max", 0, dims.subtract(n, dims.extremum("max", 0, dims.subtract(n, 32))))
     assert dims.text(last) == "min(n, 32)" and dims.positive(last) == 1
     assert dims.extremum("min", last, 32) == last and dims.text(dims.extremum("min", last, 16)) == "min(n, 16)"
+
+
+def test_a_part_of_a_part_is_not_more() -> None:
+    """The halves of a head of attention: ``x[..., : size // 2]`` and ``x[..., size // 2 :]`` for ``size = n // k``."""
+    n, k = of(Symbol("n", 1)), of(Symbol("k", 2))
+    size, half = dims.floor_divide(n, k), dims.floor_divide(n, dims.multiply(2, k))
+    assert dims.extremum("min", size, half) == half
+    assert dims.extremum("max", 0, dims.subtract(size, half)) == dims.subtract(size, half)
+    assert dims.extremum("max", 0, dims.subtract(half, size)) == 0

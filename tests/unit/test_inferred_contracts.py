@@ -1724,8 +1724,8 @@ def test_a_class_that_only_a_method_calls_is_the_one_that_the_code_passes() -> N
             return build(Plain, [1, 2], **kwargs)
         """
     )
-    assert found["Net"].heading() == "class Net(block=Plain, layers=[1, 2])"
-    assert found["Net"].signature() == "forward(x: [N, 3, H, W]) -> [N, 10]"
+    assert found["Net"].heading() == "class Net(layers[0], layers[1], classes=10, block=Plain)"
+    assert found["Net"].signature() == "forward(x: [N, 3, H, W]) -> [N, classes]"
 
 
 def test_modules_that_a_container_gets_by_its_items_are_called() -> None:
@@ -2057,3 +2057,178 @@ def test_what_may_be_none_and_what_is_none_by_default() -> None:
     """)
     assert found["Attention"].signature() == "forward(x: [B, T, dim], mask=None) -> [B, T, dim]"
     assert sentences(found["Attention"]) == ("for mask = None",)
+
+
+def test_a_forward_that_the_constructor_chooses() -> None:
+    found = contracts("""
+    class Partial(nn.Module):
+        def __init__(self, dim: int, kept: int, form="split"):
+            super().__init__()
+            self.dim, self.kept = dim, kept
+            self.conv = nn.Conv2d(kept, kept, 3, padding=1)
+            self.forward = self.forward_split if form == "split" else self.forward_plain
+
+        def forward_plain(self, x):
+            return x
+
+        def forward_split(self, x):
+            first, rest = torch.split(x, [self.kept, self.dim - self.kept], dim=1)
+            return torch.cat((self.conv(first), rest), 1)
+
+    class Block(nn.Module):
+        def __init__(self, dim: int, kept: int):
+            super().__init__()
+            self.mix = Partial(dim, kept)
+
+        def forward(self, x):
+            return self.mix(x)
+    """)
+    assert signature(found["Block"]).endswith("forward(x: [N, dim, H, W]) -> [N, dim, H, W]")
+
+
+def test_what_other_code_passes_is_taken_where_nothing_else_tells_it_and_sizes_stay_free() -> None:
+    found = contracts("""
+    class Block(nn.Module):
+        def __init__(self, inplanes: int, planes: int, builder, downsample=None):
+            super().__init__()
+            self.conv = nn.Sequential(builder(inplanes, planes), nn.BatchNorm2d(planes))
+            self.downsample = downsample
+
+        def forward(self, x):
+            out = self.conv(x)
+            return out if self.downsample is None else out + self.downsample(x)
+
+    class Conv(nn.Conv2d):
+        def __init__(self, i: int, o: int):
+            super().__init__(i, o, 3, padding=1)
+
+    class Stack(nn.Module):
+        def __init__(self, widths: dict):
+            super().__init__()
+            self.body = nn.Sequential(nn.Conv2d(3, widths["stem"], 1), nn.Conv2d(widths["stem"], widths["last"][0], 1))
+
+        def forward(self, x):
+            return self.body(x)
+
+    WIDTHS = {"small": dict(stem=8, last=[16, 32])}
+
+    def network(name):
+        return nn.Sequential(Block(64, 64, Conv), Stack(WIDTHS[name]))
+
+    def small():
+        return network("small")
+    """)
+    assert signature(found["Block"]) == (
+        "class Block(inplanes, planes, builder=Conv): forward(x: [N, inplanes, H, W]) -> [N, planes, H, W]"
+    )
+    assert signature(found["Stack"]).endswith("forward(x: [N, 3, H, W]) -> [N, 16, H, W]")
+
+
+def test_halves_of_a_size_that_is_computed() -> None:
+    found = contracts("""
+    class Turned(nn.Module):
+        def __init__(self, dim: int, heads: int):
+            super().__init__()
+            self.to_head = nn.Linear(dim, dim // heads)
+
+        def forward(self, x: torch.Tensor):
+            batch, length, _ = x.shape
+            y = self.to_head(x)
+            first, second = y.chunk(2, dim=-1)
+            return torch.cat((-second, first), dim=-1) + y
+
+    class Gated(nn.Module):
+        def __init__(self, dim: int, hidden: int):
+            super().__init__()
+            self.into = nn.Linear(dim, hidden)
+
+        def forward(self, x):
+            a, b = self.into(x).chunk(2, dim=-1)
+            return a * b
+    """)
+    assert signature(found["Turned"]).endswith("forward(x: [batch, length, dim]) -> [batch, length, dim//heads]")
+    assert signature(found["Gated"]).endswith("-> [..., hidden//2]")
+    assert found["Gated"].conditions == ("hidden % 2 == 0",)
+
+
+def test_inputs_that_are_none_by_default_and_needed_all_the_same() -> None:
+    found = contracts("""
+    def turn(x):
+        first, second = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
+        return torch.cat((-second, first), dim=-1)
+
+    class Attention(nn.Module):
+        def __init__(self, dim: int, heads: int):
+            super().__init__()
+            self.size = dim // heads
+            self.into = nn.Linear(dim, heads * self.size)
+
+        def forward(self, x: torch.Tensor, positions: tuple[torch.Tensor, torch.Tensor] | None = None, mask: torch.Tensor | None = None):
+            y = self.into(x).view(*x.shape[:-1], -1, self.size).transpose(1, 2)
+            cos, sin = positions
+            y = y * cos.unsqueeze(1) + turn(y) * sin.unsqueeze(1)
+            return y if mask is None else y + mask
+
+    class Layer(nn.Module):
+        def __init__(self, dim: int, heads: int):
+            super().__init__()
+            self.attention = Attention(dim, heads)
+
+        def forward(self, x: torch.Tensor, positions: tuple[torch.Tensor, torch.Tensor] | None = None):
+            return self.attention(x, positions=positions)
+
+    class Cross(nn.Module):
+        def __init__(self, dim: int):
+            super().__init__()
+            self.into = nn.Linear(dim, dim)
+
+        def forward(self, x: torch.Tensor, other: torch.Tensor | None = None, cache=None):
+            if cache is not None:
+                keys = cache.keys
+            else:
+                keys = self.into(other).view(*other.shape[:-1], -1)
+            return self.into(x) @ keys.transpose(1, 2)
+    """)
+    for name in ("Attention", "Layer"):
+        assert [one.name for one in found[name].inputs] == ["x", "positions[0]", "positions[1]"]
+        assert found[name].sized
+    assert signature(found["Cross"]).endswith("forward(x: [N, L, dim], other: [N, L', dim]) -> [N, L, L']")
+
+
+def test_a_configuration_is_the_record_whose_fields_and_properties_are_read() -> None:
+    found = contracts("""
+    from dataclasses import dataclass
+
+    @dataclass
+    class Config:
+        width: int = 64
+        heads: int = 4
+
+        @property
+        def form(self):
+            return "plain"
+
+    class Head(nn.Module):
+        def __init__(self, config):
+            super().__init__()
+            self.into = nn.Linear(config.width, config.width // config.heads)
+            self.form = config.form
+
+        def forward(self, x: torch.Tensor):
+            return self.into(x) if self.form == "plain" else x.sum()
+    """)
+    assert signature(found["Head"]).endswith("forward(x: [..., config.width]) -> [..., config.width//config.heads]")
+
+
+def test_a_tensor_that_is_written_to_keeps_its_shape_whatever_is_written() -> None:
+    found = contracts("""
+    class Drop(nn.Module):
+        def __init__(self, rates):
+            super().__init__()
+            self.rate = rates[0]
+
+        def forward(self, x: torch.Tensor):
+            b, c, h, w = x.shape
+            return x * x.new_empty((b, 1, 1, 1)).bernoulli_(1 - self.rate)
+    """)
+    assert signature(found["Drop"]).endswith("forward(x: [b, c, h, w]) -> [b, c, h, w]")

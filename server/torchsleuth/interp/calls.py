@@ -765,6 +765,9 @@ class Calls(Choices):
         node = call.expression
         method = self.class_attribute(instance.cls, "__call__")
         if not isinstance(method, Function) and instance.is_module:
+            stored = instance.slots.get("forward", MISSING)
+            if stored is not MISSING:
+                return self._stored_forward(instance, stored, call, node)
             method = self.class_attribute(instance.cls, "forward")
             if isinstance(method, Builtin):
                 value = method.call(call)
@@ -778,6 +781,13 @@ class Calls(Choices):
         if not isinstance(method, Function):
             return UNKNOWN
         return self.call_function(method, (*_bound_to(instance, method), *call.args), call.kwargs, node, call.frame)
+
+    def _stored_forward(self, instance: Instance, stored: Value, call: Arguments, node: ast.Call | None) -> Value:
+        """A call of a module whose forward was set: ``self.forward = self.forward_split``, or a function that takes no module."""
+        if isinstance(stored, Bound) and stored.receiver is instance and isinstance(stored.function, Function):
+            return self._forward(instance, stored.function, call, node)
+        value = self.call(stored, call)
+        return self.mark_forward(instance, value, call) if self.forward_depth == 0 else value
 
     def _forward(self, instance: Instance, method: Function, call: Arguments, node: ast.Call | None) -> Value:
         """A call of a user module: an event, and a new piece of graph when it is the outermost one."""

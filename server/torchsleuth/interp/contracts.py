@@ -179,8 +179,9 @@ class Inference:
         if plan.objects:
             yield from self._as_made(owner, function)
         yield plan
-        if plan.absent:
-            yield self.interp.plan(owner, function, whole=True)
+        whole = self.interp.plan(owner, function, whole=True)
+        if whole.tensors.keys() != plan.tensors.keys():
+            yield whole
         usual = self.interp.plan(owner, function)
         compared = self.interp.compared(usual)
         for path, setting in usual.settings.items():
@@ -207,9 +208,10 @@ class Inference:
                 if left < 0 or self._spent():
                     break
                 with self._in_time():
-                    plan = self.interp.plan_made(owner, function, maker, frame)
-                if plan is not None and not plan.objects:
-                    yield plan
+                    plans = self.interp.plans_made(owner, function, maker, frame)
+                told = [plan for plan in plans if not plan.objects]
+                yield from told
+                if told:
                     continue
                 # What makes the maker may tell what that passes on.
                 further = (maker[0] or maker[1]).name

@@ -1,4 +1,4 @@
-"""What operators give that divide a dimension into equal parts, where it is a multiple of their number."""
+"""What operators give that divide a dimension into parts: equal ones, where it is a multiple of their number, or two halves."""
 
 from __future__ import annotations
 
@@ -29,6 +29,20 @@ def equal_parts(operation: Operation) -> Result | None:
     part = list(shape)
     part[dim] = dims.floor_divide(whole, count)
     return Result((operation.specs[0].with_(shape=tuple(part), strides=None),) * count)
+
+
+def halves(operation: Operation, shape: tuple[Size, ...] | None) -> Result | None:
+    """The parts of ``x.chunk(2, dim)`` for a size that is no number, but at least 2: the first one has one more where it is odd. None
+    where the operator is another one. `shape`: that of the tensor."""
+    if operation.name != "chunk" or operation.module is not None or shape is None or operation.given(1, "chunks") != 2:
+        return None
+    dim = operation.given(2, "dim", 0)
+    if not is_index(dim, shape) or isinstance(shape[dim], int):
+        return None
+    less = dims.floor_divide(shape[dim], 2)
+    axis = dim % len(shape)
+    parts = ((*shape[:axis], size, *shape[axis + 1 :]) for size in (dims.subtract(shape[dim], less), less))
+    return Result(tuple(operation.specs[0].with_(shape=part, strides=None) for part in parts))
 
 
 def _count(whole: Size, part: Size) -> int | None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from torchsleuth.interp import passed, plurals
 from torchsleuth.interp.compounds import Compound
@@ -35,6 +35,7 @@ from torchsleuth.values import (
     Function,
     Instance,
     ListValue,
+    Partial,
     Scalar,
     Tensor,
     Value,
@@ -69,6 +70,8 @@ class InferredContracts(Planning):
 
     wanted: ClassValue | None = None
     """The class of the module that code is run for."""
+    only_passed = False
+    """Whether that code is run for what it passes alone, so that the module need not be made."""
 
     # -- a run -------------------------------------------------------------------------------------------
 
@@ -164,12 +167,16 @@ class InferredContracts(Planning):
 
     def _instance(self, plan: Plan, owner: ClassValue, numbers: Mapping[Symbol, int], frame: Frame) -> Value:
         """The module of a plan."""
-        if plan.maker is not None:
-            reached = self._made_by(plan.maker, owner, numbers)
-            return UNKNOWN if reached is None else reached.instance
         made = self.class_attribute(owner, "__init__")
+        taken: dict[str, Value] = {}
+        if plan.maker is not None:
+            reached = self._made_by(plan.maker, owner, numbers, bool(plan.taken))
+            if reached is None or not plan.taken:
+                return UNKNOWN if reached is None else reached.instance
+            taken = {name: reached.passed[name] for name in plan.taken}
         if isinstance(made, Function):
-            return self.instantiate(owner, (), self._given(plan, made, 1, numbers, frame), None, frame)
+            chosen = self._given(plan, made, 1, numbers, frame) | taken
+            return self.instantiate(owner, (), chosen, None, frame)
         passed_on = (one for one in plan.settings.values() if not one.called)
         given: dict[str, Value] = {one.path: self._number(one, numbers) for one in passed_on}
         return self.instantiate(owner, (), given, None, frame)
@@ -182,6 +189,8 @@ class InferredContracts(Planning):
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
+            if name in plan.taken and function is not plan.function:
+                continue
             if name in plan.configurations:
                 values[name] = self._configuration(plan, name, numbers, frame)
             elif name in plan.settings:
@@ -261,10 +270,11 @@ class InferredContracts(Planning):
 
     # -- modules that other code makes ------------------------------------------------------------------
 
-    def plan_made(
+    def plans_made(
         self, owner: ClassValue, function: Function, by: tuple[ClassValue | None, Function], frame: Frame
-    ) -> Plan | None:
-        """The plan of a module as other code makes it; None where that code does not, or not in every execution. What it passes
+    ) -> list[Plan]:
+        """The plans of a module as other code makes it; none where that code does not, or not in every execution. The first has what it
+        passes in the place of what nobody tells, and everything else is chosen; the other one is made as that code does. What it passes
         as it is has the name of the module's parameter, everything else that it chooses is told with its own name before it."""
         maker = Maker(Plan(*by), frame)
         if by[0] is not None:
@@ -274,14 +284,24 @@ class InferredContracts(Planning):
         self._plan_sequences(plan)
         reached = self._reach(plan, maker)
         if reached is None:
-            return None
+            return []
         self._tell_passed(plan, maker, reached)
         made = self.class_attribute(owner, "__init__")
         if isinstance(made, Function):
             objects = (name for name in reached.passed if plurals.is_object(owner.node, made.node, name))
-            plan.objects = frozenset(name for name in objects if _is_uncalled(reached.passed[name], made, name))
+            plan.objects = frozenset(name for name in objects if _is_uncalled(reached.passed[name], owner, made, name))
         self._plan_settings(plan, function, function.bound_parameters)
-        return plan
+        return [*self._plan_taken(plan, maker, reached), plan]
+
+    def _plan_taken(self, whole: Plan, maker: Maker, reached: Reached) -> Iterator[Plan]:
+        """The plan of a module with what code passes in the place of what nobody tells, where that depends on nothing that the code is
+        given."""
+        plan = self.plan(whole.owner, whole.function)
+        told = all(_is_settled(reached.passed.get(name)) for name in plan.objects)
+        if plan.objects and told and not plan.objects & whole.objects:
+            plan.maker, plan.taken, plan.objects = maker, plan.objects, frozenset()
+            plan.given |= {name: text for name, text in whole.given.items() if name in plan.taken}
+            yield plan
 
     @staticmethod
     def _tell_passed(plan: Plan, maker: Maker, reached: Reached) -> None:
@@ -342,11 +362,13 @@ class InferredContracts(Planning):
                 setting.value, setting.counted = FEW_TIMES, True
         return found[-1] if found else None
 
-    def _made_by(self, maker: Maker, owner: ClassValue | None, numbers: Mapping[Symbol, int]) -> Reached | None:
+    def _made_by(
+        self, maker: Maker, owner: ClassValue | None, numbers: Mapping[Symbol, int], only_passed: bool = False
+    ) -> Reached | None:
         """The first module of a class that some code makes, and what it passes."""
         plan, frame = maker.plan, maker.frame
-        before = self.wanted
-        self.wanted = owner
+        before = self.wanted, self.only_passed
+        self.wanted, self.only_passed = owner, only_passed
         state = self.loop_points, self.guarded, self.uncertain, self.autocast, self.forward_depth
         try:
             given = self._given(plan, plan.function, 0 if plan.owner is None else 1, numbers, frame)
@@ -358,7 +380,7 @@ class InferredContracts(Planning):
             self.loop_points, self.guarded, self.uncertain, self.autocast, self.forward_depth = state
             return reached
         finally:
-            self.wanted = before
+            self.wanted, self.only_passed = before
         return None
 
     def _run(
@@ -377,15 +399,22 @@ class InferredContracts(Planning):
             if not entry and function.path == document[1].path:
                 self.calls.append((function.node, dict(names)))
         passed_on = dict(names)
+        instance = self._wanted_instance(function, args)
+        if instance is not None and self.only_passed and not self.uncertain:
+            raise Reached(instance, passed_on, node, caller)
         result = super()._run(function, args, kwargs, names, node, caller, body)
+        if instance is not None and not self.uncertain:
+            raise Reached(instance, passed_on, node, caller)
+        return result
+
+    def _wanted_instance(self, function: Function, args: tuple[Value, ...]) -> Instance | None:
+        """The module that is looked for, where this function is its constructor."""
         instance = args[0] if args and self.wanted is not None and function.name == "__init__" else None
         # A file that imports the document has classes of its own, of the same text.
-        same = isinstance(instance, Instance) and self.wanted is not None and instance.cls.node is self.wanted.node
-        if isinstance(instance, Instance) and same and not self.uncertain:
-            made = self.class_attribute(instance.cls, "__init__")
-            if isinstance(made, Function) and made.node is function.node:
-                raise Reached(instance, passed_on, node, caller)
-        return result
+        if not isinstance(instance, Instance) or self.wanted is None or instance.cls.node is not self.wanted.node:
+            return None
+        made = self.class_attribute(instance.cls, "__init__")
+        return instance if isinstance(made, Function) and made.node is function.node else None
 
 
 def _by_place(plan: Plan, reached: Reached) -> tuple[list[str], dict[str, Value]]:
@@ -421,10 +450,28 @@ def _written(value: Value) -> ast.expr | None:
     return ast.Constant(value) if is_plain(value) else None
 
 
-def _is_uncalled(value: Value, made: Function, name: str) -> bool:
+def _is_uncalled(value: Value, owner: ClassValue, made: Function, name: str) -> bool:
     """Whether a value for a parameter is nothing that is called, or not known."""
-    none = value is None and not plurals.is_replaced(made.node, name)
+    none = value is None and not plurals.is_replaced(owner.node, made.node, name)
     return none or is_unknown(value) or isinstance(value, Dim)
+
+
+def _is_settled(value: Value) -> bool:
+    """Whether a value is none that depends on what somebody chooses: a class, a text, a table of those."""
+    match value:
+        case ClassValue() | Native():
+            return True
+        case Function():
+            return not value.closure
+        case Partial():
+            return all(map(_is_settled, (value.function, *value.args, *value.kwargs.values())))
+        case tuple():
+            return all(map(_is_settled, value))
+        case ListValue():
+            return value.items is not None and all(map(_is_settled, value.items))
+        case DictValue():
+            return value.items is not None and all(map(_is_settled, value.items.values()))
+    return is_plain(value)
 
 
 def _lines(plan: Plan) -> tuple[int, int]:

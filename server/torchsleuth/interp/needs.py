@@ -7,17 +7,19 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from torchsleuth.interp.divisions import halves
 from torchsleuth.interp.documents import Documents
 from torchsleuth.interp.fitting import divided_sizes, stated_size
 from torchsleuth.interp.outcomes import Learned, Running
 from torchsleuth.interp.pooling import pooled
+from torchsleuth.interp.questions import Target
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax.forms import is_binary
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.requirements import Condition, required
-from torchsleuth.tensors.spec import Equality, TensorSpec
+from torchsleuth.tensors.spec import Autocast, Equality, Outcome, TensorSpec
 from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_int, is_unknown, opened
 from torchsleuth.values.frames import Frame
 
@@ -178,6 +180,14 @@ class NeededSizes(Documents):
         self.learn(Equality(shapes[1][length], shapes[2][length], soft=False))
         weights = spec.with_(shape=(shapes[0][batch], shapes[0][length], shapes[1][length]))
         return make(spec), None if call.kwargs.get("need_weights") is False else make(weights)
+
+    def outcome(
+        self, operation: Operation, target: Target, casts: tuple[Autocast | None, ...], guessed: bool
+    ) -> Outcome | None:
+        """As for any sizes; a half of a size is told as one."""
+        shape = operation.specs[0].shape if self.inference is not None and operation.specs else None
+        divided = halves(operation, None if shape is None else tuple(map(self.resolved, shape)))
+        return divided or super().outcome(operation, target, casts, guessed)
 
     def _undecided(self, operation: Operation, place: object) -> Value:
         if self.inference is not None:

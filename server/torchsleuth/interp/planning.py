@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from torchsleuth.interp import compounds, passed, plurals
+from torchsleuth.interp import compounds, optional, passed, plurals
 from torchsleuth.interp.fields import Fields, fields, last_word, words
 from torchsleuth.interp.inputs import used_as_tensors
 from torchsleuth.interp.library import records
@@ -32,6 +32,7 @@ from torchsleuth.values import (
     is_int,
     is_native,
 )
+from torchsleuth.values.join import MISSING
 
 _NO_SIZES = re.compile(
     r"bias|\w*bias|\w*drop\w*|p|\w*prob|(?!growth)\w*rate|eps\w*|\w*_eps|\w*epsilon|\w*theta|\w*_range|norm(?!alized_shape)\w*|act|act_\w*|activation\w*|\w*_act|device|dtype|\w*mode|(?!n_|num_)\w*layer|"
@@ -85,8 +86,8 @@ class Planning(NeededSizes):
                 found += [] if function.closure else [(None, function)]
         return found
 
-    def _tensors_of(self, function: Function, owner: ClassValue | None) -> dict[str, ast.arg]:
-        """The parameters without a default that are tensors."""
+    def _tensors_of(self, function: Function, owner: ClassValue | None, whole: bool = False) -> dict[str, ast.arg]:
+        """The parameters without a default that are tensors, and those without which the function raises. `whole`: maybe."""
         written = self.declared.get(function.path)
         used = used_as_tensors(function)
         found: dict[str, ast.arg] = {}
@@ -100,7 +101,22 @@ class Planning(NeededSizes):
             likely = (owner is not None or argument.arg in used) and not self._is_object(function.node, argument.arg)
             if declared or tensor or (not annotation and likely):
                 found[argument.arg] = argument
-        return found or self._optional_tensor(function, owner)
+        found = found or self._optional_tensor(function, owner)
+        needed = self._needed(function, owner, whole) if owner is not None else {}
+        single = {name: one for name, one in needed.items() if not _SEVERAL.search(ast.unparse(one.annotation or one))}
+        return {**found, **{name: one for name, one in single.items() if not self._is_object(function.node, name)}}
+
+    @staticmethod
+    def _needed(function: Function, owner: ClassValue, whole: bool) -> dict[str, ast.arg]:
+        """The tensors that may be None by their default, and without which a forward raises, in any case or (`whole`) maybe."""
+        body = optional.Body(function.node, function.globals, owner)
+        return {
+            argument.arg: argument
+            for argument, has_default in parameters_of(function, function.bound_parameters)
+            if has_default and argument.annotation is not None and default_of(function, argument) is None
+            if _TENSOR.search(ast.unparse(argument.annotation))
+            if optional.is_needed(body, argument.arg, whole)
+        }
 
     def _is_object(self, function: ast.AST, name: str) -> bool:
         """Whether a parameter is called, or a method of it that no tensor has: it is a model, or another object."""
@@ -120,12 +136,14 @@ class Planning(NeededSizes):
 
     def plan(self, owner: ClassValue | None, function: Function, whole: bool = False) -> Plan:
         """The first arguments of an entry, before anything is known of it. `whole`: with the tensors that may be None."""
-        plan = Plan(owner, function, tensors=self._tensors_of(function, owner))
-        absent = frozenset(name for name, one in plan.tensors.items() if _may_be_none(one) and not whole)
+        plan = Plan(owner, function, tensors=self._tensors_of(function, owner, whole))
+        needed = self._needed(function, owner, whole) if owner is not None else {}
+        may_be = (name for name, one in plan.tensors.items() if _may_be_none(one) and name not in needed)
+        absent = frozenset(may_be if not whole else ())
         if owner is not None and len(absent) < len(plan.tensors):
             plan.tensors = {name: one for name, one in plan.tensors.items() if name not in absent}
             plan.absent = absent
-        self._plan_sequences(plan)
+        self._plan_sequences(plan, needed)
         if owner is not None:
             made = as_kind(self.class_attribute(owner, "__init__"), Function)
             if made is not None:
@@ -145,13 +163,14 @@ class Planning(NeededSizes):
             if parameter.required and parameter.kind == "either" and not _NO_SIZES.fullmatch(parameter.name):
                 self._add_setting(plan, parameter.name, None)
 
-    def _plan_sequences(self, plan: Plan) -> None:
-        """Inputs that are several tensors, or the height and the width."""
+    def _plan_sequences(self, plan: Plan, needed: Container[str] = ()) -> None:
+        """Inputs that are several tensors, or the height and the width. `needed`: those that have a default, and no use for it."""
         function = plan.function
         some = list(parameters_of(function, 0 if plan.owner is None else function.bound_parameters))
         some += [(function.node.args.vararg, False)] if function.node.args.vararg is not None else []
         for argument, has_default in some if plan.owner is not None else ():
             name, tensor = argument.arg, argument.arg in plan.tensors
+            has_default = has_default and name not in needed
             sizes = self._sizes_in(function, argument) if tensor and _SIZES.fullmatch(name) else None
             if argument.annotation is not None and not has_default and argument is not function.node.args.vararg:
                 sizes = sizes or plurals.integers(function.node, argument)
@@ -270,7 +289,11 @@ class Planning(NeededSizes):
                 del plan.settings[path]
         plan.given |= told
         unknown = lacking - told.keys() - plan.sequences.keys()
-        plan.objects = frozenset(one for one in unknown if plurals.is_object(plan.owner.node, made.node, one))
+        plan.objects = frozenset(
+            one
+            for one in unknown
+            if plurals.is_object(plan.owner.node, made.node, one) or fields(plan.owner, made, one).paths
+        )
 
     @staticmethod
     def _is_needed(made: Function, argument: ast.arg) -> bool:
@@ -314,9 +337,9 @@ class Planning(NeededSizes):
     def _plan_configuration(self, plan: Plan, name: str, cls: ClassValue | None, read: Fields) -> None:
         """A parameter that is read for its fields: those that are integers are chosen by whoever makes it."""
         direct = {words(path)[0][0] for path in read.paths}
-        if cls is None or (cls.is_dataclass and not direct <= records.fields(cls).keys()):
+        if cls is None or (cls.is_dataclass and not self._has(cls, direct)):
             derived = [one for one in self.classes if one.is_dataclass and (cls is None or cls in one.mro())]
-            cls = next((one for one in derived if direct <= records.fields(one).keys()), cls)
+            cls = next((one for one in derived if self._has(one, direct)), cls)
         integers: tuple[str, ...] = ()
         if cls is None:
             switched = switches(plan.function.node, *read.readers)
@@ -331,6 +354,11 @@ class Planning(NeededSizes):
             for one in integers:
                 self._add_setting(plan, f"{name}.{one}", self._field_default(cls, one))
         plan.configurations[name] = Configuration(cls, integers, read.ordered)
+
+    def _has(self, cls: ClassValue, names: set[str]) -> bool:
+        """Whether the objects of a dataclass have all of these, and most as fields: the rest is computed, or the same for all."""
+        others = names - records.fields(cls).keys()
+        return len(others) < len(names) and all(self.class_attribute(cls, one) is not MISSING for one in others)
 
     def _switches(self, plan: Plan) -> dict[str, ast.Constant]:
         """Values that parameters and fields are compared with, as the forward says it, otherwise the class."""

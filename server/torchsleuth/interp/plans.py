@@ -76,6 +76,8 @@ class Plan:
     """Parameters of the constructor that nothing tells of, and that the class calls later."""
     maker: Maker | None = None
     """The code that makes the module, where it is not made from its parameters alone."""
+    taken: frozenset[str] = frozenset()
+    """Parameters of the constructor that are what the maker passes, where everything else is chosen."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ MOST = 8
 _INTEGERS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[(int|int, \.\.\.)\]", re.IGNORECASE)
 _SO_MANY = re.compile(r"(typing\.)?tuple\[int(, int)+\]", re.IGNORECASE)
 _TENSORS = re.compile(r"(typing\.)?(list|tuple|sequence|iterable)\[([\w., ]*tensor[\w., ]*)\]", re.IGNORECASE)
+_OPTIONAL = re.compile(r"(?:typing\.)?Optional\[(.*)\]")
 _JOINING = frozenset("cat concat stack hstack vstack".split())
 _OVER = frozenset("enumerate zip reversed".split())
 _KEEPING = frozenset("append extend insert ModuleList Sequential add_module list tuple isinstance print".split())
@@ -85,13 +86,19 @@ def tensors(function: ast.AST, parameter: ast.arg, rest: bool = False) -> Sequen
     if rest and not (uses.joined or uses.unpacked or uses.least or uses.elements):
         return None
     if parameter.annotation is not None:
-        written = _TENSORS.fullmatch(ast.unparse(parameter.annotation).strip("'\""))
+        written = _TENSORS.fullmatch(_without_none(ast.unparse(parameter.annotation).strip("'\"")))
         count = written[3].lower().count("tensor") if written and "tuple" in written[2].lower() else 0
         if written and count > 1 and not uses.unpacked:
             return Sequence(("",) * count)
         return uses.sequence() if written else None
     several = uses.joined or uses.over or uses.unpacked or uses.least > 1 or _are_inputs(function, uses.elements)
     return uses.sequence() if several and not uses.other else None
+
+
+def _without_none(annotation: str) -> str:
+    """``T`` of ``T | None`` and ``Optional[T]``."""
+    optional = _OPTIONAL.fullmatch(annotation)
+    return optional[1] if optional else annotation.removesuffix(" | None")
 
 
 def _are_inputs(function: ast.AST, elements: set[str]) -> bool:
@@ -173,11 +180,18 @@ def _passed_to(
             yield from ((method, argument) for argument, value in given.items() if is_name(value, name))
 
 
-def is_replaced(made: ast.AST, name: str) -> bool:
-    """Whether a constructor looks whether a parameter is there: it has something else for None."""
-    tests = [node.test for node in nodes_in(made, ast.If, ast.IfExp)]
-    tests += [one for node in nodes_in(made, ast.BoolOp) for one in node.values[:-1]]
-    return any(part.id == name for test in tests for part in nodes_in(test, ast.Name))
+def is_replaced(owner: ast.ClassDef, made: ast.AST, name: str) -> bool:
+    """Whether a class looks whether a parameter of its constructor is there, or an attribute that keeps it: it has something else
+    for None, or does without."""
+    kept = _kept_in(made, name)
+    by_name = any(part.id == name for test in _tests(made) for part in nodes_in(test, ast.Name))
+    return by_name or any(is_attribute(part, *kept) for test in _tests(owner) for part in ast.walk(test) if kept)
+
+
+def _tests(root: ast.AST) -> list[ast.expr]:
+    """The questions by which code chooses what it does."""
+    tests = [node.test for node in nodes_in(root, ast.If, ast.IfExp)]
+    return tests + [one for node in nodes_in(root, ast.BoolOp) for one in node.values[:-1]]
 
 
 def _is_object(method: ast.AST, name: str) -> bool:
@@ -218,7 +232,7 @@ def _looked_at(node: ast.AST, name: str, uses: _Uses) -> Iterator[ast.AST]:
             uses.over = True
             uses.elements.update(part.id for part in nodes_in(target, ast.Name))
             yield from filter(is_it, over)
-        case ast.Call(func=ast.Name(id="len" | "reversed" | "list" | "tuple"), args=[value]) if is_it(value):
+        case ast.Call(func=ast.Name(id="len" | "reversed" | "sorted" | "list" | "tuple"), args=[value]) if is_it(value):
             uses.counted = True
             yield value
         case ast.Call(func=ast.Name(id="isinstance"), args=[value, kinds]) if is_it(value) and _are_sequences(kinds):

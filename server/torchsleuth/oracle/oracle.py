@@ -463,6 +463,10 @@ class Oracle:
         """Whether an operator returns one tensor whatever it is called with."""
         return overloads.gives_tensor(path)
 
+    def keeps_form(self, path: str) -> bool:
+        """Whether a method returns its tensor, which has new values and the shape and the dtype that it had."""
+        return overloads.keeps_form(path)
+
     def refusal(self, path: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Failure | None:
         """The error that an optimizer or a schedule raises for options that are plain values of Python."""
         with self._quiet(path):

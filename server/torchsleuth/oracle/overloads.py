@@ -71,6 +71,16 @@ def gives_tensor(path: str) -> bool:
     )
 
 
+@cache
+def keeps_form(path: str) -> bool:
+    """Whether a method of tensors writes into its tensor, whatever it is called with, and leaves its shape as it is."""
+    name = path.removeprefix("Tensor.")
+    packet = getattr(torch.ops.aten, name, None) if path.startswith("Tensor.") and name.endswith("_") else None
+    ways = [getattr(packet, way) for way in packet.overloads()] if packet is not None else []
+    tags = [set(way.tags) for way in ways if isinstance(way._schema.arguments[0].type, torch.TensorType)]
+    return bool(tags) and all(torch.Tag.inplace in one and torch.Tag.inplace_view not in one for one in tags)
+
+
 def _documented(path: str, name: str) -> list[tuple[Parameter, ...]]:
     """``cat(tensors, dim=0, *, out=None) -> Tensor`` in the lines of a documentation, where it reads as Python."""
     try:

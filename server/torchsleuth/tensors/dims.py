@@ -313,16 +313,26 @@ def extremum(operator: str, left: Size, right: Size) -> Size:
 
 def _order(left: Size, right: Size) -> int | None:
     """1 or -1 if the first size is provably not less, or not greater, than the second, 0 if they are equal, None if not known."""
-    sign = positive(subtract(left, right))
-    if sign is None and (_is_share(left, right) or _is_share(right, left)):
-        return -1 if _is_share(left, right) else 1
+    difference = subtract(left, right)
+    sign = positive(difference)
+    if sign is None and isinstance(difference, Dim) and len(difference.terms) == 2:
+        # What is on one side alone may be on the other: `0` and `n - n // k` are as `n // k` and `n`.
+        (one, first), (other, second) = difference.terms
+        if (first, second) in ((1, -1), (-1, 1)):
+            more, less = (Dim(((one, 1),)), Dim(((other, 1),)))[::first]
+            return -1 if _is_share(more, less) else 1 if _is_share(less, more) else None
     return sign
 
 
 def _is_share(size: Size, whole: Size) -> bool:
-    """Whether a size is ``n // k`` of one that is not negative."""
-    atom = _atom(size)
-    return is_operation(atom, "//") and atom.arguments[0] == whole and (least(whole) or 0) > 0
+    """Whether a size is ``n // k`` of one that is not negative, or ``n // (2 * k)`` of its ``n // k``."""
+    atom, other = _atom(size), _atom(whole)
+    if not is_operation(atom, "//"):
+        return False
+    if is_operation(other, "//") and atom.arguments[0] == other.arguments[0]:
+        more = least(subtract(atom.arguments[1], other.arguments[1]))
+        return more is not None and more >= 0 and (least(atom.arguments[0]) or 0) > 0
+    return atom.arguments[0] == whole and (least(whole) or 0) > 0
 
 
 def _operands(operator: str, size: Size) -> Iterator[Size]:

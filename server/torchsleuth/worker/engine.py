@@ -42,6 +42,8 @@ from torchsleuth.worker.request import Analyze, Estimate, Explain, Infer, Repair
 from torchsleuth.worker.times import Times
 from torchsleuth.worker.users import in_users_code
 
+CONTRACT_STEPS = 150_000
+"""Nodes evaluated in one run for a contract: a whole model and what makes it."""
 CONTRACTS_WORK = 12_000_000
 """Work for the contracts of a document, in nodes."""
 RECORDING_STEPS = 4_000_000
@@ -177,7 +179,7 @@ class Engine(Served):
         workspace = Workspace(files, roots)
         if irrelevant(source, workspace) is not None:
             return None
-        budget = Budget(self.times.contracts, CONTRACTS_WORK, CONTRACTS_WORK)
+        budget = Budget(self.times.contracts, CONTRACTS_WORK, CONTRACTS_WORK, CONTRACT_STEPS)
         interpreter = Execution(self.oracle, workspace, budget, self.progress)
         inference = Inference(interpreter, source)
         return Inferring(dict(files), roots, interpreter, inference)
