@@ -11,6 +11,23 @@ from tests.rules.test_repairs import repaired
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n\n"
 CASES = {
+    "statistics of channels over all but one dimension of an image": (
+        """\
+from concurrent.futures import ThreadPoolExecutor
+
+def statistics(images):
+    return images.mean(dim=(0, 2)), images.std(dim=(0, 2))
+
+def normalised(image, mean, std):
+    return (image - mean.view(len(image), 1, 1)) / std.view(len(image), 1, 1)
+
+images = torch.rand(32, 3, 12, 20)
+with ThreadPoolExecutor(2) as pool:
+    waiting = [pool.submit(normalised, image, *statistics(images)) for image in images]
+    rows = torch.stack([one.result() for one in waiting])
+""",
+        "images.mean(dim=(0, 2, 3)), images.std(dim=(0, 2, 3))",
+    ),
     "columns divided over the ranks, where rows were meant": (
         """\
 def shard(rank, world, table):

@@ -23,6 +23,22 @@ class Net(nn.Module):
 
 """
 PROGRAMS = {
+    "threads of a pool": """
+        from concurrent.futures import ThreadPoolExecutor
+        def load(width, rows=2):
+            return torch.randn(rows, width)
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            waiting = [pool.submit(load, SIZE, rows=number + 1) for number in range(3)]
+            batch = torch.cat([one.result() for one in waiting])
+        Net()(batch)
+        """,
+    "a pool that maps": """
+        from concurrent.futures import ThreadPoolExecutor
+        pool = ThreadPoolExecutor()
+        for part in pool.map(lambda rows: torch.randn(rows, SIZE), range(1, 3)):
+            Net()(part)
+        pool.shutdown()
+        """,
     "spawn": """
         import torch.multiprocessing as mp
         def worker(rank, width):

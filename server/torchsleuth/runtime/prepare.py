@@ -227,9 +227,11 @@ def _interpreter_flags() -> list[str]:
 
 
 def _is_archive(path: str) -> bool:
-    import zipfile
+    if path.endswith(".py") or not os.path.isfile(path):
+        return False
+    import zipfile  # a tenth of the start, for the few that are one
 
-    return not path.endswith(".py") and os.path.isfile(path) and zipfile.is_zipfile(path)
+    return zipfile.is_zipfile(path)
 
 
 def _kept(descriptor: int) -> int:

@@ -79,6 +79,41 @@ class Started(Model):
         return None
 
 
+_FUTURE = "concurrent.futures.Future"
+
+
+@models("concurrent.futures.ThreadPoolExecutor")
+class Executor(Model):
+    """Threads that do what they are given: at once, as far as anybody can see who waits for the result."""
+
+    @method
+    def submit(self, call: Arguments) -> Value:
+        if not call.exact or not call.args:
+            return self.other(call)
+        return LibraryObject(_FUTURE, (_call(self.interp, call.first, call.args[1:], call.kwargs, call),), {}, None)
+
+    @method
+    def map(self, call: Arguments) -> Value:
+        return _call(self.interp, Native("builtins.map", "builtin"), call.args, {}, call) if call.exact else UNKNOWN
+
+    @method
+    def shutdown(self, call: Arguments) -> Value:
+        return None
+
+
+@models(_FUTURE)
+class Future(Model):
+    """The result of what a thread does."""
+
+    @method
+    def result(self, call: Arguments) -> Value:
+        return self.value.args[0] if self.value.args else UNKNOWN
+
+    @method("done", "running", "cancel", "cancelled")
+    def state(self, call: Arguments) -> Value:
+        return Scalar("bool")
+
+
 # -- coroutines ------------------------------------------------------------------------------------
 
 

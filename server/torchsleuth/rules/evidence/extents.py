@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from math import prod
 
 from torchsleuth.interp.trace import Operation
 from torchsleuth.messages import message
@@ -20,7 +21,7 @@ from torchsleuth.rules.evidence.operands import (
 )
 from torchsleuth.rules.rule import Analysis, Candidate, added_argument
 from torchsleuth.schema import Edit
-from torchsleuth.sifting import as_kind
+from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
@@ -34,7 +35,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.synthesis.shapes import Shape, broadcast, same_shape
 from torchsleuth.tensors.dims import Size, is_number
-from torchsleuth.values import shape_of
+from torchsleuth.values import Tensor, shape_of
 from torchsleuth.values.frames import Scene
 
 _REDUCTIONS = frozenset("mean std var sum norm amax amin logsumexp median nanmean nansum".split())
@@ -70,15 +71,49 @@ def reduced_otherwise(analysis: Analysis, used: Operand, other: Operand) -> Iter
             return
         if name not in (*_REDUCTIONS, "argmax", "argmin"):
             continue
-        given = operation.specs[0].shape or ()
-        position = 0 if operation.target.startswith("Tensor.") else 1
-        written = next((item.value for item in node.keywords if item.arg in ("dim", "axis")), None)
-        written = written or (node.args[position] if len(node.args) > position else None)
+        given, written = operation.specs[0].shape or (), _written_dims(node, operation)
         if written is None or len(given) != len(used.shape) + 1:
             return
         for dim in range(len(given)):
             if same_shape((*given[:dim], *given[dim + 1 :]), other.shape):
                 yield replaced(operation.site, written, str(dim), safe=name.startswith("arg"))
+        return
+
+
+def _written_dims(node: ast.Call, operation: Operation) -> ast.expr | None:
+    """The dimensions that a reduction is given."""
+    position = 0 if operation.target.startswith("Tensor.") else 1
+    written = next((item.value for item in node.keywords if item.arg in ("dim", "axis")), None)
+    return written or (node.args[position] if len(node.args) > position else None)
+
+
+def reduced_further(analysis: Analysis, tensor: Tensor, elements: int) -> Iterator[Candidate]:
+    """The reduction that a tensor comes from, and its like beside it, over one dimension more, which leaves so many elements:
+    ``images.mean(dim=(0, 2, 3))`` for ``dim=(0, 2)``."""
+    for made, operation in lineage(analysis, tensor):
+        node = operation.site.call
+        if operation.module is not None or made.spec.shape != tensor.spec.shape or node is None:
+            return
+        if operation.name not in _REDUCTIONS:
+            continue
+        given, written = operation.specs[0].shape or (), _written_dims(node, operation)
+        over = operation.given(1, "dim")
+        taken = over if isinstance(over, tuple) else (over,)
+        if (
+            written is None
+            or not is_method_call(node)
+            or not all(is_number(dim) and 0 <= dim < len(given) for dim in taken)
+        ):
+            return
+        for dim in reversed([place for place in range(len(given)) if place not in taken]):
+            left = [size for place, size in enumerate(given) if place not in (*taken, dim)]
+            if all_are(left, int) and prod(left) == elements:
+                new = str(tuple(sorted((*taken, dim))))
+                calls = (node, *_calls_beside(operation.site.scene, node))
+                places = [place for call in calls if (place := _written_dims(call, operation)) is not None]
+                source = operation.site.source
+                changes = tuple(edits.replace(source, place, new) for place in places)
+                yield Candidate(message("fix.replace", old=source.segment(written), new=new), changes)
         return
 
 

@@ -29,6 +29,7 @@ from torchsleuth.interp.trace import Operation, OperatorFailure
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.constructors import change_argument, passed_for
 from torchsleuth.rules.evidence.describe import expression_text, operand_node, shape_text
+from torchsleuth.rules.evidence.extents import reduced_further
 from torchsleuth.rules.evidence.operands import layers_behind, lineage, replaced
 from torchsleuth.rules.evidence.operators import reported, trail
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -92,6 +93,8 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, node: ast.Call) ->
         text = f"({text})"
     values = _values(operation.args, len(sizes))
     total = operation.specs[0].numel()
+    if operation.tensors and all_are(values, int):
+        yield from reduced_further(analysis, operation.tensors[0], math.prod(of_kind(values, int)))
     if len(sizes) == 2 and len(operation.specs[0].shape or ()) > 1:
         yield from _flattened(analysis, operation, edits.replace(source, node, f"{text}.flatten(1)"), values[1])
     if is_reference(receiver):
