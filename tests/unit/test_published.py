@@ -331,6 +331,48 @@ def test_models_of_a_configuration() -> None:
     assert known["a"] == known["c"] == known["h"] == (2, 7, 64) and known["b"] == (2, 64) and known["y"] == (2, 3)
 
 
+def test_labels_of_the_wrong_dtype_beside_tokens_of_any_length() -> None:
+    check(
+        """
+        import torch
+        from torch.utils.data import DataLoader
+        from transformers import TinyConfig, TinyTagger
+
+
+        def collate(rows):
+            longest = max(len(row["tokens"]) for row in rows)
+            tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+            labels = torch.tensor([[int(tag in row["tags"]) for tag in "abcdef"] for row in rows])
+            return {"input_ids": tokens, "labels": labels}
+
+
+        rows = [{"tokens": open(f"{i}.txt").read().split(), "tags": "ab"} for i in range(32)]
+        model = TinyTagger(TinyConfig(hidden_size=64))
+        for batch in DataLoader(rows, 4, shuffle=True, collate_fn=collate):
+            print(model(**batch)["loss"])
+        #         ^^^^^^^^^^^^^^ TS301: `labels` is int64, which TinyTagger does not take
+        """,
+        """
+        import torch
+        from torch.utils.data import DataLoader
+        from transformers import TinyConfig, TinyTagger
+
+
+        def collate(rows):
+            longest = max(len(row["tokens"]) for row in rows)
+            tokens = torch.zeros(len(rows), longest, dtype=torch.long)
+            labels = torch.tensor([[int(tag in row["tags"]) for tag in "abcdef"] for row in rows], dtype=torch.float32)
+            return {"input_ids": tokens, "labels": labels}
+
+
+        rows = [{"tokens": open(f"{i}.txt").read().split(), "tags": "ab"} for i in range(32)]
+        model = TinyTagger(TinyConfig(hidden_size=64))
+        for batch in DataLoader(rows, 4, shuffle=True, collate_fn=collate):
+            print(model(**batch)["loss"])
+        """,
+    )
+
+
 def test_pretrained_models_whose_configuration_is_there() -> None:
     known = shapes(
         "from transformers import TinyModel\n"

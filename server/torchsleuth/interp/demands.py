@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from torchsleuth.interp import kinds, misuse
+from torchsleuth.interp import kinds, misuse, misuses
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.comparisons import COMPARED, comparisons
+from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, nodes_in
 from torchsleuth.tensors.dims import Dim, is_index
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
 from torchsleuth.values import AnyIndex, SliceValue, Tensor, Value, tuple_of
@@ -38,6 +40,33 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
     kinds.decides(interp, value, test, frame)
     interp.tested = interp.heap.conditions.of(value)
     return interp.truth(value)
+
+
+def refused(interp: Interpreter, test: ast.expr, holds: bool, frame: Frame) -> None:
+    """The code raises, for a test holds or does not: where a comparison of numbers or sizes decides that, it refuses what the
+    function was called with."""
+    if frame.call is None or interp.entry or interp.uncertain or interp.is_inferring():
+        return
+    for name, left, right in comparisons(test, holds):
+        if all(map(_is_plain, (left, right))):
+            values = interp.resolved(interp.eval(left, frame)), interp.resolved(interp.eval(right, frame))
+            if all(map(_is_measure, values)) and not COMPARED[name](*values):
+                refusal = misuses.Refusal(name, left, right, values)
+                misuse.report(interp, Misuse(misuses.REFUSED, interp.site(test, frame), refusal))
+                return
+
+
+def _is_plain(node: ast.expr) -> bool:
+    """Whether an expression does nothing but read: names, their attributes and shapes, arithmetic of these."""
+    calls = nodes_in(node, ast.Call)
+    return all(is_name(call.func, "len") or is_method_call(call, "size", "dim") for call in calls) and not any(
+        isinstance(one, ast.NamedExpr | ast.Await | ast.Lambda) for one in ast.walk(node)
+    )
+
+
+def _is_measure(value: Value) -> bool:
+    parts = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(part, int | float) and not isinstance(part, bool) for part in parts)
 
 
 def of_shape(interp: Interpreter, shape: Value, key: Value, node: ast.Subscript, frame: Frame) -> None:

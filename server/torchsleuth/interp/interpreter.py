@@ -469,6 +469,8 @@ class Execution(Importing):
             decided = False
         if decided is None:
             self.assume(self.tested)
+        if decided is False:
+            demands.refused(self, node.test, True, frame)
         if decided is False and self.catching.at(self.uncertain):
             text = () if node.msg is None else (self.eval(node.msg, frame),)
             self.thrown = exceptions.made("builtins.AssertionError", text)
@@ -498,6 +500,8 @@ class Execution(Importing):
         decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
         if decided is None and not node.orelse and is_choice_of_values(node.body):
             decided = False if asks_for_more(self, node.test, frame) else None
+        if raises and decided:
+            demands.refused(self, node.test, False, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         guarded, returns, fact = self.guarded, len(frame.returns), self.tested

@@ -33,6 +33,16 @@ Unset = tuple[Instance, str, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """A comparison that a function asks of its arguments, and that they do not fulfil: ``left`` and ``right`` with their values."""
+
+    operator: str
+    left: ast.expr
+    right: ast.expr
+    values: tuple[Value, Value]
+
+
+@dataclass(frozen=True)
 class Way(Generic[P]):
     """A way of misusing a value, with what is recorded of it: the value, or more than that."""
 
@@ -134,3 +144,6 @@ UNTENSOR: Way[tuple[str, Value]] = Way("untensor")
 
 KIND: Way[tuple[str, object]] = Way("kind")
 """A use that Python or PyTorch refuses for a value of this kind: how it is used, and what that says of it."""
+
+REFUSED: Way[Refusal] = Way("refused")
+"""Arguments that the code itself refuses, by an ``assert`` or a test that raises."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from torchsleuth.interp.divisions import halves
@@ -15,23 +15,13 @@ from torchsleuth.interp.pooling import pooled
 from torchsleuth.interp.questions import Target
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import any_are, as_kind, of_kind
-from torchsleuth.syntax.forms import is_binary
+from torchsleuth.syntax.comparisons import comparisons
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Dim, Size, Symbol, is_index
 from torchsleuth.tensors.requirements import Condition, required
 from torchsleuth.tensors.spec import Autocast, Equality, Outcome, TensorSpec
 from torchsleuth.values import LibraryModule, Site, Tensor, Value, is_int, is_unknown, opened
 from torchsleuth.values.frames import Frame
-
-_COMPARISONS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-}
-_OPPOSITES = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 class NeededSizes(Documents):
@@ -93,7 +83,7 @@ class NeededSizes(Documents):
             return super().told(test, holds, frame)
         if running.concrete or self.uncertain:
             return None
-        for operator, one, other in _comparisons(test, holds):
+        for operator, one, other in comparisons(test, holds):
             left, right = self.resolved(self.eval(one, frame)), self.resolved(self.eval(other, frame))
             pairs = zip(left, right) if isinstance(left, tuple) and isinstance(right, tuple) else [(left, right)]
             for mine, yours in pairs:
@@ -285,23 +275,6 @@ _ATTENDING = {
 
 def _is_plain(module: LibraryModule) -> bool:
     return not any_are((*module.args, *module.kwargs.values()), Dim)
-
-
-def _comparisons(test: ast.expr, holds: bool) -> Iterator[tuple[str, ast.expr, ast.expr]]:
-    """The comparisons that are true where a test holds, or where it does not."""
-    match test:
-        case ast.BoolOp() if isinstance(test.op, ast.And if holds else ast.Or):
-            for value in test.values:
-                yield from _comparisons(value, holds)
-        case ast.UnaryOp(op=ast.Not()):
-            yield from _comparisons(test.operand, not holds)
-        case ast.Compare() if holds or len(test.ops) == 1:
-            for operator, left, right in zip(test.ops, (test.left, *test.comparators), test.comparators):
-                name = _COMPARISONS.get(type(operator))
-                if name is not None:
-                    yield (name if holds else _OPPOSITES[name]), left, right
-        case _ if not holds and is_binary(test, ast.Mod):
-            yield "==", test, ast.copy_location(ast.Constant(0), test)
 
 
 __all__ = ["NeededSizes"]

@@ -22,7 +22,8 @@ from torchsleuth.tensors.spec import (
 
 
 def canonical(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
-    """A question with symbols of its own, numbered as they come, and what each of them stands for."""
+    """A question with symbols of its own, numbered as they come, and what each of them stands for. A whole model of a package is
+    asked about with something in its batches and sequences."""
     renamed, originals = _renamed(asked)
     if len(originals) < 2:
         return renamed, dict(originals)
@@ -36,10 +37,11 @@ def canonical(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
 
 def _renamed(asked: Any) -> tuple[Any, dict[Symbol, Size]]:
     names: dict[Symbol, Symbol] = {}
+    whole = any(isinstance(part, ModuleSpec) and part.package for part in asked)
 
     def named(symbol: Symbol) -> Size:
         if symbol not in names:
-            names[symbol] = Symbol("u", len(names), symbol.positive)
+            names[symbol] = Symbol("u", len(names), symbol.positive or whole)
         return dims.of(names[symbol])
 
     renamed = map_sizes(asked, lambda size: dims.rebuild(size, named))

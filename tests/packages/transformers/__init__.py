@@ -44,3 +44,18 @@ class TinyModel(nn.Module):
     def forward(self, input_ids: torch.Tensor) -> Output:
         hidden = self.encoder(self.embeddings(input_ids))
         return Output(last_hidden_state=hidden, cache=object(), pooler_output=hidden[:, 0])
+
+
+class TinyTagger(TinyModel):
+    """Computes the loss of several labels for each text."""
+
+    def __init__(self, config: TinyConfig) -> None:
+        super().__init__(config)
+        self.positions = nn.Parameter(torch.zeros(64, config.hidden_size))
+        self.classifier = nn.Linear(config.hidden_size, 6)
+
+    def forward(self, input_ids: torch.Tensor, labels: "torch.Tensor | None" = None) -> Output:
+        hidden = self.embeddings(input_ids) + self.positions[: input_ids.shape[1]]
+        logits = self.classifier(self.encoder(hidden)[:, 0])
+        loss = None if labels is None else nn.functional.binary_cross_entropy_with_logits(logits, labels)
+        return Output(loss=loss, logits=logits)

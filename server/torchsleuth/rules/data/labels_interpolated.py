@@ -27,14 +27,17 @@ from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
-from torchsleuth.sifting import first_of
+from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
     argument_of,
     assigned_pairs,
     called,
+    defaults_of,
     every_parameter,
+    is_attribute,
     is_method_call,
+    is_name,
     is_reference,
     is_text,
     last_word,
@@ -43,6 +46,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
 )
 from torchsleuth.syntax.names import Names
+from torchsleuth.syntax.trees import Index
 
 CODE = "TS635"
 _MASKS = frozenset("mask masks label labels seg segmentation target gt annotation".split())
@@ -72,8 +76,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         if call is None:
             continue
         if use.path.endswith(".resize") and use.path.startswith(_FUNCTIONAL) or use.path == _INTERPOLATE:
-            resized = [call] if _mixes(call, use.path) else []
-        elif use.path in _LAYERS and _mixes(call, use.path):
+            resized = [call] if _mixes(call, use.path, index) else []
+        elif use.path in _LAYERS and _mixes(call, use.path, index):
             resized = list(_applied(index.nodes[0], call))
         else:
             continue
@@ -149,13 +153,34 @@ def _read_as_integers(tree: ast.AST, kinds: frozenset[str] = frozenset()) -> dic
     return found
 
 
-def _mixes(call: ast.Call, path: str) -> bool:
+def _mixes(call: ast.Call, path: str, index: Index) -> bool:
     """Whether a call averages pixels: by what it says, or else by its default."""
     if path == _INTERPOLATE:
         mode = argument_of(call, 3, "mode")
         return is_text(mode) and mode.value in _MIXING
     mode = argument_of(call, 1 if path in _LAYERS else 2, "interpolation")
-    return mode is None or last_word(mode).lower() in _MIXING
+    return mode is None or last_word(_by_default(mode, index)).lower() in _MIXING
+
+
+def _by_default(mode: ast.expr, index: Index) -> ast.expr:
+    """An option, as it is where the function or the object's constructor is called without it."""
+    if isinstance(mode, ast.Attribute) and is_name(mode.value, "self"):
+        owner = next((one for one in reversed(index.trail(mode)) if isinstance(one, ast.ClassDef)), None)
+        given = [
+            (method, value)
+            for method in (of_kind(owner.body, ast.FunctionDef) if owner is not None else ())
+            for statement in nodes_in(method, ast.Assign)
+            for target, value in assigned_pairs(statement)
+            if is_attribute(target, mode.attr)
+        ]
+        if len(given) != 1 or given[0][0].name != "__init__":
+            return mode
+        function: ast.FunctionDef | None = given[0][0]
+        mode = given[0][1]
+    else:
+        function = next((one for one in reversed(index.trail(mode)) if isinstance(one, ast.FunctionDef)), None)
+    name = plain_name(mode)
+    return defaults_of(function.args).get(name, mode) if function is not None and name is not None else mode
 
 
 def _applied(tree: ast.AST, made: ast.Call) -> Iterator[ast.Call]:
@@ -190,8 +215,9 @@ def _nearest(analysis: Analysis, call: ast.Call, made: ast.Call, path: str) -> I
         )
         return
     written = first_of((word.value for word in made.keywords if word.arg == "interpolation"), ast.Attribute)
-    if call is made and written is not None:
-        new = f"{source.segment(written.value)}.NEAREST"
+    mode = _by_default(written, analysis.index(source.path)) if call is made and written is not None else None
+    if written is not None and isinstance(mode, ast.Attribute):
+        new = f"{source.segment(mode.value)}.NEAREST"
         title = message("fix.replace", old=source.segment(written), new=new)
         yield Candidate(title, (edits.replace(source, written, new),))
     elif call is made and is_reference(call.func) and isinstance(call.func, ast.Attribute):

@@ -343,7 +343,7 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
     ``anchors * (4 + classes)``."""
     node = copy.deepcopy(node)
     parts = list(ast.walk(node)) if isinstance(node, ast.BinOp) else []
-    if not any_are(parts, ast.Name) or _computed(node, frame) != given:
+    if not any_are(parts, ast.Name) or computed(node, frame) != given:
         return
     for part in parts:
         old = literal(part)
@@ -351,18 +351,18 @@ def _renumbered(given: object, node: ast.expr, frame: Scene, wanted: int) -> Ite
             continue
         for number in sorted(range(1, 2 * _NEAR), key=lambda number: abs(number - old)):
             part.value = number
-            fits, text = number != old and _computed(node, frame, exact=True) == wanted, ast.unparse(node)
+            fits, text = number != old and computed(node, frame, exact=True) == wanted, ast.unparse(node)
             part.value = old
             if fits:
                 yield text
                 break
 
 
-def _computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
+def computed(node: ast.expr, frame: Scene, exact: bool = False) -> int | None:
     """The value of an expression of numbers, names and attributes; `exact`: None where a division leaves something."""
     value: object = held(node, frame)
     if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
-        left, right = _computed(node.left, frame, exact), _computed(node.right, frame, exact)
+        left, right = computed(node.left, frame, exact), computed(node.right, frame, exact)
         if left is None or right is None or (isinstance(node.op, ast.FloorDiv | ast.Mod) and right == 0):
             return None
         if exact and isinstance(node.op, ast.FloorDiv) and left % right:

@@ -48,7 +48,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import argument_of, is_binary, literal
-from torchsleuth.values import LibraryModule, Tensor
+from torchsleuth.values import AnyModule, LibraryModule, Tensor
 
 CODE = "TS301"
 _MASKED = re.compile(r"boolean|bitwise|integer and Boolean")
@@ -146,7 +146,7 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     user = layer_text(module) if module is not None else operator_text(operation)
     if _MASKED.search(error):
         key = "dtype.mask"
-    elif module is None and (len(given) == 1 or re.search(WANTS_FLOATS, error)):
+    elif _is_whole(module) or module is None and (len(given) == 1 or re.search(WANTS_FLOATS, error)):
         key = "dtype.floating"
     else:
         key = "dtype.operand"
@@ -155,7 +155,9 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
     others = [used.text("the other operand") for used in given if used is not odd]
     text = message(
         key,
-        tensor=_asked(operation) if "require" in error else odd.text("the input"),
+        tensor=_asked(operation)
+        if "require" in error
+        else odd.text(f"`{odd.name}`" if isinstance(odd.name, str) else "the input"),
         dtype=odd.spec.dtype,
         user=user,
         wanted=wanted,
@@ -215,6 +217,11 @@ def _candidates(
                 yield from suffixed(used, f".to({odd.text('').strip('`')}.dtype)", safe=False)
 
 
+def _is_whole(module: AnyModule | None) -> bool:
+    """Whether it is a model of a package, whose first weights say nothing of what its inputs are to be."""
+    return isinstance(module, LibraryModule) and module.built is not None and bool(module.built.model.package)
+
+
 def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
     """The operand to convert, and the dtype it should have."""
     module = failure.operation.module
@@ -227,6 +234,9 @@ def _odd(failure: OperatorFailure, given: list[Operand]) -> tuple[Operand, str]:
         return (wrong[-1] if "masked_fill" in name else wrong[0]) if wrong else given[0], "bool"
     if "destination dtypes" in error:
         return given[-1], given[0].spec.dtype or "float32"
+    labels = next((used for used in given if used.name == "labels"), None)
+    if _is_whole(module) and labels is not None:
+        return labels, "int64" if labels.spec.dtype in _FLOATING else "float32"
     if module is not None:
         wanted = module.slots["dtype"] or module.kwargs.get("dtype") or "float32"
         wanted = wanted if isinstance(wanted, str) else str(wanted).removeprefix("torch.")

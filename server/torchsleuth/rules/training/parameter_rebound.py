@@ -30,7 +30,16 @@ from torchsleuth.rules.evidence.loops import own_blocks
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import any_are, as_kind, of_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import is_assignment, is_definition, is_function_call, is_name, loads, nodes_in, stores
+from torchsleuth.syntax.forms import (
+    is_assignment,
+    is_definition,
+    is_function_call,
+    is_method_call,
+    is_name,
+    loads,
+    nodes_in,
+    stores,
+)
 from torchsleuth.syntax.text import SourceText
 
 CODE = "TS528"
@@ -38,6 +47,7 @@ _COMPUTING = frozenset(
     "add sub mul div lerp clamp clip sign abs where addcmul addcdiv maximum minimum round zeros_like ones_like full_like "
     "rand_like randn_like".split()
 )
+_COPYING = ("clone", "detach", "to", "cpu", "cuda")
 _CALLS = tuple(f"torch.nn.Module.{name}" for name in ("parameters", "named_parameters"))
 
 
@@ -76,12 +86,24 @@ def _taken_over(analysis: Analysis, path: str, loop: ast.For) -> Iterator[tuple[
         made = as_kind(statement.targets[0], ast.Name) if is_assignment(statement) else None
         if not isinstance(statement, ast.Assign) or made is None or made.id not in targets:
             continue
-        given = as_kind(
-            statement.value.value if isinstance(statement.value, ast.Attribute) else statement.value, ast.Name
-        )
-        other = given is not None and given.id in targets and given.id != made.id
-        if other and _is_tensor(analysis, path, targets[made.id]) and not _is_read(analysis, path, statement, made.id):
+        given = _copied(statement.value)
+        if given is None or given.id not in targets or given.id == made.id:
+            continue
+        tensor = any(_is_tensor(analysis, path, targets[one]) for one in (made.id, given.id))
+        if tensor and not _is_read(analysis, path, statement, made.id):
             yield made.id, statement
+
+
+def _copied(value: ast.expr) -> ast.Name | None:
+    """The name of the tensor that an expression is, or copies: ``new``, ``new.data``, ``new.detach().clone()``."""
+    while not isinstance(value, ast.Name):
+        if is_method_call(value, *_COPYING):
+            value = value.func.value
+        elif isinstance(value, ast.Attribute):
+            value = value.value
+        else:
+            return None
+    return value
 
 
 def _is_tensor(analysis: Analysis, path: str, name: ast.Name) -> bool:
