@@ -328,12 +328,19 @@ def _remainder(around: Bounds | Ends, number: int) -> Bounds | Ends | None:
 
 def gathered(tags: Sequence[Tags], certain: bool) -> Tags:
     """The tags of the samples of a batch, of which these are examples. `certain`: these are sure to be among them."""
-    held = [first_of(one, Bounds, Ends) for one in tags]
+    held = [first_of(one, Bounds, Ends) or _ends(first_of(one, Points)) for one in tags]
     common = frozenset.intersection(*tags)
     known = [one for one in held if one is not None]
     if not certain or any_are(common, Bounds, Ends) or len(known) < len(held) or not known:
         return common
     return common | {Ends(min(one.low for one in known), max(one.high for one in known))}
+
+
+def _ends(points: Points | None) -> Ends | None:
+    """The whole numbers that a tensor of a floating dtype was made of: ``torch.tensor(1, dtype=torch.float32)``."""
+    if points is None or points.low != int(points.low) or points.high != int(points.high):
+        return None
+    return Ends(int(points.low), int(points.high))
 
 
 def joined(tensors: Sequence[Tensor]) -> Tags:

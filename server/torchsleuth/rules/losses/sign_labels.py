@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.values import Bounds, Tensor
+from torchsleuth.values import Tensor
 
 CODE = "TS315"
 _PLACES = {
@@ -65,7 +65,7 @@ def _is_zero_or_one(tensor: Tensor) -> bool:
         if tensor.spec.dtype == "bool":
             return True
         if around is not None:
-            return isinstance(around, Bounds) and (around.low, around.high) == (0, 1)
+            return (around.low, around.high) == (0, 1)
         name = origin.bare_name if origin is not None else ""
         if name in _COMPARISONS:
             return True
