@@ -43,6 +43,10 @@ TABLES = {
     "d = torch.tensor(v['years'].values)\ne = torch.tensor(df.astype({'age': 'float32'})['age'].values)\n",
     "columns that are added": "t = pd.DataFrame(index=range(50))\nt['a'] = np.zeros(50)\nfor lag in (1, 2):\n    t[f'a{lag}'] = t['a'].shift(lag)\n"
     "t = t.dropna()\na = torch.tensor(t.to_numpy(dtype=np.float32))\ndel t['a2']\nb = torch.zeros(t.shape[1])\nt.pop('a1')\nc = torch.zeros(len(t.columns))\n",
+    "series of points in time": "hours = pd.date_range('2023-01-01', periods=420, freq='h')\nwave = np.sin(2 * np.pi * (hours.hour - 9) / 24)\n"
+    "t = pd.DataFrame(index=hours)\nt['load'] = 8 + 6 * wave + rng.normal(0, 1, len(t))\nt['weekend'] = (hours.day_of_week >= 5).astype(float)\n"
+    "a = torch.tensor(t.to_numpy())\nb = torch.from_numpy((hours.month == 3).astype(np.float32))\nc = torch.tensor(hours.hour.values)\n"
+    "d = torch.zeros(len(hours))\ne = torch.tensor(t.iloc[: int(len(t) * 0.8)].values)\n",
     "columns of categories": "t = pd.get_dummies(df[['age', 'city']], dtype=float)\na = torch.tensor(t.values)\nb = torch.zeros(2, t.shape[1]) @ a.T.float()\n",
     "splits and scalers": "from sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler\n"
     "train, test = train_test_split(df, test_size=0.3, random_state=0)\na = torch.tensor(train[names].values)\nscaler = StandardScaler().fit(train[names])\n"

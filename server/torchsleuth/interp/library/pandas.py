@@ -13,6 +13,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
 from torchsleuth.interp.library import array_dtypes, arrays, configuration, csv_files, files, tables
+from torchsleuth.interp.library.dates import DATES, Dates
 from torchsleuth.interp.library.tables import Columns
 from torchsleuth.interp.models import Model, Result, attribute, method, models
 from torchsleuth.sifting import all_are, as_kind
@@ -80,6 +81,13 @@ def _rows_in(interp: Interpreter, values: Sequence[Value], place: Frame) -> Size
     return None
 
 
+def _length_of(interp: Interpreter, index: Value) -> Size | None:
+    """The number of rows that an index is for."""
+    if is_object(index, DATES):
+        return Dates(interp, index).rows
+    return None
+
+
 @models(tables.FRAME)
 class DataFrame(Model):
     """A table, by its columns."""
@@ -96,7 +104,7 @@ class DataFrame(Model):
             case None:
                 index = call.given(1, "index")
                 columns: Columns | None = None if names is not None and labels is None else ()
-                rows: Size | None = 0 if index is None else None
+                rows: Size | None = 0 if index is None else _length_of(interp, index)
                 if labels:
                     columns = tuple((name, arrays.make((interp.fresh_size("rows"),), None)) for name in labels)
                 return tables.frame(interp, columns, rows)
@@ -705,7 +713,9 @@ class Series(Model):
         labels = self.value.slots.get("labels")
         other = self.interp.resolved(right if left is self.value else left)
         dtype = _dtype_of_result(self.interp, name, self.data, other, frame)
-        return tables.series(arrays.make((self.rows,), dtype), labels)
+        result = arrays.make((self.rows,), dtype)
+        of_index = self.value.slots.get("of_index") is True
+        return result if of_index and name in _COMPARISONS else tables.series(result, labels, of_index=of_index)
 
     @method("to_numpy")
     def as_numbers(self, call: Arguments) -> Value:

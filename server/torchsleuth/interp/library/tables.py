@@ -58,11 +58,14 @@ def frame(interp: Interpreter, columns: Columns | None, rows: Size | None = None
     return made
 
 
-def series(data: Array, labels: tuple[str | int, ...] | None = None, name: Value = None) -> LibraryObject:
+def series(
+    data: Array, labels: tuple[str | int, ...] | None = None, name: Value = None, of_index: bool = False
+) -> LibraryObject:
     """A Series. Slot `data`: its elements; slot `labels`: the names of the columns where it is a row of a table, else None; slot
-    `name`: of the column that it is."""
+    `name`: of the column that it is; slot `of_index`: it is an Index of numbers, of which a comparison is an array."""
     made = LibraryObject(SERIES, (), {}, None)
     made.slots["data"], made.slots["labels"], made.slots["name"] = data, labels, name
+    made.slots["of_index"] = of_index
     return made
 
 
@@ -296,7 +299,7 @@ def of_ufunc(interp: Interpreter, result: Value, operands: Sequence[Value]) -> V
     array = as_kind(result, Array)
     if not is_object(owner, SERIES) or array is None or array.spec.shape is None or len(array.spec.shape) != 1:
         return UNKNOWN
-    return series(array, owner.slots.get("labels"))
+    return series(array, owner.slots.get("labels"), of_index=owner.slots.get("of_index") is True)
 
 
 __all__ = [
