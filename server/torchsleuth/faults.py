@@ -333,6 +333,7 @@ _ALL = (
     Fault("TS637", "categories-numbered-apart", "warning"),
     Fault("TS638", "labels-dropped", "error"),
     Fault("TS639", "tokens-added-later", "warning"),
+    Fault("TS640", "edges-not-offset", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),
