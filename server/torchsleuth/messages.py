@@ -584,6 +584,8 @@ ENGLISH: dict[str, str] = {
     "edges.counted": "the indices of each sample still count from 0, and the rows of all are below each other in `{rows}`",
     "edges.used": "here they pick rows of the first samples alone",
     "edges.rows": "the rows are put together here",
+    "ids.counted": "an Embedding of this size lacks the largest ids of `{column}`, unless they run from 0 without a gap: use max() + 1",
+    "ids.used": "the ids are looked up as they are",
     "refused": "`{callee}` asks for {condition}, but {values}",
     "refused.here": "it is asked for here",
     "refused.written": "{name} = {value} is written here",

@@ -509,7 +509,7 @@ class Execution(Importing):
         self.guarded += self.dispatches(node.test, frame) or self.entered_by_case > 0
         try:
             branches = [lambda: self._branch(node, fact, True, frame), lambda: self._branch(node, fact, False, frame)]
-            return self.fork(branches, frame, _is_coin(node.test))
+            return self.fork(branches, frame, _is_coin(node.test, frame))
         finally:
             # Where one of the branches returns, what follows is the other one.
             if len(frame.returns) == returns:
@@ -1497,8 +1497,15 @@ def _is_cheap(part: ast.AST) -> bool:
     return isinstance(part, kinds | ast.cmpop | ast.operator | ast.unaryop | ast.expr_context)
 
 
-def _is_coin(test: ast.expr) -> bool:
-    """Whether a test draws a number: ``random.random() < 0.5``."""
+def _is_coin(test: ast.expr, frame: Frame) -> bool:
+    """Whether a test draws a number, ``random.random() < 0.5``, or asks a variable for which one was drawn."""
+    if isinstance(test, ast.Name) and frame.function is not None:
+        given = [
+            one.value
+            for one in nodes_in(frame.function.node, ast.Assign)
+            if any(is_name(target, test.id) for target in one.targets)
+        ]
+        return len(given) == 1 and not isinstance(given[0], ast.Name) and _is_coin(given[0], frame)
     called = [part.func for part in nodes_in(test, ast.Call)]
     names = {last_word(func) for func in called}
     return not names.isdisjoint(_DRAWS)

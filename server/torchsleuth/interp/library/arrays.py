@@ -441,10 +441,11 @@ def _mirrored(interp: Interpreter, array: Array, shape: tuple[Size, ...], keys: 
 
 
 def flipped(interp: Interpreter, array: Array, axes: Value) -> Array:
-    """``np.flip`` and its like: a view that goes backwards along these axes."""
+    """``np.flip`` and its like: a view that goes backwards along these axes; along some of those in a list that chance chooses."""
     shape, before = shape_of(interp, array), array.slots["mirrored"]
     made = make(shape, array.spec.dtype)
-    given = tuple(range(len(shape or ()))) if axes is None else tuple_of(axes)
+    chosen = elements_of(axes) if isinstance(axes, ListValue) else tuple_of(axes)
+    given = tuple(range(len(shape or ()))) if axes is None else chosen or (None,)
     known = shape is not None and before is not None and all_are(given, int)
     made.slots["mirrored"] = before ^ frozenset(axis % len(shape) for axis in given) if known and shape else None
     return made
