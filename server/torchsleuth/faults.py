@@ -335,6 +335,7 @@ _ALL = (
     Fault("TS639", "tokens-added-later", "warning"),
     Fault("TS640", "edges-not-offset", "warning"),
     Fault("TS641", "ids-counted", "hint"),
+    Fault("TS642", "boxes-may-be-empty", "hint"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

@@ -586,6 +586,8 @@ ENGLISH: dict[str, str] = {
     "edges.rows": "the rows are put together here",
     "ids.counted": "an Embedding of this size lacks the largest ids of `{column}`, unless they run from 0 without a gap: use max() + 1",
     "ids.used": "the ids are looked up as they are",
+    "boxes.empty": "where `{boxes}` is empty, this has shape (0,), and detectors want (0, 4): reshape it to (-1, 4)",
+    "boxes.empty.condition": "nothing may fulfil this condition",
     "refused": "`{callee}` asks for {condition}, but {values}",
     "refused.here": "it is asked for here",
     "refused.written": "{name} = {value} is written here",
