@@ -16,13 +16,16 @@ from torchsleuth.sifting import all_are, any_are
 from torchsleuth.values import (
     OTHERS,
     UNKNOWN,
+    Array,
     DictValue,
     Entries,
+    Instance,
     LibraryObject,
     ListValue,
     Maybe,
     Scalar,
     Several,
+    Site,
     Tensor,
     Value,
     is_int,
@@ -36,7 +39,10 @@ FOLDER = "tempfile.TemporaryDirectory"
 OBJECTS = frozenset({PATH, "io.BytesIO", "io.StringIO", "tempfile.NamedTemporaryFile", "tempfile.TemporaryFile"})
 """The classes of what is a file, or says where one is."""
 PICKLED = "torch.load.object"
-"""The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument."""
+"""The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument. Its site: the
+call that wrote it."""
+_REFUSED = ("argparse.Namespace", PATH)
+"""Classes whose objects a file of weights may not hold, beside those of scikit-learn and the user's own."""
 
 
 @models("torch.save")
@@ -45,7 +51,7 @@ def save(interp: Interpreter, call: Arguments) -> None:
     held = (given.items or {}).values() if isinstance(given, DictValue) else ()
     for part in (given, *held):
         misuse.needs_result(interp, part, call.node, call.frame)
-    written = _written(interp, given)
+    written = _written(interp, given, interp.site(call.node, call.frame))
     key = key_of(interp, call.given(1, "f")) if call.exact else None
     if key is not None:
         interp.heap.set(interp.files.slots, key, written)
@@ -64,7 +70,7 @@ def load(interp: Interpreter, call: Arguments) -> Value:
     if pickled and given in (None, True):
         misuse.refused(interp, pickled[0], call.node, call.frame)
         return UNKNOWN
-    return _unpickled(held) if pickled else _elsewhere(held)
+    return _elsewhere(held)
 
 
 def joined(left: Value, right: Value) -> Value | None:
@@ -186,12 +192,12 @@ def _parts(value: Value) -> list[str] | None:
     return None if None in found else [part for parts in found for part in parts or ()]
 
 
-def _written(interp: Interpreter, value: Value) -> Value:
+def _written(interp: Interpreter, value: Value, site: Site) -> Value:
     """The contents of a file: what is changed later is not."""
     value = parameters.as_entries(interp, value)
     match value:
         case DictValue():
-            made = DictValue(_each(value.entries, lambda one: _written(interp, one)))
+            made = DictValue(_each(value.entries, lambda one: _written(interp, one, site)))
             made.from_file = True
             made.slots["state"] = value.slots.get("state")
             return made
@@ -199,14 +205,21 @@ def _written(interp: Interpreter, value: Value) -> Value:
             elements = value.elements
             if elements is None or isinstance(elements, Several):
                 return ListValue(None)
-            return ListValue(tuple(_written(interp, one) for one in elements))
+            return ListValue(tuple(_written(interp, one, site) for one in elements))
     if type(value) is tuple:
-        return tuple(_written(interp, one) for one in value)
+        return tuple(_written(interp, one, site) for one in value)
     if isinstance(value, Tensor):
         return Tensor(interp.resolved_spec(value.spec).with_(requires_grad=None))
-    if is_module(value):
-        return LibraryObject(PICKLED, (value,), {}, None)
+    if _is_of_class(value):
+        return LibraryObject(PICKLED, (value,), {}, site)
     return value if isinstance(value, str | int | float | Scalar | type(None)) or is_int(value) else UNKNOWN
+
+
+def _is_of_class(value: Value) -> bool:
+    """Whether it is an object that only its class can make again: a module, one of the user's, an array, a scaler."""
+    if isinstance(value, LibraryObject):
+        return value.path in _REFUSED or value.path.startswith("sklearn.")
+    return is_module(value) or isinstance(value, Array) or isinstance(value, Instance) and value.native is None
 
 
 def _each(entries: Entries | None, change: Callable[[Value], Value]) -> Entries | None:
@@ -224,10 +237,6 @@ def _pickled(value: Value) -> list[LibraryObject]:
     return [found for part in parts or () for found in _pickled(part)]
 
 
-def _unpickled(value: Value) -> Value:
-    return copies.deep(value.args[0]) if is_object(value, PICKLED) else UNKNOWN
-
-
 def _elsewhere(value: Value) -> Value:
     """The contents as new objects, on a device that is not known."""
     match value:
@@ -240,6 +249,8 @@ def _elsewhere(value: Value) -> Value:
             return ListValue(None if value.items is None else tuple(_elsewhere(one) for one in value.items))
     if type(value) is tuple:
         return tuple(_elsewhere(one) for one in value)
+    if is_object(value, PICKLED):
+        return copies.deep(value.args[0])
     return Tensor(value.spec.with_(device=None)) if isinstance(value, Tensor) else value
 
 
