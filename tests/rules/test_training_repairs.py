@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textwrap import dedent
 
-from tests.check import engine
+from tests.check import check, engine
 from tests.rules.test_repairs import repaired
 
 
@@ -708,3 +708,28 @@ def test_a_part_stays_in_evaluation_where_the_loop_trains_other_models_too() -> 
         fit(pair, pair.student.parameters())
     """
     assert "def train(self, mode=True):" in repaired(text)
+
+
+def test_new_layers_in_the_place_of_the_container_of_the_last_one() -> None:
+    program = """
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.features = nn.Linear(12, 16)
+        self.classifier = nn.Sequential(nn.Linear(16, 32), nn.ReLU(), nn.Linear(32, 1000))
+
+    def forward(self, x):
+        return self.classifier(self.features(x).relu())
+
+
+net = Net()
+if True:
+    {name} = nn.Sequential(nn.Linear(16, 8), nn.ReLU(), nn.Linear(8, 10))
+{caret}print(net(torch.randn(4, 12)).shape)
+"""
+    caret = "#   ^^^^^^ TS522: its last layer is still `classifier[2]`\n"
+    check(program.format(name="net.fc", caret=caret), program.format(name="net.classifier", caret=""))

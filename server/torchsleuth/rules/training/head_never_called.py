@@ -29,6 +29,7 @@ from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute
+from torchsleuth.syntax.text import SourceText
 from torchsleuth.values import ClassValue, Instance, LibraryModule, Value, is_module
 
 CODE = "TS522"
@@ -50,11 +51,18 @@ def find(analysis: Analysis) -> Iterator[Finding]:
             continue
         source = item.site.source
         text, (way, last) = source.segment(node), lasts[-1]
-        old = f"{source.segment(node.value)}{way}"
         model = item.owner.cls.name if isinstance(item.owner, Instance) else item.owner.type_name
         said = message("head.unused", text=text, model=model, last=way.lstrip("."), count=_outputs(last))
-        title = message("fix.replace", old=text, new=old)
-        yield Finding(item.site.span, said, (), (Candidate(title, (edits.replace(source, node, old),), safe=False),))
+        yield Finding(item.site.span, said, (), tuple(_replaced(source, node, way)))
+
+
+def _replaced(source: SourceText, node: ast.Attribute, way: str) -> Iterator[Candidate]:
+    """The new layers in the place of the last one, or of the container that holds it."""
+    for place in (way, way.rpartition("[")[0]):
+        if place:
+            new = f"{source.segment(node.value)}{place}"
+            title = message("fix.replace", old=source.segment(node), new=new)
+            yield Candidate(title, (edits.replace(source, node, new),), safe=False)
 
 
 def _is_head(value: Value) -> bool:
