@@ -51,7 +51,7 @@ _ARRAYS = (
 
 
 def _numbered_from_one(case: Case) -> list[tuple[CrashFrame, ast.expr, ast.expr, str]]:
-    """What numbers the things that labels are made from, beginning at 1; what of it is that 1, and what begins at 0:
+    """The expression that numbers the things which labels are made from, beginning at 1; its part that is the 1, and one that begins at 0:
     ``enumerate(names, start=1)``, or ``place + 1`` of ``enumerate(names)``."""
     target = prediction_and_target(case)[1] if one_based(case) else None
     found: list[tuple[CrashFrame, ast.expr, ast.expr, str]] = []

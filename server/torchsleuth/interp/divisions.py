@@ -1,4 +1,4 @@
-"""What operators give that divide a dimension into parts: equal ones, where it is a multiple of their number, or two halves."""
+"""Results of operators that divide a dimension into parts: equal ones, where it is a multiple of their number, or two halves."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ def _statements(body: list[ast.stmt], anywhere: bool) -> Iterator[ast.stmt]:
 
 
 def _questions(function: ast.AST) -> Iterator[ast.expr]:
-    """What a function asks before it goes on."""
+    """The tests that a function makes before it goes on."""
     for node in ast.walk(function):
         match node:
             case ast.BoolOp(values=values):
@@ -84,7 +84,7 @@ def _uses(node: ast.AST, name: str) -> bool:
 
 
 def _passed_on(call: ast.Call, name: str, function: Body) -> Iterator[tuple[Body, str]]:
-    """What gets a variable as it is, and what it calls that: functions, and the modules that the class makes."""
+    """The functions, and the modules that the class makes, which get a variable as it is, and what each of them calls it."""
     if not any(is_name(one, name) for one in (*call.args, *(word.value for word in call.keywords))):
         return
     inside: Body | None = None

@@ -55,7 +55,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _value(node: ast.expr, values: dict[str, ast.expr]) -> ast.expr:
-    """What a name was bound to, the one time it was."""
+    """The expression that a name was bound to, the one time it was."""
     name = plain_name(node)
     return values.get(name, node) if name is not None else node
 

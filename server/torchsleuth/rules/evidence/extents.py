@@ -121,7 +121,7 @@ _SPLITS = frozenset({"chunk", "tensor_split"})
 
 
 def divided_otherwise(analysis: Analysis, used: Operand, wanted: int) -> Iterator[Candidate]:
-    """What the operand was computed from divided along the last dimension instead of the first, ``chunk(2, dim=-1)``, or the other way
+    """The source of the operand divided along the last dimension instead of the first, ``chunk(2, dim=-1)``, or the other way
     round, where rows were meant to be divided, and not their columns."""
     for origin in ancestry(used.tensor):
         operation = analysis.operation_of(origin)

@@ -95,7 +95,7 @@ def _names(refusal: Refusal, scene: Scene) -> Iterator[ast.expr]:
 
 
 def _values(refusal: Refusal, names: list[ast.expr], scene: Scene) -> Iterator[tuple[str, Value]]:
-    """What is told of the values: those of the names that a side computes with, and of a side that is no computation."""
+    """The values that are told: those of the names that a side computes with, and of a side that is no computation."""
     for side, value in zip((refusal.left, refusal.right), refusal.values):
         within = [name for name in names if any(name is one for one in ast.walk(side))]
         if isinstance(side, ast.BinOp) and within:
