@@ -32,7 +32,7 @@ from torchsleuth.rules.evidence import kinds
 from torchsleuth.rules.evidence.activations import losses
 from torchsleuth.rules.evidence.casts import METHODS, born_as, casts
 from torchsleuth.rules.evidence.constructors import argument_node, constructor_related
-from torchsleuth.rules.evidence.describe import call_trail, expression_text, layer_text, operator_text
+from torchsleuth.rules.evidence.describe import call_trail, dtype_trail, expression_text, layer_text, operator_text
 from torchsleuth.rules.evidence.operands import (
     Operand,
     appended,
@@ -169,7 +169,9 @@ def _finding(analysis: Analysis, failure: OperatorFailure, given: list[Operand])
         else f"to(torch.{wanted})",
     )
     candidates = _candidates(analysis, failure, given, odd, wanted)
-    return Finding(operation.site.span, text, trail(analysis, failure), candidates)
+    # Of the inputs of a whole model, the others are as they should be.
+    own = (*dtype_trail(odd.tensor, odd.text(f"`{odd.name}`")), *call_trail(operation.site.scene))
+    return Finding(operation.site.span, text, own if _is_whole(module) else trail(analysis, failure), candidates)
 
 
 def _of_assigned(analysis: Analysis, failure: OperatorFailure, given: list[Operand], wanted: str) -> Finding:
