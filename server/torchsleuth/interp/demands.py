@@ -13,7 +13,7 @@ from torchsleuth.syntax.comparisons import COMPARED, comparisons
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, nodes_in
 from torchsleuth.tensors.dims import Dim, is_index
 from torchsleuth.tensors.spec import Failure, Result, TensorSpec
-from torchsleuth.values import AnyIndex, SliceValue, Tensor, Value, tuple_of
+from torchsleuth.values import AnyIndex, ClassValue, Instance, SliceValue, Tensor, Value, tuple_of
 from torchsleuth.values.frames import Frame
 
 
@@ -42,18 +42,27 @@ def as_truth(interp: Interpreter, test: ast.expr, frame: Frame) -> bool | None:
     return interp.truth(value)
 
 
-def refused(interp: Interpreter, test: ast.expr, holds: bool, frame: Frame) -> None:
+def refused(interp: Interpreter, test: ast.expr, holds: bool, raised: ast.expr | None, frame: Frame) -> None:
     """The code raises, for a test holds or does not: where a comparison of numbers or sizes decides that, it refuses what the
-    function was called with."""
+    function was called with. `raised`: the exception, None for an ``assert``."""
     if frame.call is None or interp.entry or interp.uncertain or interp.is_inferring():
         return
+    if interp.catching.levels and _is_own(interp, raised, frame):
+        return  # A program with errors of its own expects them where it catches errors.
     for name, left, right in comparisons(test, holds):
         if all(map(_is_plain, (left, right))):
             values = interp.resolved(interp.eval(left, frame)), interp.resolved(interp.eval(right, frame))
-            if all(map(_is_measure, values)) and not COMPARED[name](*values):
+            alike = isinstance(values[0], tuple) == isinstance(values[1], tuple)
+            if alike and all(map(_is_measure, values)) and not COMPARED[name](*values):
                 refusal = misuses.Refusal(name, left, right, values)
                 misuse.report(interp, Misuse(misuses.REFUSED, interp.site(test, frame), refusal))
                 return
+
+
+def _is_own(interp: Interpreter, raised: ast.expr | None, frame: Frame) -> bool:
+    """Whether an exception is of a class of the program."""
+    kind = raised.func if isinstance(raised, ast.Call) else raised
+    return kind is not None and isinstance(interp.eval(kind, frame), ClassValue | Instance)
 
 
 def _is_plain(node: ast.expr) -> bool:

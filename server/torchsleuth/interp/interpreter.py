@@ -470,7 +470,7 @@ class Execution(Importing):
         if decided is None:
             self.assume(self.tested)
         if decided is False:
-            demands.refused(self, node.test, True, frame)
+            demands.refused(self, node.test, True, None, frame)
         if decided is False and self.catching.at(self.uncertain):
             text = () if node.msg is None else (self.eval(node.msg, frame),)
             self.thrown = exceptions.made("builtins.AssertionError", text)
@@ -494,14 +494,15 @@ class Execution(Importing):
             self.general = general
 
     def do_If(self, node: ast.If, frame: Frame) -> int:
-        raises = isinstance(node.body[-1], ast.Raise)
+        last = node.body[-1]
+        raises = isinstance(last, ast.Raise)
         if raises:
             self.told(node.test, False, frame)
         decided = self._demanded(node.test, frame) if raises else demands.as_truth(self, node.test, frame)
         if decided is None and not node.orelse and is_choice_of_values(node.body):
             decided = False if asks_for_more(self, node.test, frame) else None
-        if raises and decided:
-            demands.refused(self, node.test, False, frame)
+        if decided and isinstance(last, ast.Raise):
+            demands.refused(self, node.test, False, last.exc, frame)
         if decided is not None:
             return self.block(node.body if decided else node.orelse, frame)
         guarded, returns, fact = self.guarded, len(frame.returns), self.tested
