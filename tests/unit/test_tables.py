@@ -47,7 +47,15 @@ TABLES = {
     "t = pd.DataFrame(index=hours)\nt['load'] = 8 + 6 * wave + rng.normal(0, 1, len(t))\nt['weekend'] = (hours.day_of_week >= 5).astype(float)\n"
     "a = torch.tensor(t.to_numpy())\nb = torch.from_numpy((hours.month == 3).astype(np.float32))\nc = torch.tensor(hours.hour.values)\n"
     "d = torch.zeros(len(hours))\ne = torch.tensor(t.iloc[: int(len(t) * 0.8)].values)\n",
-    "columns of categories": "t = pd.get_dummies(df[['age', 'city']], dtype=float)\na = torch.tensor(t.values)\nb = torch.zeros(2, t.shape[1]) @ a.T.float()\n",
+    "columns of categories": "t = pd.get_dummies(df[['age', 'city']], dtype=float)\na = torch.tensor(t.values)\nb = torch.zeros(2, t.shape[1]) @ a.T.float()\n"
+    "u = pd.get_dummies(df['city'], drop_first=True)\nc = torch.tensor(u.values)\nd = torch.zeros(2, u.shape[1]) @ c.T.float()\n"
+    "e = torch.tensor(pd.get_dummies(df['city'], prefix='in', dtype=int).to_numpy())\n",
+    "tables that are merged": "home = pd.DataFrame({'city': ['a', 'b', 'c'], 'area': [1.5, 2.0, 2.5], 'age': [7, 8, 9]})\n"
+    "t = df.merge(home, on='city')\na = torch.tensor(t[['income', 'area', 'age_x']].values)\nb = torch.zeros(t.shape[1])\n"
+    "u = pd.merge(df, home.head(2), how='left', left_on='city', right_on='city', suffixes=('', '_home'))\nc = torch.tensor(u['age'].values)\n"
+    "d, e = torch.tensor(u['area'].to_numpy()), torch.zeros(u.shape[1])\nv = df.merge(home.rename(columns={'city': 'town'}), left_on='city', right_on='town')\n"
+    "f = torch.zeros(v.shape[1])\ng = torch.tensor(v[['age_y']].values)\nw = df.join(df[['age']] * 0.5, rsuffix='_half')\nh = torch.tensor(w['age_half'].values)\n"
+    "i = torch.zeros(df[['age', 'city']].merge(home).shape[1])\n",
     "splits and scalers": "from sklearn.model_selection import train_test_split\nfrom sklearn.preprocessing import StandardScaler\n"
     "train, test = train_test_split(df, test_size=0.3, random_state=0)\na = torch.tensor(train[names].values)\nscaler = StandardScaler().fit(train[names])\n"
     "b = torch.from_numpy(scaler.transform(test[names]))\ntrain = train.copy()\ntrain[names] = scaler.transform(train[names])\nc = torch.tensor(train[names].values)\n"
@@ -116,7 +124,13 @@ def test_a_scaler_takes_as_many_columns_as_it_was_fitted_to() -> None:
 
 
 @pytest.mark.parametrize(
-    "made", ["df[['age', 'city']].values", "pd.get_dummies(df[['age', 'city']]).values", "df[['age']]"]
+    "made",
+    [
+        "df[['age', 'city']].values",
+        "pd.get_dummies(df[['age', 'city']]).values",
+        "df[['age']].join(pd.get_dummies(df['city'])).values",
+        "df[['age']]",
+    ],
 )
 def test_what_no_tensor_can_be_made_of(made: str) -> None:
     text = TABLE + f"x = torch.tensor({made})\n"
@@ -124,7 +138,19 @@ def test_what_no_tensor_can_be_made_of(made: str) -> None:
         exec(compile(text, "<text>", "exec"), {})
     assert [item.severity for item in analyze(text).diagnostics] == ["error"]
     if "dummies" in made:
-        check(text.replace("'city']])", "'city']], dtype=float)"))
+        check(text.replace("city'])", "city'], dtype=float)").replace("'city']])", "'city']], dtype=float)"))
+
+
+def test_truths_beside_numbers_of_merged_tables_make_no_tensor() -> None:
+    text = (
+        TABLE
+        + "home = pd.DataFrame({'city': ['a', 'b', 'c'], 'area': ['x', 'x', 'y']})\nt = df.merge(home, on='city')\n"
+        + "parts = [t[names], pd.get_dummies(t[['area']])]\nx = torch.from_numpy(pd.concat(parts, axis=1).values)\n"
+    )
+    with pytest.raises(TypeError, match="object_"):
+        exec(compile(text, "<text>", "exec"), {})
+    assert [item.code for item in analyze(text).diagnostics] == ["TS301"]
+    check(text.replace("'area']])", "'area']], dtype=float)"))
 
 
 def test_a_file_that_is_written_to_again_holds_something_else() -> None:

@@ -297,6 +297,7 @@ class Array(Ref):
     a scalar is, `count`: how many elements of a mask are true, once something has asked, `spread`: the lowest and the highest of its
     integers, of the whole array alone, `content`: what it sees of its memory, None where that is not followed, `mixed`: of one of objects,
     the column of a table for which it is, `numbered`: the `Numbered` that it holds, `source`: the table that a column is of,
+    `drawn`: the column of which it is a sample,
     `words`: it holds text that is read from a file as text again.
     """
 

@@ -12,7 +12,7 @@ from torchsleuth.installed import version_of
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.iteration import Iteration
-from torchsleuth.interp.library import array_dtypes, arrays, configuration, csv_files, files, tables
+from torchsleuth.interp.library import array_dtypes, arrays, configuration, csv_files, files, joins, tables
 from torchsleuth.interp.library.dates import DATES, Dates
 from torchsleuth.interp.library.tables import Columns
 from torchsleuth.interp.models import Model, Result, attribute, method, models
@@ -377,6 +377,14 @@ class DataFrame(Model):
         if held is None or tables.labels_of(held) is None:
             return UNKNOWN
         return ListValue(tuple((name, tables.series(one)) for name, one in held))
+
+    @method
+    def merge(self, call: Arguments) -> Value:
+        return joins.merged(self.interp, self.value, self.interp.resolved(call.given(0, "right")), call, 1)
+
+    @method
+    def join(self, call: Arguments) -> Value:
+        return joins.joined(self.interp, self.value, call)
 
     @method("keys")
     def column_names(self, call: Arguments) -> Value:
@@ -1020,36 +1028,41 @@ def _concat(interp: Interpreter, call: Arguments) -> Value:
     return tables.frame(interp, tuple(columns) if same else None, rows)
 
 
+_DUMMIES = frozenset("data columns dtype prefix prefix_sep drop_first dummy_na".split())
+
+
 @models("pandas.get_dummies")
 def _dummies(interp: Interpreter, call: Arguments) -> Value:
-    """A column for each value of what is text, behind the others."""
-    given = call.given(0, "data")
-    if not is_object(given, tables.FRAME):
-        rows = Series(interp, given).rows if is_object(given, tables.SERIES) else None
-        return tables.frame(interp, None, rows)
-    held, asked = tables.columns_of(interp, given), call.kwargs.get("columns")
-    rows = tables.rows_of(interp, given)
+    """A column for each value of what is text, behind the others; of a single column, for each of its values."""
+    given, asked = as_kind(call.given(0, "data"), LibraryObject), call.kwargs.get("columns")
+    if given is None or not tables.is_table(given):
+        return tables.frame(interp, None)
+    single = is_object(given, tables.SERIES)
+    rows = Series(interp, given).rows if single else tables.rows_of(interp, given)
+    name = given.slots.get("name") if single else None
+    held = tables.columns_of(interp, given) if not single else None
+    if single and isinstance(name, str | int):
+        held, asked = ((name, tables.data_of(interp, given)),), (name,)
     names = tables.names_in(asked) if asked is not None else _of_text(held)
-    plain = (
-        call.exact
-        and len(call.args) <= 1
-        and call.kwargs.keys() <= {"data", "columns", "dtype", "prefix", "prefix_sep"}
-    )
+    plain = call.exact and len(call.args) <= 1 and call.kwargs.keys() <= _DUMMIES
     if held is None or names is None or not plain or any(name not in dict(tables.named(held)) for name in names):
         return tables.frame(interp, None, rows)
+    return tables.frame(interp, _encoded(interp, held, names, call, rows), rows)
+
+
+def _encoded(interp: Interpreter, held: Columns, names: tuple[str | int, ...], call: Arguments, rows: Size) -> Columns:
+    """The columns with those of these names replaced by one for each of their values."""
     # Since 2.0, it gives truths.
     usual = "bool" if (version_of("pandas") or (0, 0)) >= (2, 0) else None
-    dtype = array_dtypes.dtype_of(call.kwargs["dtype"]) if "dtype" in call.kwargs else usual
-    kept = tuple((name, one) for name, one in held if name not in names)
-    site = interp.site(call.node, call.frame)
-    made = []
+    dtype = array_dtypes.dtype_of(call.kwargs["dtype"]) if call.kwargs.get("dtype") is not None else usual
+    site, some = interp.site(call.node, call.frame), "drop_first" not in call.kwargs
+    made: list[tables.Column] = [(name, one) for name, one in held if name not in names]
     for name in names:
         column = dict(tables.named(held))[name]
-        own = column.slots.get("categories", tables.own_categories(name, column, site))
-        made.append(
-            (tables.Further(name, interp.fresh_size(str(name)), site), tables.numbered(interp, own, rows, dtype))
-        )
-    return tables.frame(interp, (*kept, *made), rows)
+        own = column.slots.get("categories", tables.own_categories(name, column, site, drawn=True))
+        count = interp.fresh_size(str(name), positive=some)
+        made.append((tables.Further(name, count, site), tables.numbered(interp, own, rows, dtype)))
+    return tuple(made)
 
 
 def _of_text(columns: Columns | None) -> tuple[str | int, ...] | None:

@@ -192,13 +192,14 @@ def resized_array(array: Array, rows: Size, kept: bool) -> Array:
     made = arrays.make(None if shape is None else (rows, *shape[1:]), array.spec.dtype)
     if kept:
         made.slots["spread"], made.slots["bounds"] = array.slots["spread"], array.slots["bounds"]
+        made.slots["drawn"] = array.slots.get("drawn", array.slots.get("source", array.identity))
     keep_categories(array, made)
     return made
 
 
 def keep_categories(array: Array, part: Array) -> None:
     """Some of the rows of a column have the categories of all, and the numbers of these."""
-    for slot in ("categories", "numbered", "words"):
+    for slot in ("categories", "numbered", "words", "drawn"):
         if slot in array.slots:
             part.slots[slot] = array.slots[slot]
 
@@ -211,9 +212,10 @@ def numbered(interp: Interpreter, categories: Numbered | None, rows: Size, dtype
     return made
 
 
-def own_categories(name: Value, data: Array, site: Site) -> Numbered | None:
-    """The categories of a column of this table alone; None where it is not known which table that is."""
-    source = data.slots.get("source", data.identity)
+def own_categories(name: Value, data: Array, site: Site, drawn: bool = False) -> Numbered | None:
+    """The categories of a column of this table alone; None where it is not known which table that is. `drawn`: those of a sample
+    of the rows are the categories of all."""
+    source = data.slots.get("drawn" if drawn else "source", data.slots.get("source", data.identity))
     return None if source is None or not isinstance(name, str) else Numbered(name, source, site)
 
 
