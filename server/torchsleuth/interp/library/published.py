@@ -9,7 +9,7 @@ from typing import Any, TypeGuard
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import hierarchy
+from torchsleuth.interp.library import hierarchy, tokenizers
 from torchsleuth.interp.models import models
 from torchsleuth.interp.trace import Operation
 from torchsleuth.tensors.device import CPU
@@ -43,6 +43,8 @@ def build(interp: Interpreter, call: Arguments) -> Value:
     path = call.path
     if path.startswith("transformers.") and path.endswith("Config") and call.exact:
         return LibraryObject(path, call.args, call.kwargs, interp.site(call.node, call.frame))
+    if path.startswith("transformers.") and tokenizers.makes(path):
+        return tokenizers.made(interp, call)
     package = interp.oracle.package_of(path) if call.exact else None
     if package is None or call.given(0, "model_name") in interp.own_models:
         return UNKNOWN
@@ -79,7 +81,9 @@ def build(interp: Interpreter, call: Arguments) -> Value:
 
 def is_configuration(value: Value) -> TypeGuard[LibraryObject]:
     """Whether a value is a configuration of transformers, of which models are built."""
-    return isinstance(value, LibraryObject) and value.path.startswith("transformers.")
+    if not isinstance(value, LibraryObject) or value.path == tokenizers.TOKENIZER:
+        return False
+    return value.path.startswith("transformers.")
 
 
 def recipe(interp: Interpreter, module: LibraryModule, answers: dict[str, list[Any]] | None = None) -> ModuleSpec:
