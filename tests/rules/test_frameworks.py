@@ -235,3 +235,70 @@ trainer.run(loader, max_epochs=2)
 evaluator.run(loader)
 """
     assert analyze(LOOP + body).diagnostics == ()
+
+
+SAVED = (
+    MODEL.replace("max_epochs=3, accelerator", "max_epochs=3, callbacks=[keep], accelerator")
+    .replace(
+        "L.Trainer(",
+        "keep = ModelCheckpoint(dirpath='kept', filename='best', monitor='val_loss')\ntrainer = L.Trainer(",
+    )
+    .replace(").fit(", ")\ntrainer.fit(")
+    + """
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3))
+"""
+)
+READS = {
+    "keep.best_model_path": True,
+    "trainer.checkpoint_callback.last_model_path": True,
+    "'kept/best.ckpt'": True,
+    "'kept/other.ckpt'": False,
+}
+
+
+def _of_checkpoint(rest: str, model: str = SAVED) -> list[str]:
+    imports = "from lightning.pytorch.callbacks import ModelCheckpoint\n"
+    text = HEAD.format(package="lightning").lstrip("\n") + imports + model.lstrip("\n") + rest
+    return [one.code for one in analyze(text).diagnostics if one.severity != "hint"]
+
+
+@pytest.mark.parametrize("path", READS)
+def test_names_in_a_checkpoint_begin_with_that_of_the_attribute(path: str) -> None:
+    read = f"state = torch.load({path}, weights_only=False)['state_dict']\n"
+    expected = ["TS530"] if READS[path] else []
+    assert _of_checkpoint(f"{read}net.load_state_dict(state, strict=False)\n") == expected
+    assert _of_checkpoint(f"{read}net.load_state_dict(state)\n") == expected
+    stripped = "net.load_state_dict({name.removeprefix('net.'): value for name, value in state.items()})\n"
+    assert _of_checkpoint(read + stripped) == []
+    assert _of_checkpoint(f"{read}Model().load_state_dict(state)\n") == []
+
+
+def test_a_checkpoint_that_the_trainer_is_told_to_save() -> None:
+    save = "trainer.save_checkpoint('mine.ckpt')\nstate = torch.load('mine.ckpt', weights_only=False)\n"
+    assert _of_checkpoint(f"{save}net.load_state_dict(state.get('state_dict', state), strict=False)\n") == ["TS530"]
+    assert _of_checkpoint(f"{save}net.load_state_dict(state['mine'], strict=False)\n") == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "    def on_save_checkpoint(self, checkpoint):\n"
+        "        checkpoint['state_dict'] = {name[4:]: value for name, value in checkpoint['state_dict'].items()}\n\n",
+        "    def on_save_checkpoint(self, checkpoint):\n        checkpoint['state_dict'] = elsewhere(checkpoint['state_dict'])\n\n",
+        "    def state_dict(self, *args, **kwargs):\n        return self.net.state_dict()\n\n",
+    ],
+)
+def test_a_model_that_decides_itself_what_is_saved(part: str) -> None:
+    own = "from other import elsewhere\n" + SAVED.replace("    def training_step", f"{part}    def training_step")
+    read = "state = torch.load(keep.best_model_path, weights_only=False)['state_dict']\n"
+    assert _of_checkpoint(f"{read}net.load_state_dict(state, strict=False)\n", own) == []
+
+
+def test_what_is_unknown_in_a_model_may_have_the_names() -> None:
+    head = "from other import made\n\n\nclass Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+    head += "        self.body = nn.Linear(8, 3)\n\n\n"
+    own = head + SAVED.replace("self.net = nn", "self.made = made()\n        self.net = nn")
+    read = "state = torch.load(keep.best_model_path, weights_only=False)['state_dict']\n"
+    load = f"{read}Net().load_state_dict(state, strict=False)\n"
+    assert _of_checkpoint(load, own) == ["TS530"]
+    assert _of_checkpoint(load, own.replace("self.body", "self.made", 1)) == []

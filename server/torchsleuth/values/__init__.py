@@ -894,6 +894,8 @@ class LibraryModule(Made):
         self.site = site
         self.name: str | None = None
         self.broken = False
+        self.undecided: ModuleSpec | None = None
+        """The recipe of a layer of which PyTorch does not say whether it can be made: for sizes that are not known."""
         self.built: Built | None = None
 
     @property

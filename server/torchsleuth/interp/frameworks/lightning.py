@@ -114,11 +114,15 @@ class Trainer:
         max_steps=-1,
         accumulate_grad_batches=1,
         gradient_clip_val=None,
+        callbacks=None,
+        enable_checkpointing=None,
         **kwargs,
     ):
         self.accelerator, self.max_epochs, self.max_steps = accelerator, max_epochs, max_steps
         self.accumulate_grad_batches, self.gradient_clip_val = accumulate_grad_batches, gradient_clip_val
-        self.callback_metrics = self.logged_metrics = self.logger = self.checkpoint_callback = _ANYTHING
+        self.callback_metrics = self.logged_metrics = self.logger = _ANYTHING
+        self._checkpoints = _that_save(callbacks, enable_checkpointing)
+        self.checkpoint_callback = self._checkpoints[0] if len(self._checkpoints) == 1 else _ANYTHING
         self.current_epoch = self.global_step = self.global_rank = self.is_global_zero = _ANYTHING
 
     def fit(self, model, train_dataloaders=None, val_dataloaders=None, datamodule=None, ckpt_path=None, **kwargs):
@@ -165,6 +169,7 @@ class Trainer:
                 else:
                     scheduler.step()
             model.on_train_epoch_end()
+        self._save(self._checkpoints)
         model.on_train_end()
 
     def validate(self, model=None, dataloaders=None, ckpt_path=None, verbose=True, datamodule=None, **kwargs):
@@ -184,10 +189,16 @@ class Trainer:
     def predict(self, model=None, dataloaders=None, *args, **kwargs):
         return _ANYTHING
 
-    def save_checkpoint(self, *args, **kwargs):
-        return None
+    def save_checkpoint(self, filepath, *args, **kwargs):
+        self._save(filepath)
+
+    def _save(self, to):
+        checkpoint = _checkpoint_of(self._model)
+        self._model.on_save_checkpoint(checkpoint)
+        _saved(checkpoint, to)
 
     def _begin(self, model, datamodule, stage):
+        self._model = model
         for source in (model, datamodule):
             if source is not None:
                 source.trainer = _ANYTHING

@@ -51,10 +51,10 @@ def save(interp: Interpreter, call: Arguments) -> None:
     held = (given.items or {}).values() if isinstance(given, DictValue) else ()
     for part in (given, *held):
         misuse.needs_result(interp, part, call.node, call.frame)
-    written = _written(interp, given, interp.site(call.node, call.frame))
+    contents = written(interp, given, interp.site(call.node, call.frame))
     key = key_of(interp, call.given(1, "f")) if call.exact else None
     if key is not None:
-        interp.heap.set(interp.files.slots, key, written)
+        interp.heap.set(interp.files.slots, key, contents)
         return
     # It may be any of those that were written before.
     for other in list(interp.files.slots):
@@ -192,12 +192,12 @@ def _parts(value: Value) -> list[str] | None:
     return None if None in found else [part for parts in found for part in parts or ()]
 
 
-def _written(interp: Interpreter, value: Value, site: Site) -> Value:
+def written(interp: Interpreter, value: Value, site: Site) -> Value:
     """The contents of a file: what is changed later is not."""
     value = parameters.as_entries(interp, value)
     match value:
         case DictValue():
-            made = DictValue(_each(value.entries, lambda one: _written(interp, one, site)))
+            made = DictValue(_each(value.entries, lambda one: written(interp, one, site)))
             made.from_file = True
             made.slots["state"] = value.slots.get("state")
             return made
@@ -205,9 +205,9 @@ def _written(interp: Interpreter, value: Value, site: Site) -> Value:
             elements = value.elements
             if elements is None or isinstance(elements, Several):
                 return ListValue(None)
-            return ListValue(tuple(_written(interp, one, site) for one in elements))
+            return ListValue(tuple(written(interp, one, site) for one in elements))
     if type(value) is tuple:
-        return tuple(_written(interp, one, site) for one in value)
+        return tuple(written(interp, one, site) for one in value)
     if isinstance(value, Tensor):
         return Tensor(interp.resolved_spec(value.spec).with_(requires_grad=None))
     if _is_of_class(value):
@@ -260,9 +260,11 @@ __all__ = [
     "PATH",
     "compared",
     "joined",
+    "key_of",
     "load",
     "path_attribute",
     "path_method",
     "path_text",
     "save",
+    "written",
 ]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
+from torchsleuth.interp.library import checkpoints
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import by_position
 from torchsleuth.values import UNKNOWN, Bound, Builtin, Function, LibraryObject, Namespace, Value
@@ -51,6 +52,9 @@ def member(interp: Interpreter, path: str) -> Value:
         for builtin in (
             Builtin("_arguments_of_caller", _arguments),
             Builtin("_with_what_it_takes", partial(_called, interp)),
+            Builtin("_that_save", partial(checkpoints.that_save, interp)),
+            Builtin("_checkpoint_of", partial(checkpoints.contents, interp)),
+            Builtin("_saved", partial(checkpoints.saved, interp)),
         ):
             interp.heap.set(module.slots, builtin.name, builtin)
     return module.slots.get(name, MISSING) if isinstance(module, Namespace) else MISSING

@@ -260,6 +260,17 @@ def has_unknown_parts(module: Value) -> bool:
     return False
 
 
+def unknown_names(module: Value, prefix: str = "") -> Iterator[str]:
+    """What the names of those modules begin with that something unknown in a module may be."""
+    if isinstance(module, Instance):
+        yield from (f"{prefix}{name}." for name, value in module.slots.items() if _may_hold_modules(value))
+    known = isinstance(module, Instance) and not module.cls.opaque
+    if not known and not (isinstance(module, LibraryModule) and not is_unknown(module.slots["children"])):
+        yield prefix
+    for name, part in named_children(module):
+        yield from unknown_names(part, f"{prefix}{name}.")
+
+
 def _may_hold_modules(value: Value) -> bool:
     if isinstance(value, Choice):
         return any(is_module(option) or _may_hold_modules(option) for option in value.options)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
+from torchsleuth.oracle.sizes import map_sizes
 from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_index, is_number
-from torchsleuth.tensors.spec import NotASpec, TensorSpec
+from torchsleuth.tensors.spec import ModuleSpec, NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     DictValue,
@@ -23,6 +28,8 @@ from torchsleuth.values import (
 )
 
 Named = tuple[str, Tensor]
+_NUMBERS = (12, 24)
+"""Numbers for sizes that are not known: parameters that have the same names with each have these with any."""
 
 
 class _Found(dict[object, Named]):
@@ -94,8 +101,8 @@ def _collect(interp: Interpreter, module: Value, prefix: str, found: _Found) -> 
         buffers = {name: value for name, value in own.items() if found.state and _persists(value)}
         for name, value in ({name: value for name, value in own.items() if value.parameter} | buffers).items():
             found.add(value.identity, f"{prefix}{name}", value)
-        parts = of_kind(module.slots.values(), LibraryModule)
-        if any(part.broken and not hierarchy.is_loss(part.path) for part in parts):
+        broken = [part for part in of_kind(module.slots.values(), LibraryModule) if part.broken]
+        if any(not hierarchy.is_loss(part.path) and not (found.state and part.undecided) for part in broken):
             return False
         if isinstance(module.native, LibraryModule) and module.native.children is None:
             if not _own(interp, module.native, prefix, found):
@@ -110,9 +117,8 @@ def _persists(tensor: Tensor) -> bool:
 
 
 def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found) -> bool:
-    try:
-        made = interp.oracle.parameters(interp.recipe(module), found.state)
-    except (LookupError, NotASpec):
+    made = _of_recipe(interp, module, found.state)
+    if made is None:
         return not hierarchy.has_parameters(interp, module)
     for name, spec in made:
         if module.children is not None and "." in name:
@@ -126,6 +132,30 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found)
         key = tensor.identity if tensor.owner is None else (tensor.owner.identity, name)
         found.add(key, f"{prefix}{name}", tensor)
     return True
+
+
+def _of_recipe(interp: Interpreter, module: LibraryModule, state: bool) -> tuple[tuple[str, TensorSpec], ...] | None:
+    """What PyTorch says of a layer's parameters. Where sizes are not known, those of a state have the names that they have
+    with numbers in their place, and nothing is known of their shapes."""
+    undecided = module.undecided if state and not interp.changed(module) else None
+    try:
+        if undecided is None:
+            return interp.oracle.parameters(interp.recipe(module), state)
+        found = [interp.oracle.parameters(_with_number(undecided, number), state) for number in _NUMBERS]
+    except (LookupError, NotASpec):
+        return None
+    if len({tuple(name for name, _ in one) for one in found}) > 1:
+        return None
+    return tuple((name, spec.with_(shape=None, strides=None)) for name, spec in found[0])
+
+
+def _with_number(recipe: ModuleSpec, number: int) -> ModuleSpec:
+    """The recipe with a number in the place of each symbol."""
+
+    def convert(size: Any) -> Any:
+        return dims.rebuild(size, lambda _: number)
+
+    return replace(recipe, args=map_sizes(recipe.args, convert), kwargs=map_sizes(recipe.kwargs, convert))
 
 
 def of_module(module: LibraryModule, spec: TensorSpec) -> Tensor:

@@ -7,7 +7,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, parameters
 from torchsleuth.interp.trace import StateFault
 from torchsleuth.sifting import all_are, of_kind
-from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value
+from torchsleuth.values import DictValue, Instance, Ref, Tensor, Value, is_object
 from torchsleuth.values.join import MISSING
 
 _OWN = (
@@ -44,9 +44,10 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
     wanted = parameters.named(interp, module, buffers=True)
     if wanted is None or is_open(interp, module):
         return
-    strict, shapes = interp.truth(call.given(1, "strict", True)), dict(wanted)
+    strict, hidden = interp.truth(call.given(1, "strict", True)), _hidden(state)
+    shapes = {key: tensor for key, tensor in wanted if not key.startswith(hidden)}
     missing = tuple(key for key in shapes if key not in held) if strict else ()
-    unexpected = tuple(key for key in held if key not in shapes) if strict else ()
+    unexpected = tuple(key for key in held if key not in dict(wanted)) if strict else ()
     sizes = []
     for key, tensor in shapes.items():
         one = held.get(key)
@@ -55,7 +56,12 @@ def check(interp: Interpreter, module: Value, call: Arguments) -> None:
         known = got is not None and own is not None and all_are((*got, *own), int)
         if known and got is not None and own is not None and got != own and not (own == () and len(got) == 1):
             sizes.append((key, got, own))
-    nothing = strict is False and bool(held and shapes) and not any(key in shapes for key in held)
+    nothing = (
+        strict is False
+        and bool(held and shapes)
+        and len(shapes) == len(wanted)
+        and not any(key in shapes for key in held)
+    )
     if nothing:
         missing = tuple(shapes)
     site = interp.site(call.node, call.frame)
@@ -76,12 +82,20 @@ def is_open(interp: Interpreter, module: Value) -> bool:
         return True
     if hierarchy.has_unknown_parts(module):
         return True
-    for part in of_kind(hierarchy.descendants(module), Instance):
-        if any(interp.class_attribute(part.cls, name) is not MISSING for name in _OWN):
-            return True
-        if part.state.get("open"):
-            return True
-    return interp.entry_point is not None
+    parts = of_kind(hierarchy.descendants(module), Instance)
+    return decides(interp, module) or any(part.state.get("open") for part in parts) or interp.entry_point is not None
 
 
-__all__ = ["RENAMES", "check", "has_renamed", "is_open"]
+def decides(interp: Interpreter, module: Value) -> bool:
+    """Whether the class of a module, or of a part of it, decides itself what its state is."""
+    classes = {part.cls for part in of_kind(hierarchy.descendants(module), Instance)}
+    return any(interp.class_attribute(cls, name) is not MISSING for cls in classes for name in _OWN)
+
+
+def _hidden(state: Value) -> tuple[str, ...]:
+    """What the names of a state may begin with beside those that are known of it."""
+    of = state.slots.get("state") if isinstance(state, DictValue) else None
+    return tuple(hierarchy.unknown_names(of.args[0])) if is_object(of, hierarchy.STATE) else ()
+
+
+__all__ = ["RENAMES", "check", "decides", "has_renamed", "is_open"]

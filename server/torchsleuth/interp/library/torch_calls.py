@@ -154,7 +154,7 @@ def construct_module(interp: Interpreter, call: Arguments) -> Value:
         interp.report(operation, verdict)
         made.broken = True
     elif verdict is not None:
-        made.broken = True
+        made.broken, made.undecided = True, recipe
     return made
 
 

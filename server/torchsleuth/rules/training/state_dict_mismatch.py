@@ -98,8 +98,9 @@ def _places(fault: StateFault) -> Iterator[Related]:
 
 
 def _source(given: Value) -> Value:
-    """The module that a state is of."""
-    return given.args[0] if is_object(given, STATE) else None
+    """The module that a state is of, also where it was read from a file."""
+    of = given.slots.get("state") if isinstance(given, DictValue) else given
+    return of.args[0] if is_object(of, STATE) else None
 
 
 def _repairs(analysis: Analysis, fault: StateFault) -> Iterator[Candidate]:
