@@ -302,3 +302,40 @@ def test_what_is_unknown_in_a_model_may_have_the_names() -> None:
     load = f"{read}Net().load_state_dict(state, strict=False)\n"
     assert _of_checkpoint(load, own) == ["TS530"]
     assert _of_checkpoint(load, own.replace("self.body", "self.made", 1)) == []
+
+
+OPENMMLAB = """
+import torch
+from torch import nn
+from mmcv.cnn import ConvModule, build_norm_layer
+from mmcv.runner import BaseModule, auto_fp16
+from mmcv.utils import Registry
+
+BACKBONES = Registry("backbone")
+
+
+@BACKBONES.register_module()
+class Stem(BaseModule):
+    def __init__(self, channels=16, norm_cfg=dict(type="BN"), init_cfg=None):
+        super().__init__(init_cfg)
+        self.conv = ConvModule(3, channels, 3, stride=2, padding=1, norm_cfg=norm_cfg)
+        self.norm_name, norm = build_norm_layer(norm_cfg, channels, postfix=1)
+        self.add_module(self.norm_name, norm)
+        self.out = nn.Linear(channels, 10)
+
+    @auto_fp16()
+    def forward(self, x):
+        return self.out(self.bn1(self.conv(x)).mean((2, 3)))
+
+
+model = BACKBONES.build(dict(type="Stem", channels=32))
+print(model(torch.randn(2, 3, 64, 64)).shape)
+"""
+
+
+def test_layers_that_openmmlab_makes_from_configurations() -> None:
+    assert analyze(OPENMMLAB).diagnostics == ()
+    wrong = OPENMMLAB.replace("nn.Linear(channels", "nn.Linear(channels * 2")
+    assert [one.code for one in analyze(wrong).diagnostics] == ["TS101"]
+    unknown = OPENMMLAB.replace('norm_cfg=dict(type="BN")', "norm_cfg=open('norm').read()")
+    assert analyze(unknown).diagnostics == ()

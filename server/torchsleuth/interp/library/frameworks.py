@@ -1,4 +1,4 @@
-"""Frameworks that are known by a source of our own, which is read as a file of the workspace is: Lightning, Ignite."""
+"""Frameworks that are known by a source of our own, which is read as a file of the workspace is: Lightning, Ignite, OpenMMLab."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import checkpoints
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.forms import by_position
-from torchsleuth.values import UNKNOWN, Bound, Builtin, Function, LibraryObject, Namespace, Value
+from torchsleuth.values import UNKNOWN, Bound, Builtin, Function, LibraryObject, Namespace, Value, is_unknown
 from torchsleuth.values.join import MISSING
 
 FOLDER = Path(__file__).parents[1] / "frameworks"
@@ -29,6 +29,47 @@ _SOURCES = {
 }
 _IGNITE = ("Engine", "State", "create_supervised_trainer", "create_supervised_evaluator")
 _SOURCES |= {f"ignite.engine.{name}": ("ignite.py", name) for name in _IGNITE}
+_BRICKS = {
+    "conv_module": ("ConvModule",),
+    "depthwise_separable_conv_module": ("DepthwiseSeparableConvModule",),
+    "conv": ("build_conv_layer",),
+    "norm": ("build_norm_layer",),
+    "activation": ("build_activation_layer", "Clamp"),
+    "padding": ("build_padding_layer",),
+    "upsample": ("build_upsample_layer", "PixelShufflePack"),
+    "drop": ("build_dropout", "DropPath", "Dropout"),
+    "scale": ("Scale", "LayerScale"),
+    "hsigmoid": ("HSigmoid",),
+    "swish": ("Swish",),
+    "wrappers": tuple("Linear Conv2d Conv3d ConvTranspose2d ConvTranspose3d MaxPool2d MaxPool3d".split()),
+    "registry": tuple(
+        f"{kind}_LAYERS" for kind in ("CONV", "NORM", "ACTIVATION", "PADDING", "UPSAMPLE", "PLUGIN", "DROPOUT")
+    ),
+}
+"""What `mmcv.cnn` gathers of its modules."""
+_INITIAL = tuple(
+    f"{kind}_init" for kind in ("constant", "xavier", "normal", "trunc_normal", "uniform", "kaiming", "caffe2_xavier")
+)
+_MODULES = ("BaseModule", "Sequential", "ModuleList", "ModuleDict")
+_OPENMMLAB = {
+    **{f"mmcv.cnn.bricks.{module}": names for module, names in _BRICKS.items()},
+    "mmcv.cnn.bricks.transformer": ("FFN", "MultiheadAttention", "build_dropout"),
+    "mmcv.cnn.bricks": tuple(name for names in _BRICKS.values() for name in names),
+    "mmcv.cnn": (*(name for names in _BRICKS.values() for name in names), *_INITIAL),
+    "mmcv.cnn.utils.weight_init": _INITIAL,
+    "mmcv.runner": (*_MODULES, "auto_fp16", "force_fp32"),
+    "mmcv.runner.base_module": _MODULES,
+    "mmcv.utils": ("Registry", "build_from_cfg", "_BatchNorm", "_InstanceNorm", "SyncBatchNorm"),
+    "mmcv.utils.registry": ("Registry", "build_from_cfg"),
+    "mmcv.utils.parrots_wrapper": ("_BatchNorm", "_InstanceNorm", "SyncBatchNorm"),
+    "mmengine.model": (*_MODULES, "BaseModel", *_INITIAL),
+    "mmengine.model.base_module": _MODULES,
+    "mmengine.model.weight_init": _INITIAL,
+    "mmengine.registry": ("Registry", "MODELS", "build_from_cfg"),
+    "mmengine": ("Registry", "MODELS", "build_from_cfg"),
+    "mmengine.utils.dl_utils.parrots_wrapper": ("_BatchNorm", "_InstanceNorm", "SyncBatchNorm"),
+}
+_SOURCES |= {f"{package}.{name}": ("mmcv.py", name) for package, names in _OPENMMLAB.items() for name in names}
 """By public name: the file in `FOLDER`, and what it is called there."""
 
 
@@ -55,6 +96,7 @@ def member(interp: Interpreter, path: str) -> Value:
             Builtin("_that_save", partial(checkpoints.that_save, interp)),
             Builtin("_checkpoint_of", partial(checkpoints.contents, interp)),
             Builtin("_saved", partial(checkpoints.saved, interp)),
+            Builtin("_is_known", lambda call: not is_unknown(call.first)),
         ):
             interp.heap.set(module.slots, builtin.name, builtin)
     return module.slots.get(name, MISSING) if isinstance(module, Namespace) else MISSING
