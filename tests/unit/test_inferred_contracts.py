@@ -2232,3 +2232,70 @@ def test_a_tensor_that_is_written_to_keeps_its_shape_whatever_is_written() -> No
             return x * x.new_empty((b, 1, 1, 1)).bernoulli_(1 - self.rate)
     """)
     assert signature(found["Drop"]).endswith("forward(x: [b, c, h, w]) -> [b, c, h, w]")
+
+
+def test_what_a_parent_asks_for_behind_keyword_arguments() -> None:
+    found = contracts("""
+    class Head(nn.Module):
+        def __init__(self, in_channels, channels, *, classes, norm_layer=None, dropout=0.1):
+            super().__init__()
+            self.conv = nn.Conv2d(in_channels, channels, 1)
+            self.norm = norm_layer(channels) if norm_layer else nn.Identity()
+            self.out = nn.Conv2d(channels, classes, 1)
+            self.dropout = nn.Dropout(dropout)
+
+        def forward(self, x):
+            return self.out(self.dropout(self.conv(x)))
+
+    class Pooled(Head):
+        def __init__(self, pool, **kwargs):
+            super().__init__(**kwargs)
+            self.pool = nn.AdaptiveAvgPool2d(pool)
+
+        def forward(self, x):
+            return self.pool(super().forward(x))
+
+    class Fixed(Pooled):
+        def __init__(self, **kwargs):
+            super(Fixed, self).__init__(pool=1, **kwargs)
+
+        def forward(self, x):
+            return super().forward(x).flatten(1)
+    """)
+    assert signature(found["Pooled"]) == (
+        "class Pooled(pool, in_channels, channels, classes): forward(x: [N, in_channels, H, W]) -> [N, classes, pool, pool]"
+    )
+    assert signature(found["Fixed"]) == (
+        "class Fixed(in_channels, channels, classes): forward(x: [N, in_channels, H, W]) -> [N, classes]"
+    )
+
+
+def test_what_is_passed_on_has_the_default_of_what_gets_it() -> None:
+    found = contracts("""
+    class Block(nn.Module):
+        def __init__(self, i, o, norm_layer=nn.BatchNorm2d, act_cfg=None, stride=1):
+            super().__init__()
+            self.conv = nn.Conv2d(i, o, 3, stride, padding=1)
+            self.norm = norm_layer(o)
+            self.act = nn.ReLU() if act_cfg is None else make(act_cfg)
+
+        def forward(self, x):
+            return self.act(self.norm(self.conv(x)))
+
+    class Stage(nn.Module):
+        def __init__(self, i, o, stride, norm_layer, act_cfg):
+            super().__init__()
+            self.act_cfg = act_cfg
+            self.first = Block(i, o, norm_layer=norm_layer, act_cfg=act_cfg, stride=stride)
+            self.second = self.make(o, norm_layer)
+
+        def make(self, o, layer):
+            return Block(o, o, layer, act_cfg=self.act_cfg)
+
+        def forward(self, x):
+            return self.second(self.first(x))
+    """)
+    assert signature(found["Stage"]) == (
+        "class Stage(i, o, stride, norm_layer=nn.BatchNorm2d, act_cfg=None): "
+        "forward(x: [N, i, H, W]) -> [N, o, (H - 1)//stride + 1, (W - 1)//stride + 1]"
+    )

@@ -181,12 +181,21 @@ class InferredContracts(Planning):
         given: dict[str, Value] = {one.path: self._number(one, numbers) for one in passed_on}
         return self.instantiate(owner, (), given, None, frame)
 
+    @staticmethod
+    def _parameters(plan: Plan, function: Function, skip: int) -> Iterator[tuple[ast.arg, bool]]:
+        """The parameters of a function; for a constructor those that it passes on, too, and that have no default there."""
+        yield from parameters_of(function, skip)
+        for one in passed.behind(plan.owner, function) if plan.owner is not None and skip else ():
+            yield from (
+                (argument, False) for argument, _ in parameters_of(one.function, 1) if argument.arg in one.names
+            )
+
     def _given(
         self, plan: Plan, function: Function, skip: int, numbers: Mapping[Symbol, int], frame: Frame
     ) -> dict[str, Value]:
         """The arguments of a call that passes nothing else."""
         values: dict[str, Value] = {}
-        for argument, has_default in parameters_of(function, skip):
+        for argument, has_default in self._parameters(plan, function, skip):
             name = argument.arg
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             if name in plan.taken and function is not plan.function:
@@ -277,9 +286,11 @@ class InferredContracts(Planning):
         passes in the place of what nobody tells, and everything else is chosen; the other one is made as that code does. What it passes
         as it is has the name of the module's parameter, everything else that it chooses is told with its own name before it."""
         maker = Maker(Plan(*by), frame)
-        if by[0] is not None:
+        if by[0] is None:
+            self._plan_settings(maker.plan, by[1], 0)
+        else:
             maker.plan.floats = passed.numbers(by[0], by[1], self.oracle.signature)
-        self._plan_settings(maker.plan, by[1], 0 if by[0] is None else 1)
+            self._plan_constructor(maker.plan, by[1])
         plan = Plan(owner, function, tensors=self._tensors_of(function, owner), maker=maker)
         self._plan_sequences(plan)
         reached = self._reach(plan, maker)

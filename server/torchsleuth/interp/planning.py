@@ -148,7 +148,7 @@ class Planning(NeededSizes):
             made = as_kind(self.class_attribute(owner, "__init__"), Function)
             if made is not None:
                 plan.floats = passed.numbers(owner, made, self.oracle.signature)
-                self._plan_settings(plan, made, 1)
+                self._plan_constructor(plan, made)
                 self._plan_given(plan, made)
             else:
                 self._plan_layer(plan, owner)
@@ -225,22 +225,33 @@ class Planning(NeededSizes):
         for path, called in zip(plan.sequences[name], sizes.names):
             plan.settings[path] = Setting(path, self.fresh_symbol(called or name))
 
-    def _plan_settings(self, plan: Plan, function: Function, skip: int) -> None:
+    def _plan_constructor(self, plan: Plan, made: Function) -> None:
+        """The integers that the constructor of a module takes, also as keyword arguments that it passes on."""
+        self._plan_settings(plan, made, 1)
+        for one in passed.behind(plan.owner, made) if plan.owner is not None else ():
+            plan.floats |= passed.numbers(one.owner, one.function, self.oracle.signature) & set(one.names)
+            self._plan_settings(plan, one.function, 1, one)
+
+    def _plan_settings(self, plan: Plan, function: Function, skip: int, behind: passed.Behind | None = None) -> None:
         uses = _uses(function.node)
         constructor = function.name == "__init__"
         before = set(plan.settings)
+        owner = plan.owner if behind is None else behind.owner
+        usual = passed.defaults(owner, function) if owner is not None and constructor else {}
         for argument, has_default in parameters_of(function, skip):
             name = argument.arg
+            if name in usual or (behind is not None and name not in behind.names):
+                continue
             if name in (plan.floats if constructor else plan.tensors.keys() | plan.absent) or name in plan.sequences:
                 continue
-            if constructor and plan.owner is not None and plurals.is_called(plan.owner.node, function.node, name):
+            if constructor and owner is not None and plurals.is_called(owner.node, function.node, name):
                 continue
             annotation = ast.unparse(argument.annotation) if argument.annotation else ""
             default = default_of(function, argument) if has_default else None
             integer = is_number(default)
             cls = self._class_named(annotation, function)
             several = (
-                plurals.integers(function.node, argument, owner=plan.owner.node if plan.owner else None)
+                plurals.integers(function.node, argument, owner=owner.node if owner else None)
                 if constructor and not has_default
                 else None
             )
@@ -249,7 +260,7 @@ class Planning(NeededSizes):
             elif not constructor and has_default and default is None:
                 continue
             elif cls is not None and (cls.is_dataclass or name in uses.attributes) and not cls.is_module():
-                self._plan_configuration(plan, name, cls, fields(plan.owner, function, name))
+                self._plan_configuration(plan, name, cls, fields(owner, function, name))
             elif has_default and not integer:
                 continue
             elif (
@@ -257,7 +268,7 @@ class Planning(NeededSizes):
             ):
                 self._add_setting(plan, name, default)
             elif not annotation and not has_default and constructor:
-                read = fields(plan.owner, function, name)
+                read = fields(owner, function, name)
                 if read.paths and name not in uses.other:
                     self._plan_configuration(plan, name, None, read)
                 elif name not in uses.other | uses.attributes and not _NO_SIZES.fullmatch(name):
@@ -281,7 +292,7 @@ class Planning(NeededSizes):
             return
         told = self._told_by_a_call(plan, made, lacking)
         if told is None:
-            others = self._switches(plan) | self._usual(plan)
+            others = self._switches(plan) | passed.defaults(plan.owner, made) | self._usual(plan)
             left = [one for one, _ in parameters if one.arg in lacking - plan.sequences.keys() and one.arg in others]
             told = {one.arg: others[one.arg] for one in left if _is_of_kind(others[one.arg], one.annotation)}
         for name in told.keys() & plan.sequences.keys():
