@@ -2299,3 +2299,29 @@ def test_what_is_passed_on_has_the_default_of_what_gets_it() -> None:
         "class Stage(i, o, stride, norm_layer=nn.BatchNorm2d, act_cfg=None): "
         "forward(x: [N, i, H, W]) -> [N, o, (H - 1)//stride + 1, (W - 1)//stride + 1]"
     )
+
+
+def test_what_a_layer_keeps_that_is_made_with_symbols() -> None:
+    found = contracts("""
+    class Standardised(nn.Conv2d):
+        def __init__(self, inside, out, kernel, stride=1):
+            super().__init__(inside, out, kernel, stride=stride, padding=1, bias=False)
+
+        def forward(self, x):
+            weight = F.batch_norm(self.weight.reshape(1, self.out_channels, -1), None, None, training=True)
+            weight = weight.reshape_as(self.weight)
+            return F.conv2d(x, weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+    class Block(nn.Module):
+        def __init__(self, a, b):
+            super().__init__()
+            self.conv = Standardised(a, b, 3)
+
+        def forward(self, x):
+            return self.conv(x)
+    """)
+    assert signature(found["Block"]) == "class Block(a, b): forward(x: [N, a, H, W]) -> [N, b, H, W]"
+    assert signature(found["Standardised"]) == (
+        "class Standardised(inside, out, kernel, stride=1): forward(x: [N, inside, H, W]) -> "
+        "[N, out, (H + 2 - kernel)//stride + 1, (W + 2 - kernel)//stride + 1]"
+    )

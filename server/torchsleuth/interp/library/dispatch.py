@@ -12,6 +12,7 @@ from torchsleuth.interp.library import (
     classes,
     external,
     hierarchy,
+    layers,
     modules,
     pure,
     python,
@@ -22,7 +23,7 @@ from torchsleuth.interp.library import registered as registered
 from torchsleuth.interp.models import is_pure, of_function
 from torchsleuth.sifting import of_kind
 from torchsleuth.syntax.forms import is_attribute, stores
-from torchsleuth.tensors.spec import Failure, Native, NotASpec
+from torchsleuth.tensors.spec import Failure, Native, NotASpec, Undecided
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -94,13 +95,18 @@ def native_init(interp: Interpreter, instance: Instance, call: Arguments) -> Val
 
 
 def _is_made(interp: Interpreter, native: LibraryModule) -> bool:
-    """Whether PyTorch makes a layer of these arguments, or says why it does not; with symbols among them it does neither."""
+    """Whether PyTorch makes a layer of these arguments, or says why it does not; with symbols among them it does neither. For a contract,
+    where they stand for any numbers, some show it."""
     if native.slots["children"] is not None:
         return True
     try:
-        verdict = interp.oracle.construct(interp.recipe(native))
+        recipe = interp.recipe(native)
     except NotASpec:
         return False
+    verdict = interp.oracle.construct(recipe)
+    if isinstance(verdict, Undecided) and interp.is_inferring():
+        tried = [interp.oracle.construct(one) for one, _ in layers.with_numbers(recipe)]
+        return bool(tried) and all(one is None for one in tried)
     return verdict is None or isinstance(verdict, Failure)
 
 

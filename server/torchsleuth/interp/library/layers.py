@@ -3,7 +3,7 @@ those whose weights were replaced by others of another shape."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,7 +12,7 @@ from torchsleuth.interp.library import hierarchy
 from torchsleuth.sifting import all_are, as_kind
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, is_index
-from torchsleuth.tensors.spec import Equality, Result, TensorSpec
+from torchsleuth.tensors.spec import Equality, ModuleSpec, Result, TensorSpec
 from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_plain, is_unknown, items_of, tuple_of
 
 
@@ -179,6 +179,54 @@ def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> Tens
     if not made.sure:
         raise LookupError(name)
     return dict(zip(form.names, form.args))[name]
+
+
+_TRIED = ((24, 24), (60, 36))
+"""What symbols stand for where a layer is made with numbers: so much for the first, and so much more for each further one."""
+
+
+def own_constant(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    """What a layer that is made with symbols keeps of plain values, as two choices of numbers show. Raises LookupError."""
+    recipe = interp.recipe(module)
+    shown = tuple(interp.oracle.attribute(one, name) for one, _ in with_numbers(recipe))
+    if not shown:
+        raise LookupError(name)
+    choices = [numbers for _, numbers in with_numbers(recipe)]
+    given = (size for size in _given(recipe) if isinstance(size, dims.Dim))
+    return _kept(shown, {tuple(_with_numbers(size, one) for one in choices): size for size in given})
+
+
+def with_numbers(recipe: ModuleSpec) -> Iterator[tuple[ModuleSpec, dict[dims.Symbol, int]]]:
+    """A layer that is made with symbols with two choices of numbers for them; nothing for one without."""
+    symbols = list(dict.fromkeys(symbol for size in _given(recipe) if is_int(size) for symbol in dims.symbols(size)))
+    for first, more in _TRIED if symbols else ():
+        numbers = {symbol: first + more * place for place, symbol in enumerate(symbols)}
+        args = tuple(_with_numbers(one, numbers) for one in recipe.args)
+        kwargs = tuple((word, _with_numbers(one, numbers)) for word, one in recipe.kwargs)
+        yield replace(recipe, args=args, kwargs=kwargs), numbers
+
+
+def _given(recipe: ModuleSpec) -> Iterator[Any]:
+    for one in (*recipe.args, *(value for _, value in recipe.kwargs)):
+        yield from tuple_of(one)
+
+
+def _with_numbers(value: Any, numbers: Mapping[dims.Symbol, int]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_with_numbers(one, numbers) for one in value)
+    return dims.substitute(value, dict(numbers)) if isinstance(value, dims.Dim) else value
+
+
+def _kept(shown: tuple[Any, ...], sizes: Mapping[tuple[Any, ...], Size]) -> Value:
+    """The value that is each of these with the numbers of each choice. `sizes`: those that the constructor is given. Raises
+    LookupError."""
+    if all_are(shown, tuple) and len({len(one) for one in shown}) == 1:
+        return tuple(_kept(parts, sizes) for parts in zip(*shown))
+    if shown in sizes:
+        return sizes[shown]
+    if not is_plain(shown[0]) or any(type(one) is not type(shown[0]) or one != shown[0] for one in shown):
+        raise LookupError(shown)
+    return shown[0]
 
 
 def _with_assigned(interp: Interpreter, form: FunctionalForm, given: Mapping[str, Value]) -> FunctionalForm | None:

@@ -32,7 +32,7 @@ from torchsleuth.tensors.device import Device
 from torchsleuth.tensors.dims import is_index
 from torchsleuth.tensors.legacy import named_type
 from torchsleuth.tensors.operators import is_in_place
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, NotASpec
 from torchsleuth.values import (
     UNKNOWN,
     AnyModule,
@@ -745,13 +745,20 @@ def _operators_of(module: LibraryModule | Instance) -> dict[str, tuple[str, ...]
 
 
 def _of_symbols(interp: Interpreter, module: LibraryModule, name: str) -> Value:
-    """A parameter of a layer that is made with symbols."""
+    """A parameter of a layer that is made with symbols, or a number that it keeps."""
     try:
         spec = layers.own_parameter(interp, module, name)
     except LookupError:
-        return UNKNOWN
+        return _constant_of_symbols(interp, module, name)
     if spec is None:
         return None
     made = of_module(module, spec)
     made.member = name
     return made
+
+
+def _constant_of_symbols(interp: Interpreter, module: LibraryModule, name: str) -> Value:
+    try:
+        return layers.own_constant(interp, module, name) if interp.is_inferring() else UNKNOWN
+    except (LookupError, NotASpec):
+        return UNKNOWN
