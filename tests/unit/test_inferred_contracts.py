@@ -2325,3 +2325,20 @@ def test_what_a_layer_keeps_that_is_made_with_symbols() -> None:
         "class Standardised(inside, out, kernel, stride=1): forward(x: [N, inside, H, W]) -> "
         "[N, out, (H + 2 - kernel)//stride + 1, (W + 2 - kernel)//stride + 1]"
     )
+
+
+def test_images_that_are_large_enough_for_what_looks_at_them_last() -> None:
+    found = contracts("""
+    class Late(nn.Module):
+        def __init__(self, classes):
+            super().__init__()
+            steps = [nn.Conv3d(8 if step else 3, 8, 3, stride=(1, 2, 2), padding=1) for step in range(5)]
+            self.body = nn.Sequential(*steps)
+            self.pool = nn.AvgPool3d((2, 7, 7), stride=1)
+            self.out = nn.Conv3d(8, classes, 1)
+
+        def forward(self, x):
+            return self.out(self.pool(self.body(x))).mean(dim=(2, 3, 4))
+    """)
+    assert signature(found["Late"]) == "class Late(classes): forward(x: [N, 3, D, H, W]) -> [N, classes]"
+    assert found["Late"].conditions == ("D >= 2", "H >= 193", "W >= 193")

@@ -83,6 +83,8 @@ _EXTRA = (4, 2, 3)
 """Sizes of dimensions that are put in where any number of them is supposed to work."""
 _BATCH = (2, 3, 5, 4)
 _SPATIAL = (64, 32, 96, 128, 48, 224, 256, 28, 16)
+_LARGE = (256, 224, 320, 64, 288, 128, 32, 28, 96, 48, 384, 16)
+"""Images for what makes them small before it looks at them."""
 _LENGTHS = (16, 24, 12, 32, 64, 8)
 _CHANNELS = (16, 32, 48, 24, 64, 96, 8, 3, 1)
 
@@ -765,7 +767,7 @@ class Inference:
         failure: str | None = None
         tried: set[tuple[int, ...]] = set()
         failed = unknown = 0
-        for numbers in self._choices(found, symbols):
+        for numbers in self._choices(found, symbols, examples):
             mark = tuple(numbers.values())
             if mark in tried:
                 continue
@@ -783,11 +785,17 @@ class Inference:
                 break
         return examples, failure
 
-    def _choices(self, found: Found, symbols: list[Symbol]) -> Iterator[dict[Symbol, int]]:
-        """Numbers for all symbols that fulfil the conditions, those first that are usual."""
+    def _choices(self, found: Found, symbols: list[Symbol], examples: list[_Example]) -> Iterator[dict[Symbol, int]]:
+        """Numbers for all symbols that fulfil the conditions, those first that are usual. `examples`: those that work so far; where the
+        usual images do not, large ones may, and then those that are no smaller."""
         pools = {symbol: self._pool(found, symbol) for symbol in symbols}
-        chance = random.Random(7)
+        usual = dict(pools)
+        images = [symbol for symbol, pool in pools.items() if pool is _SPATIAL]
+        chance, given = random.Random(7), 0
         for attempt in range(DRAWS):
+            if images and given - len(examples) > 3:
+                least = min((one.numbers[symbol] for one in examples for symbol in images), default=0)
+                pools |= dict.fromkeys(images, tuple(size for size in _LARGE if size >= least))
             if attempt < 4:
                 numbers = {
                     symbol: pool[(attempt + place) % min(len(pool), 2)]
@@ -797,13 +805,13 @@ class Inference:
                 numbers = {symbol: chance.choice(pool[: 3 + attempt // 8]) for symbol, pool in pools.items()}
             if attempt % 2:
                 # Images that are square.
-                square = chance.choice(_SPATIAL)
-                numbers |= {symbol: square for symbol, pool in pools.items() if pool is _SPATIAL}
+                numbers |= dict.fromkeys(images, chance.choice(pools[images[0]] if images else _SPATIAL))
             if attempt % 4 == 3:
                 numbers = _aligned(found, numbers)
             if self._allowed(found, numbers):
+                given += 1
                 yield numbers
-        yield from self._of_one_size(found, pools)
+        yield from self._of_one_size(found, usual)
 
     def _of_one_size(self, found: Found, pools: dict[Symbol, tuple[int, ...]]) -> Iterator[dict[Symbol, int]]:
         """Numbers for inputs that some layer takes in a few sizes only: those of square images, and of series, that fulfil the
