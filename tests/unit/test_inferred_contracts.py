@@ -2342,3 +2342,23 @@ def test_images_that_are_large_enough_for_what_looks_at_them_last() -> None:
     """)
     assert signature(found["Late"]) == "class Late(classes): forward(x: [N, 3, D, H, W]) -> [N, classes]"
     assert found["Late"].conditions == ("D >= 2", "H >= 193", "W >= 193")
+
+
+def test_an_input_that_fits_in_more_ranks_than_it_is_for() -> None:
+    found = contracts("""
+    class Block(nn.Module):
+        def __init__(self, channels, emb_channels):
+            super().__init__()
+            self.into = nn.Conv2d(channels, channels, 3, padding=1)
+            self.embedding = nn.Linear(emb_channels, channels)
+
+        def forward(self, x, emb):
+            shift = self.embedding(emb)
+            while len(shift.shape) < len(x.shape):
+                shift = shift[..., None]
+            return x + self.into(self.into(x) + shift)
+    """)
+    assert signature(found["Block"]) == (
+        "class Block(channels, emb_channels): "
+        "forward(x: [N, channels, H, W], emb: [N, emb_channels]) -> [N, channels, H, W]"
+    )

@@ -8,6 +8,7 @@ import itertools
 import math
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
@@ -575,7 +576,7 @@ class Inference:
         ranks = tuple(dict.fromkeys(known + (demands[0].ranks if demands else ()) + (2, 3, 4, 1)))
         working: dict[int, tuple[Outcome, dict[str, tuple[Size, ...]]]] = {}
         for rank, symbolic in ((rank, symbolic) for symbolic in (True, False) for rank in ranks):
-            usual = [one for one in working if not working[one][0].unbatched]
+            usual = [one for one in working if not working[one][0].unbatched and not _repeats(working[one][0], plan)]
             if usual and (not symbolic or not working.keys().isdisjoint(known)):
                 break
             called = next((tuple(one.names.split()) for one in demands if len(one.names.split()) == rank), ())
@@ -1088,7 +1089,7 @@ def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
 
 def _unlikely(outcome: Outcome, plan: Plan) -> tuple[bool, ...]:
     """The marks of an outcome that nobody would ask for, the gravest first."""
-    return _pins(outcome, plan), outcome.unbatched, not _keeps_batch(outcome, plan)
+    return _pins(outcome, plan), _repeats(outcome, plan), outcome.unbatched, not _keeps_batch(outcome, plan)
 
 
 def _aligned(found: Found, numbers: dict[Symbol, int]) -> dict[Symbol, int]:
@@ -1120,6 +1121,15 @@ def _pins(outcome: Outcome, plan: Plan) -> bool:
         for one in outcome.conditions
     )
     return fixed or any(size == 1 for shape in outcome.inputs.values() for size in shape or ())
+
+
+def _repeats(outcome: Outcome, plan: Plan) -> bool:
+    """Whether what the caller chooses is the size of two dimensions of one input."""
+    chosen = {setting.symbol for setting in plan.settings.values()}
+    return any(
+        shape is not None and any(count > 1 and dims.symbol(size) in chosen for size, count in Counter(shape).items())
+        for shape in outcome.inputs.values()
+    )
 
 
 def _is_sized(part: Part) -> bool:
