@@ -2362,3 +2362,42 @@ def test_an_input_that_fits_in_more_ranks_than_it_is_for() -> None:
         "class Block(channels, emb_channels): "
         "forward(x: [N, channels, H, W], emb: [N, emb_channels]) -> [N, channels, H, W]"
     )
+
+
+def test_the_length_that_pooling_leaves_of_a_sequence() -> None:
+    found = contracts("""
+    class Distilled(nn.Module):
+        def __init__(self, c_in):
+            super().__init__()
+            self.conv = nn.Conv1d(c_in, c_in, kernel_size=3, padding=2, padding_mode="circular")
+            self.pool = nn.MaxPool1d(kernel_size=3, stride=2, padding=1)
+
+        def forward(self, x):
+            return self.pool(self.conv(x.permute(0, 2, 1))).transpose(1, 2), F.max_pool1d(x, 2)
+    """)
+    assert signature(found["Distilled"]) == (
+        "class Distilled(c_in): forward(x: [N, L, c_in]) -> ([N, (L + 3)//2, c_in], [N, L, c_in//2])"
+    )
+
+
+def test_a_part_of_a_package_that_something_else_imports(tmp_path: Path) -> None:
+    inside = tmp_path / "kit" / "layers"
+    inside.mkdir(parents=True)
+    (tmp_path / "kit" / "__init__.py").write_text("")
+    (inside / "__init__.py").write_text("")
+    (inside / "dense.py").write_text("from torch import nn\n\n\nclass Dense(nn.Linear):\n    pass\n")
+    text = HEAD + textwrap.dedent("""
+    import kit
+
+    class Model(nn.Module):
+        def __init__(self, i, o):
+            super().__init__()
+            self.dense = kit.layers.dense.Dense(i, o)
+
+        def forward(self, x):
+            return self.dense(x)
+    """)
+    path = tmp_path / "kit" / "model.py"
+    path.write_text(text)
+    (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts
+    assert signature(told) == "class Model(i, o): forward(x: [..., i]) -> [..., o]"

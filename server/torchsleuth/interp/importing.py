@@ -179,7 +179,8 @@ class Importing(CheckedCalls):
             return Native(name, "external")
 
     def submodule(self, owner: Namespace | Native, name: str, frame: Frame) -> Value:
-        """The module called `name` in a package of the user's, MISSING where there is none or nothing has imported it."""
+        """The module called `name` in a package of the user's, MISSING where there is none. What reads it supposes that something has
+        imported it: other code, or the package, when it is asked."""
         if isinstance(owner, Native):
             # A folder without ``__init__.py`` binds nothing else.
             if not self.workspace.is_folder(owner.path, frame.path):
@@ -192,8 +193,12 @@ class Importing(CheckedCalls):
         if file is None or os.path.basename(file) != "__init__.py":
             return MISSING
         base = os.path.join(os.path.dirname(file), name)
-        places = (self.modules.get(path) for path in (f"{base}.py", os.path.join(base, "__init__.py")))
-        return next((found for found in places if found is not None), MISSING)
+        places = (f"{base}.py", os.path.join(base, "__init__.py"))
+        known = next((found for path in places if (found := self.modules.get(path)) is not None), None)
+        if known is not None:
+            return known
+        sources = filter(None, map(self.workspace.source, places))
+        return next((self.execute_module(one, f"{owner.name}.{name}") for one in sources), MISSING)
 
     def execute_module(self, source: SourceText, name: str) -> Namespace:
         """The namespace of a workspace module that is imported for the first time."""

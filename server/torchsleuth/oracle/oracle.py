@@ -42,6 +42,7 @@ from torchsleuth.oracle.execution import (
 )
 from torchsleuth.oracle.fake import Mode, Session, Unsupported, plain_argument, plain_result
 from torchsleuth.oracle.holes import filled, whatever
+from torchsleuth.oracle.lengths import any_length
 from torchsleuth.oracle.replay import Replay, Unknown
 from torchsleuth.oracle.sizes import canonical, map_sizes, simplified
 from torchsleuth.oracle.store import Store
@@ -599,7 +600,7 @@ class Oracle:
                 function = self._function(target)
             except LookupError as error:
                 return Undecided(str(error))
-            with self._mode:
+            with self._mode, any_length(_name(target)):
                 fake_args = [session.to_fake(value) for value in args]
                 fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
                 if isinstance(target, ModuleSpec) and target.package:
@@ -947,7 +948,7 @@ class Oracle:
         """The sizes without whose comparison an evaluation does not go on."""
         session = Session(self._mode, True, self._place)
         try:
-            with self._mode:
+            with self._mode, any_length(_name(target)):
                 fake_args = [session.to_fake(value) for value in args]
                 fake_kwargs = {name: session.to_fake(value) for name, value in kwargs.items()}
                 self._function(target)(*fake_args, **fake_kwargs)
