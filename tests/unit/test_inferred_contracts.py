@@ -2401,3 +2401,21 @@ def test_a_part_of_a_package_that_something_else_imports(tmp_path: Path) -> None
     path.write_text(text)
     (told,) = engine().contracts(str(path), text, roots=(str(tmp_path),)).contracts
     assert signature(told) == "class Model(i, o): forward(x: [..., i]) -> [..., o]"
+
+
+def test_labels_that_only_an_operator_with_numbers_tells() -> None:
+    found = contracts("""
+    class Margin(nn.Module):
+        def __init__(self, size, classes):
+            super().__init__()
+            self.weight = nn.Parameter(torch.randn(size, classes))
+            self.classes = classes
+            self.loss = nn.CrossEntropyLoss()
+
+        def forward(self, hidden, labels):
+            labels = labels.flatten()
+            cosine = torch.mm(F.normalize(hidden, dim=1), F.normalize(self.weight, dim=0))
+            marked = F.one_hot(labels, self.classes)
+            return self.loss(torch.where(marked.bool(), cosine - 0.4, cosine), labels)
+    """)
+    assert signature(found["Margin"]) == "class Margin(size, classes): forward(hidden: [N, size], labels: [N]) -> []"

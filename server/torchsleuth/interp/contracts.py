@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from torchsleuth.interp.callers import agreed, names_class
 from torchsleuth.interp.inferred import InferredContracts
-from torchsleuth.interp.inputs import argument_behind
+from torchsleuth.interp.inputs import ArgumentKey, argument_behind
 from torchsleuth.interp.outcomes import Call, Outcome, Part
 from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
@@ -556,18 +556,22 @@ class Inference:
         return best
 
     def _of_other_kinds(self, plan: Plan, outcome: Outcome) -> Outcome:
-        """Inputs that do not work as numbers of which nothing tells the dtype may be indices or masks."""
-        for name in plan.tensors:
-            if outcome.works or name in plan.dtypes or name not in plan.shapes:
-                continue
-            for dtype in ("int64", "bool"):
-                plan.dtypes[name] = dtype
-                again = self._run(plan)
-                if again.works:
-                    outcome = again
-                    break
-                del plan.dtypes[name]
-        return outcome
+        """Inputs that do not work as numbers of which nothing tells the dtype, or of which something is not known then, may be indices
+        or masks."""
+        places = {(plan.function.path, *key(argument)): name for name, argument in plan.tensors.items()}
+        suspects = {places.get(place) for place in _looked_into(outcome)} if outcome.works else plan.tensors.keys()
+        open_to = [one for one in plan.tensors if one in suspects and one in plan.shapes and one not in plan.dtypes]
+        best, told = outcome, dict(plan.dtypes)
+        for name, dtype in itertools.product(open_to, ("int64", "bool")):
+            if _open_ends(best) == (0, 0):
+                break
+            plan.dtypes[name] = dtype
+            again = self._run(plan)
+            if again.works and _open_ends(again) < _open_ends(best):
+                best, told = again, dict(plan.dtypes)
+            del plan.dtypes[name]
+        plan.dtypes = told
+        return best
 
     def _by_trial(self, plan: Plan, outcome: Outcome, lacking: list[str]) -> Iterator[_Settled]:
         """Try ranks for inputs of which nothing tells the rank."""
@@ -1076,6 +1080,22 @@ def _holes(outcome: Outcome) -> int:
     if not outcome.works:
         return 1000
     return sum(part.shape is None for part in outcome.result.tensors()) + (0 if outcome.result.whole else 1)
+
+
+def _looked_into(outcome: Outcome) -> Iterator[ArgumentKey]:
+    """The inputs that operators take of which nobody knows the result, also as views."""
+    for tensor in (one for operation in outcome.stuck for one in operation.tensors):
+        for _ in range(MOST):
+            if tensor.argument is not None:
+                yield tensor.argument
+            if tensor.origin is None or len(tensor.origin.sources) != 1:
+                break
+            tensor = tensor.origin.sources[0]
+
+
+def _open_ends(outcome: Outcome) -> tuple[int, int]:
+    """How much of a result is not known, and how many operators nobody knows the result of."""
+    return _holes(outcome), len({operation.site for operation in outcome.stuck})
 
 
 def _keeps_batch(outcome: Outcome, plan: Plan) -> bool:
