@@ -146,6 +146,14 @@ def called(contract: Contract, module: ModuleType, numbers: Numbers) -> Any:
         }
         fields = {name: value for name, value in given.items() if "." in name}
         plain = {name: value for name, value in given.items() if "." not in name}
+        taken = inspect.signature(cls.__init__).parameters.values()
+        if any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in taken):
+            # What a parent asks for is passed on by name.
+            plain |= {
+                one.name: numbers[one.name]
+                for one in contract.settings
+                if one.name.isidentifier() and not one.called and one.name in numbers
+            }
         return cls(**{**arguments(cls.__init__, {**numbers, **fields}, 1), **plain})(*inputs, **called)
 
 

@@ -2419,3 +2419,22 @@ def test_labels_that_only_an_operator_with_numbers_tells() -> None:
             return self.loss(torch.where(marked.bool(), cosine - 0.4, cosine), labels)
     """)
     assert signature(found["Margin"]) == "class Margin(size, classes): forward(hidden: [N, size], labels: [N]) -> []"
+
+
+def test_attention_whose_other_options_are_the_defaults() -> None:
+    found = contracts("""
+    class Attention(nn.Module):
+        def __init__(self, nhead, d_model, dropout=0.0, bias=True, add_bias_kv=False, kdim=None, vdim=None):
+            super().__init__()
+            self.att = nn.MultiheadAttention(
+                d_model, nhead, dropout=dropout, bias=bias, add_bias_kv=add_bias_kv, kdim=kdim, vdim=vdim
+            )
+
+        def forward(self, query, key, value):
+            out, weights = self.att(query.permute(1, 0, 2), key.permute(1, 0, 2), value.permute(1, 0, 2))
+            return out.permute(1, 0, 2), weights
+    """)
+    assert signature(found["Attention"]) == (
+        "class Attention(nhead, d_model): forward(query: [N, L, d_model], key: [N, L', d_model], value: [N, L', d_model])"
+        " -> ([N, L, d_model], [N, L, L'])"
+    )

@@ -149,7 +149,9 @@ class NeededSizes(Documents):
         known = all(one.shape is not None for one in others) and not any(map(is_unknown, call.kwargs.values()))
         if known and not isinstance(self.resolved(size), Dim) and _is_plain(module):
             return None
-        if any(one.shape is None or len(one.shape) != 3 for one in given) or not set(module.kwargs) <= _ATTENDING[name]:
+        # None and False are the defaults of all the others.
+        options = {word for word, value in module.kwargs.items() if value is not None and value is not False}
+        if any(one.shape is None or len(one.shape) != 3 for one in given) or not options <= _ATTENDING[name]:
             return None
         first = as_kind(module.kwargs.get("batch_first", False), bool)
         shapes = [one.shape for one in given if one.shape is not None]
