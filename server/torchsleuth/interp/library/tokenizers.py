@@ -12,6 +12,8 @@ from torchsleuth.values import UNKNOWN, LibraryObject, Value
 from torchsleuth.values.frames import Frame
 
 TOKENIZER = "transformers.PreTrainedTokenizerBase"
+COLLATORS = ("transformers.DataCollatorWithPadding", "transformers.DataCollatorForLanguageModeling")
+"""Collate functions that pad what a tokenizer gives, and make tensors of everything else as it is."""
 ADDING = ("add_special_tokens", "add_tokens")
 _ENDINGS = ("Tokenizer", "TokenizerFast")
 
@@ -60,4 +62,13 @@ class Tokenizer(Model):
         return self.interp.fresh_size("?", positive=False)
 
 
-__all__ = ["ADDING", "TOKENIZER", "made", "makes"]
+@models(*COLLATORS)
+class Collator(Model):
+    """A collate function. What it gives is not known."""
+
+    def get(self, node: ast.AST, frame: Frame) -> Value:
+        found: Value = self.value.slots.get(self.name, UNKNOWN)
+        return found
+
+
+__all__ = ["ADDING", "COLLATORS", "TOKENIZER", "made", "makes"]

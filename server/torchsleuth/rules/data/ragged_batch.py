@@ -3,7 +3,7 @@
 What it finds
     A loader with the default collate over a dataset whose samples differ in shape, or hold lists of different lengths: as
     they were given, as they are cut or computed from the index, or as their size is drawn at random. The same for
-    torch.stack in a collate function.
+    torch.stack in a collate function, and for labels of each token where DataCollatorWithPadding of transformers pads the tokens alone.
 Why it hurts
     The loader raises "stack expects each tensor to be equal size" or "each element in list of batch should be of equal
     size" as soon as two of them meet in one batch.
@@ -36,6 +36,7 @@ from torchsleuth.rules.data.sample_type import made_at, where
 from torchsleuth.rules.evidence.describe import call_trail, shape_text
 from torchsleuth.rules.evidence.loaders import affected, dataset_text, free_name, made_here, spelled, with_collate
 from torchsleuth.rules.evidence.spatial import padded_steps
+from torchsleuth.rules.evidence.token_labels import of_tokens
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.schema import Edit
 from torchsleuth.sifting import of_kind
@@ -60,6 +61,8 @@ def find(analysis: Analysis) -> Iterator[Finding]:
         yield Finding(
             fault.at.span, _text(fault, refusal), places, chain(_shortened(analysis, fault), _padded(analysis, fault))
         )
+
+    yield from of_tokens(analysis)
 
 
 def _text(fault: DataFault, refusal: Refusal) -> str:
