@@ -629,7 +629,7 @@ class Calls(Choices):
             if falls_through:
                 deltas.append(last)
                 values.append(value)
-            value = self.heap.join(deltas, values=values)
+            value = self.heap.join(deltas, values=values, branches=True)
         elif not falls_through:
             exceptions.throw(self, self.thrown)
             value = UNKNOWN

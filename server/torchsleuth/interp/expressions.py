@@ -355,7 +355,7 @@ class Expressions(Calls):
             second = self.heap.rollback(mark)
         finally:
             self.uncertain -= 1
-        return self.heap.join([first, second], values=[left, right])
+        return self.heap.join([first, second], values=[left, right], branches=True)
 
     def on_BoolOp(self, node: ast.BoolOp, frame: Frame) -> Value:
         uncertain, assumed = self.uncertain, self.heap.conditions.assumed

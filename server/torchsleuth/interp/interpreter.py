@@ -160,7 +160,7 @@ class Execution(Importing):
         self.heap = Heap(self.fresh_symbol)
         self.substitution: Slots = FactSlots()
         self.collating = 0
-        self.numbers = Numbers()
+        self.numbers = Numbers(self.heap.ranges)
         self.steps = 0
         self.step_limit = self.budget.steps
         self.deadline = time.process_time() + self.budget.seconds
@@ -544,7 +544,7 @@ class Execution(Importing):
         if any(completion == RAISE for completion, _, _ in left) and (going or len(left) > 1):
             self.undecided_raises += 1
         if going:
-            self.heap.join(going, coin)
+            self.heap.join(going, coin, branches=True)
             return NORMAL
         # No branch goes on: one of the recorded early exits becomes the way this statement ends.
         for wanted in (RETURN, BREAK, CONTINUE):

@@ -12,10 +12,10 @@ from torchsleuth.values import Element
 class Numbers:
     """Bounds of symbols that stand for such integers, and the symbols that stand for some of them."""
 
+    ranges: dict[Symbol, tuple[int, int]]
+    """Bounds of the positions that loops go through, and of integers that a condition chooses."""
     drawn: dict[Symbol, tuple[int, int]] = field(default_factory=dict)
     """Bounds of integers that were drawn at random."""
-    ranges: dict[Symbol, tuple[int, int]] = field(default_factory=dict)
-    """Bounds of the positions that loops go through."""
     limits: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)
     """Bounds of integers, as sizes."""
     elements: dict[int | Element, Size] = field(default_factory=dict)

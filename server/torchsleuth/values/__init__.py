@@ -92,6 +92,14 @@ class Ends:
 
 
 @dataclass(frozen=True)
+class Within:
+    """Two integers between which all of those lie that a tensor holds, and it is not known which of them occur: a tag."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
 class PaddedSteps:
     """Sequences of different lengths, filled up with zeros to the longest of them: a tag. `axis`: that of the steps, as long as it has
     `steps` of them and the other one `batch`."""

@@ -175,13 +175,16 @@ class Heap(Joins):
         for change in delta.values():
             self._write(change.slots, change.key, change.value)
 
-    def join(self, deltas: list[Delta], coin: bool = False, values: Sequence[Value] = ()) -> Value:
+    def join(
+        self, deltas: list[Delta], coin: bool = False, values: Sequence[Value] = (), branches: bool = False
+    ) -> Value:
         """From the present state, the state that any one of `deltas` leads to. `coin`: chance alone decides which one, so
-        that each of them happens. `values`: what each of them gives; their join is the result."""
+        that each of them happens. `values`: what each of them gives; their join is the result. `branches`: they are those
+        of a condition, and not of the turns of a loop."""
         if len(deltas) == 1:
             self.apply(deltas[0])
             return values[0] if values else UNKNOWN
-        self._coin = coin
+        self._coin, self._branches = coin, branches
         self._sizes = {}
         plan = self._plan(deltas)
         places = {place: change for delta in deltas for place, change in delta.items()}
@@ -208,7 +211,9 @@ class Heap(Joins):
                 joined = UNKNOWN
             self._write(change.slots, change.key, joined)
         self._coin = False
-        return self._fold([_as_of(value, delta) for value, delta in zip(values, deltas)], plan, self.join_values)
+        joined = self._fold([_as_of(value, delta) for value, delta in zip(values, deltas)], plan, self.join_values)
+        self._branches = False
+        return joined
 
     def _plan(self, deltas: list[Delta]) -> list[tuple[int, int, Condition | None]]:
         """Which of the states are joined one after the other, each time into the first of two, and the condition under

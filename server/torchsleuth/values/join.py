@@ -182,6 +182,9 @@ class Joins(ABC):
         self._coin = False
         self._condition: Condition | None = None
         self._standing: dict[frozenset[int], Instance] = {}
+        self._branches = False
+        self.ranges: dict[Symbol, tuple[int, int]] = {}
+        """Bounds of symbols that stand for integers of which nothing else is known."""
         self.conditions = Conditions()
 
     def join_values(self, left: Value, right: Value) -> Value:
@@ -328,9 +331,19 @@ class Joins(ABC):
             positive = all(0 < (dims.least(size) or 0) for size in (left, right))
             symbol = self._fresh("?", positive)
             self._sizes[key] = dims.of(symbol)
+            one, other = self.bounds(left), self.bounds(right)
+            # A loop may count any number further than it has been followed.
+            if one and other and (self._branches or one == other):
+                self.ranges[symbol] = min(one[0], other[0]), max(one[1], other[1])
             if self._condition is not None:
                 self.conditions.split_size(symbol, self._condition, left, right)
         return self._sizes[key]
+
+    def bounds(self, size: Size) -> tuple[int, int] | None:
+        """Between which integers one lies, both included."""
+        if isinstance(size, int):
+            return size, size
+        return self.ranges.get(size.symbols[0]) if size == dims.of(size.symbols[0]) else None
 
     def _join_devices(self, left: str | Device, right: str | Device) -> Device | None:
         """``"cuda"`` or ``"cpu"`` is the accelerator where the condition says so."""

@@ -25,6 +25,7 @@ from torchsleuth.values import (
     Tags,
     Tensor,
     Value,
+    Within,
     elements_of,
     is_int,
     is_object_named,
@@ -47,6 +48,16 @@ def of_factory(interp: Interpreter, name: str, call: Arguments) -> Bounds | None
     """The integers that ``torch.randint(0, 10, …)`` and its like hold, None where it is not known."""
     held = _FACTORIES.get(name)
     return None if held is None else held(interp, call, [interp.resolved(value) for value in call.args])
+
+
+def of_choices(interp: Interpreter, call: Arguments) -> Within | None:
+    """Between which integers those lie that ``torch.tensor([1 if one else 0 for …])`` holds."""
+    numbers = sizes_of(interp.resolved(one) for one in _elements(call.args[0])) if call.args else None
+    ends = [interp.heap.bounds(number) for number in numbers or ()]
+    known = [one for one in ends if one is not None]
+    if not known or len(known) < len(ends):
+        return None
+    return Within(min(low for low, _ in known), max(high for _, high in known))
 
 
 def of_lengths(interp: Interpreter, call: Arguments) -> Lengths | None:
@@ -266,7 +277,7 @@ def _is_made_up(tensor: Tensor) -> bool:
 def converted(tags: Tags, dtype: str | None) -> Tags:
     """The tags that numbers keep when they are converted to another dtype."""
     if dtype == "bool":
-        return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Reals | Points))
+        return frozenset(tag for tag in tags if not isinstance(tag, Bounds | Ends | Reals | Points | Within))
     if dtype is None or "int" not in dtype:
         return tags
     drawn = first_of(tags, Reals)

@@ -28,7 +28,7 @@ from torchsleuth.rules.evidence.describe import call_trail
 from torchsleuth.rules.evidence.operands import Operand, operand, replaced, written
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Span
-from torchsleuth.values import Tensor
+from torchsleuth.values import Tensor, Within
 
 CODE = "TS315"
 _PLACES = {
@@ -67,7 +67,7 @@ def _is_zero_or_one(tensor: Tensor) -> bool:
         if around is not None:
             return (around.low, around.high) == (0, 1)
         name = origin.bare_name if origin is not None else ""
-        if name in _COMPARISONS:
+        if name in _COMPARISONS or Within(0, 1) in tensor.tags:
             return True
         if origin is None or name not in KEPT_BY or not origin.sources:
             return False
