@@ -36,6 +36,20 @@ SILENT = {
         layers = [1, 2, 3, 4]
         print(layers[depth], range(depth), torch.zeros(5)[depth])
     """,
+    "a list and a dict that are one of two, which have changed since": """
+        import os
+        import torch
+        from torch import nn
+
+        first, second, sizes, others = [1, 2], [3, 4], {"width": 2}, {"width": 2}
+        flag = os.environ.get("GPU") == "1"
+        chosen, size = (first, sizes) if flag else (second, others)
+        for one in (first, second):
+            one.append(5)
+        sizes["width"] = others["width"] = 8
+        nn.Linear(3, 1)(torch.tensor(chosen).float())
+        nn.Linear(8, 1)(torch.zeros(size["width"]))
+    """,
     "the first batch is a full one": """
         import argparse
         import torch

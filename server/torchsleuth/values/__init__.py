@@ -395,9 +395,16 @@ class FactSlots(dict[Any, Value]):
 
 
 class ContainerSlots(OwnSlots):
-    """The slots of a list or dict. `stands_for`: those of the containers of which this is one."""
+    """The slots of a list or dict. `stands_for`: those of the containers of which this is one. `stood_for_by`: those of the
+    containers that are this one, or another."""
 
     stands_for: tuple[ContainerSlots, ...] = ()
+    stood_for_by: tuple[ContainerSlots, ...] = ()
+
+    def stand_for(self, *members: ContainerSlots) -> None:
+        self.stands_for = members
+        for member in members:
+            member.stood_for_by = (*member.stood_for_by, self)
 
 
 class ListSlots(ContainerSlots):

@@ -60,6 +60,23 @@ def _as_of(value: Value, delta: Delta) -> Value:
     return value
 
 
+def _others(slots: ContainerSlots) -> list[ContainerSlots]:
+    """The containers that one may be: those that it stands for, and all that stand for one of these or for itself."""
+    members = _reached([slots], lambda one: one.stands_for)
+    return [one for one in _reached(members, lambda one: one.stood_for_by) if one is not slots]
+
+
+def _reached(
+    start: list[ContainerSlots], following: Callable[[ContainerSlots], tuple[ContainerSlots, ...]]
+) -> list[ContainerSlots]:
+    reached, seen = [*start], {id(one) for one in start}
+    for one in reached:
+        new = [other for other in following(one) if id(other) not in seen]
+        seen.update(map(id, new))
+        reached += new
+    return reached
+
+
 def _opposed(held: list[dict[Any, Value]], left: list[int]) -> tuple[int, int, Condition | None]:
     """Two states that differ in whether a condition holds, best in that alone."""
     best: tuple[int, int, Condition | None] = (left[0], left[1], None)
@@ -109,18 +126,14 @@ class Heap(Joins):
             slots.pop(key, None)
         else:
             slots[key] = value
-        if key == "items" and isinstance(slots, ContainerSlots) and slots.stands_for:
+        if key == "items" and isinstance(slots, ContainerSlots) and (slots.stands_for or slots.stood_for_by):
             self._spread_items(slots)
 
     def _spread_items(self, slots: ContainerSlots) -> None:
-        """A container has changed that is one of several: each of them may hold what it holds now, or what it held before."""
-        left, seen, changed = [*slots.stands_for], {id(slots)}, slots["items"]
-        while left:
-            one = left.pop()
-            if id(one) in seen:
-                continue
-            seen.add(id(one))
-            left += one.stands_for
+        """A container has changed that is one of several, or may be meant by another one: each of these may hold what it
+        holds now, or what it held before."""
+        changed = slots["items"]
+        for one in _others(slots):
             if one["items"] is not None:
                 self.work += 1
                 self._journal.append((one, "items", one["items"]))
@@ -258,5 +271,5 @@ class Heap(Joins):
                 one.from_file = value.from_file
             case _:
                 return value
-        one.slots.stands_for = (value.slots,)
+        one.slots.stand_for(value.slots)
         return one

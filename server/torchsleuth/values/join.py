@@ -420,13 +420,13 @@ class Joins(ABC):
 
     def _join_lists(self, left: ListValue, right: ListValue) -> ListValue:
         either = ListValue(self.join_elements(left.elements, right.elements), left.type_name)
-        either.slots.stands_for = (left.slots, right.slots)
+        either.slots.stand_for(left.slots, right.slots)
         return either
 
     def _join_dicts(self, left: DictValue, right: DictValue) -> DictValue:
         either = DictValue(self.join_entries(left.entries, right.entries), left.type_name, left.factory)
         either.from_file = left.from_file and right.from_file
-        either.slots.stands_for = (left.slots, right.slots)
+        either.slots.stand_for(left.slots, right.slots)
         return either
 
     def _join_attributes(self, left: dict[Any, Value], right: dict[Any, Value]) -> dict[Any, Value]:

@@ -608,10 +608,9 @@ def _made_from(interp: Interpreter, call: Arguments) -> Value:
     interp.heap.set(value.slots, "spec", spec)
     whole = spec.dtype is not None and "int" in spec.dtype
     held = integers.of_factory(interp, name, call) if whole else integers.of_reals(name, call)
-    if held is None and name in ("tensor", "as_tensor"):
-        held = integers.of_choices(interp, call)
-    if held is not None:
-        interp.heap.set(value.slots, "tags", value.tags | {held})
+    chosen = integers.of_choices(interp, call) if held is None and name in ("tensor", "as_tensor") else None
+    if (held or chosen) is not None:
+        interp.heap.set(value.slots, "tags", value.tags | {held or chosen})
     if name != "normal" or not sources:
         _made_anew(interp, value, call)
     return value
