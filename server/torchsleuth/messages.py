@@ -1163,6 +1163,7 @@ ENGLISH: dict[str, str] = {
     "fix.columns": "Make columns of {names}",
     "fix.each_group": "Go through the groups",
     "module.repeated": "this list holds one {module} several times, with the same parameters: each place of it wants a module of its own",
+    "fix.copies": "Put a copy of {module} into each place",
     "fix.comprehension": "Make one for each: {text}",
     "part.starved": "{part} is to be trained, but runs without a graph{where}: it gets no gradient, and keeps its first values",
     "part.starved.line": " (line {line})",

@@ -13,7 +13,15 @@ from torchsleuth.interp.library import hierarchy, states
 from torchsleuth.interp.misuses import AnyMisuse, Misuse
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, as_kind, first_of
-from torchsleuth.syntax.forms import argument_of, given_to, is_attribute, is_dotted, is_method_call
+from torchsleuth.syntax.forms import (
+    argument_of,
+    by_position,
+    given_to,
+    is_attribute,
+    is_dotted,
+    is_method_call,
+    is_name,
+)
 from torchsleuth.tensors.dims import Dim
 from torchsleuth.tensors.spec import DType, Failure, Native, Parameter, plain_name
 from torchsleuth.values import (
@@ -229,6 +237,26 @@ def repeats(
     items = [item for item in sequence.items or () if is_module(item)]
     if made and items and any(holds_parameters(item) for item in items):
         report(interp, Misuse(misuses.REPEATED, interp.site(node, frame), items[0]))
+
+
+def repeats_one(
+    interp: Interpreter,
+    items: list[Value],
+    made: ast.expr | None,
+    frame: Frame,
+    holds_parameters: Callable[[Value], bool],
+) -> None:
+    """``[module for _ in range(n)]`` with a module that the function is given: n times the same one, which has parameters."""
+    match made:
+        case ast.Starred():
+            made = made.value
+    if not isinstance(made, ast.ListComp | ast.GeneratorExp) or not isinstance(made.elt, ast.Name) or len(items) < 2:
+        return
+    name, function = made.elt.id, frame.function
+    given = function is not None and any(name == one.arg for one in by_position(function.node.args))
+    bound = any(is_name(part, name) for one in made.generators for part in ast.walk(one.target))
+    if given and not bound and all(item is items[0] for item in items) and holds_parameters(items[0]):
+        report(interp, Misuse(misuses.REPEATED, interp.site(made, frame), items[0]))
 
 
 def assigned(interp: Interpreter, held: Value, value: Value, node: ast.AST, frame: Frame) -> None:

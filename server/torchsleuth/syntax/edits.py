@@ -209,6 +209,15 @@ def remove_keyword(source: SourceText, call: ast.Call, keyword: ast.keyword) -> 
     return Edit(source.path, source.position(start), source.position(end), "")
 
 
+def deep_copy(source: SourceText, tree: ast.Module, node: ast.AST) -> tuple[Edit, ...]:
+    """``copy.deepcopy(…)`` around an expression, and the import of it where the file lacks one."""
+    imports = [part for part in tree.body if isinstance(part, ast.ImportFrom) and part.module == "copy"]
+    plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)
+    imported = () if plain else add_import(source, tree, "import copy")
+    text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(node)})"
+    return (*imported, replace(source, node, text))
+
+
 def add_import(source: SourceText, tree: ast.Module, statement: str) -> tuple[Edit, ...]:
     """The import on a line of its own below the file's first imports, nothing where the file has it already."""
     wanted = ast.dump(ast.parse(statement).body[0])

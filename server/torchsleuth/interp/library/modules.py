@@ -17,6 +17,7 @@ from torchsleuth.interp.library.hierarchy import (
     STATE,
     children_known,
     descendants,
+    holds_parameters,
     named_children,
     named_descendants,
     own_tensors,
@@ -109,6 +110,9 @@ def make_container(interp: Interpreter, module: LibraryModule, call: Arguments) 
         children = None
     if children is not None and module.path in PARAMETER_CONTAINERS:
         children = [(name, _as_parameter(value)) for name, value in children]
+    if module.path in _OF_LISTS and call.expression is not None and len(call.expression.args) == 1:
+        values = [value for _, value in children or ()]
+        misuse.repeats_one(interp, values, call.expression.args[0], call.frame, holds_parameters)
     # The module is new: wherever it is reached, it has been made this way.
     module.slots["children"] = UNKNOWN if children is None else tuple(children)
     if children is None:

@@ -34,7 +34,6 @@ from torchsleuth.interp.trace import LibraryCall
 from torchsleuth.messages import message
 from torchsleuth.rules.evidence.loops import modules_of, name_in, trained_by
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
-from torchsleuth.schema import Edit
 from torchsleuth.sifting import any_are, as_kind, first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
@@ -489,11 +488,7 @@ def _copied(analysis: Analysis, path: str, node: ast.AST) -> Candidate:
     around = as_kind(place.wrappers[0], ast.Call) if place is not None and place.wrappers else None
     if around is not None and ast.unparse(around.func) == "copy.copy":
         return Candidate(message("fix.copy"), (edits.replace(source, around.func, "copy.deepcopy"),))
-    imports = [part for part in analysis.index(path).of_type(ast.ImportFrom) if part.module == "copy"]
-    plain = any(alias.name == "deepcopy" and alias.asname is None for part in imports for alias in part.names)
-    text = f"{'deepcopy' if plain else 'copy.deepcopy'}({source.segment(node)})"
-    changes: tuple[Edit, ...] = () if plain else edits.add_import(source, tree, "import copy")
-    return Candidate(message("fix.copy"), (*changes, edits.replace(source, node, text)))
+    return Candidate(message("fix.copy"), edits.deep_copy(source, tree, node))
 
 
 RULE = Rule(FAULTS[CODE], find)
