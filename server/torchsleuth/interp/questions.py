@@ -34,6 +34,7 @@ from torchsleuth.tensors.spec import (
     SliceSpec,
     StructSpec,
     TensorSpec,
+    is_differentiable,
     scalar_types,
     with_dtypes,
     without_dtype,
@@ -56,6 +57,8 @@ from torchsleuth.values import (
 _DTYPES = ("float64", "bfloat16", "float16", "int64", "uint8", "bool", "complex128")
 """Dtypes that operands of unknown dtype may have: a result's dtype is known where it is the same for all that work. First
 those that most often make a difference."""
+_FLOATING = "bfloat16"
+"""The dtype that stands for those of tensors that require grad, where another one is assumed that is of integers."""
 _ABOUT_DTYPES = frozenset(
     "is_complex is_floating_point is_signed element_size itemsize nbytes type is_conj isreal".split()
 )
@@ -127,7 +130,7 @@ class Questions(Autograd):
                 spec = self.resolved_spec(spec)
                 if spec.device is not None and spec.device.when is not None:
                     spec = spec.with_(device=None)
-                return spec.with_(dtype=self.assumed_dtype) if spec.dtype is None and self.assumed_dtype else spec
+                return self._assumed(spec) if spec.dtype is None and self.assumed_dtype else spec
             case Dim():
                 return self.resolved(value)
         if value is None or isinstance(value, bool | int | float | complex | str | type(...) | DType):
@@ -305,6 +308,11 @@ class Questions(Autograd):
             args = tuple([self.to_spec(value) for value in operation.args])
             return args, {name: self.to_spec(value) for name, value in operation.kwargs.items()}
 
+    def _assumed(self, spec: TensorSpec) -> TensorSpec:
+        """A tensor of unknown dtype with the one that is assumed. One that requires grad is of no integers."""
+        fits = not spec.requires_grad or is_differentiable(self.assumed_dtype)
+        return spec.with_(dtype=self.assumed_dtype if fits else _FLOATING)
+
     @contextlib.contextmanager
     def assuming(self, dtype: str | None) -> Iterator[None]:
         """Descriptions of tensors of unknown dtype have this one, empty to leave it open; None: there are none."""
@@ -375,7 +383,7 @@ class Questions(Autograd):
         if operation.module is not None and hierarchy.has_own_parameters(operation.module):
             return outcome  # A layer with weights takes operands of their dtype alone.
         # A result of the dtype of the operands would be another one for others.
-        value = without_dtype(outcome.value, tried)
+        value = without_dtype(without_dtype(outcome.value, tried), _FLOATING)
         if value == without_dtype(value):
             return replace(outcome, value=value)
         args, kwargs = self._described(operation, "")
