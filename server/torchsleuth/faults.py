@@ -205,6 +205,7 @@ _ALL = (
     Fault("TS418", "root-of-zero", "warning"),
     Fault("TS419", "gradient-not-passed-on", "warning"),
     Fault("TS421", "hooked-output-overwritten", "error"),
+    Fault("TS422", "nan-masked-too-late", "warning"),
     Fault("TS501", "missing-zero-grad", "warning"),
     Fault("TS502", "missing-backward", "warning"),
     Fault("TS503", "missing-step", "warning"),

@@ -10,7 +10,7 @@ from torchsleuth.syntax.forms import is_reference
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import UNKNOWN, Bounds, Ends, Scalar, Tensor, Value, is_unknown, tuple_of
+from torchsleuth.values import UNKNOWN, Bounds, Ends, Origin, Scalar, Tensor, Value, is_unknown, tuple_of
 from torchsleuth.values.frames import Frame
 
 COUNTS = {
@@ -44,7 +44,7 @@ def item(interp: Interpreter, container: Tensor, key: Value, node: ast.AST, fram
         if shape is None:
             return UNKNOWN
         index = TensorSpec((count(interp, part, place),), "int64", part.spec.device, False)
-        places += [Tensor(index) for _ in shape]
+        places += [Tensor(index, Origin(interp.site(node, frame), "torch.nonzero", sources=(part,))) for _ in shape]
     if any(is_unknown(part) or isinstance(part, Scalar) for part in places) or _misfits(interp, container, parts):
         return interp.operate("operator.getitem", (container, key), {}, node, frame)
     picked = interp.operate("operator.getitem", (container, tuple(places)), {}, node, frame)
