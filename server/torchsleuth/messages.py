@@ -595,6 +595,7 @@ ENGLISH: dict[str, str] = {
     "itself.nearest": "of {vectors} each is nearest to itself, which counts as a right match: leave out the diagonal",
     "itself.labels": "the labels of the nearest are compared here",
     "root.zero": "{squares} is 0 where a vector meets itself, and the gradient of sqrt is not finite there: NaN in all weights",
+    "samples.along": "{values} is one value for each sample, but goes along the last axis of {samples}: give it the shape {shape}",
     "nan.late": "where {target} is NaN, the gradient of this loss is NaN, too: masking it afterwards does not help",
     "nan.late.chosen": "the elements that are NaN are left out here",
     "least.masked": "what the mask leaves out of {values} is 0 here, and {function} takes the smallest: fill it with infinity",
