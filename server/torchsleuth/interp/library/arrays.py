@@ -448,6 +448,8 @@ def flipped(interp: Interpreter, array: Array, axes: Value) -> Array:
     given = tuple(range(len(shape or ()))) if axes is None else chosen or (None,)
     known = shape is not None and before is not None and all_are(given, int)
     made.slots["mirrored"] = before ^ frozenset(axis % len(shape) for axis in given) if known and shape else None
+    if shape is None and before == frozenset() and len(given) == 1 and isinstance(given[0], int):
+        made.slots["mirrored"] = frozenset(given)
     return made
 
 
