@@ -338,6 +338,7 @@ _ALL = (
     Fault("TS640", "edges-not-offset", "warning"),
     Fault("TS641", "ids-counted", "hint"),
     Fault("TS642", "boxes-may-be-empty", "hint"),
+    Fault("TS644", "targets-not-moved", "warning"),
     Fault("TS701", "graph-kept-alive", "warning"),
     Fault("TS702", "sync-in-hot-loop", "hint", default=False),
     Fault("TS703", "loader-workers", "hint", default=False),

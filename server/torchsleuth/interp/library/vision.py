@@ -7,7 +7,7 @@ tests/unit/test_data.py holds it to that where torchvision is installed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
@@ -27,6 +27,7 @@ from torchsleuth.values import (
     UNKNOWN,
     Array,
     Bound,
+    DictValue,
     Image,
     LibraryObject,
     ListValue,
@@ -346,7 +347,7 @@ def statistics(interp: Interpreter, transform: LibraryObject) -> int | None:
 
 
 def _fault(
-    interp: Interpreter, kind: str, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame, *more: int
+    interp: Interpreter, kind: str, transform: LibraryObject, value: Value, node: ast.AST, frame: Frame, *more: Value
 ) -> None:
     key = (kind, id(transform))
     if not interp.guarded and key not in interp.failures_seen:
@@ -527,8 +528,45 @@ class Transform(Model):
     def called(self, call: Arguments) -> Value:
         if not call.args or not call.exact:
             return UNKNOWN
+        if is_v2(self.value) and _moves(self.value):
+            for key, part in _left_behind(self.interp, call.args):
+                _fault(self.interp, "left behind", self.value, part, call.node, call.frame, key)
         made = apply(self.interp, self.value, call.args[0], call.node, call.frame)
         return made if len(call.args) == 1 else (made, *call.args[1:])
+
+
+_MOVING = frozenset(
+    "RandomHorizontalFlip RandomVerticalFlip RandomCrop RandomResizedCrop CenterCrop RandomAffine RandomPerspective "
+    "RandomRotation ElasticTransform RandomIoUCrop RandomZoomOut FiveCrop".split()
+)
+"""Transforms after which what was at one place of an image is at another. To be resized does not matter to places that are told as parts
+of the width and the height."""
+_PLACES = frozenset({"boxes", "masks", "keypoints"})
+"""The entries of the targets of torchvision's detection models that say where something is."""
+
+
+def _moves(transform: Value) -> bool:
+    if not is_transform(transform):
+        return False
+    return transform.type_name in _MOVING or any(map(_moves, parts(transform) or ()))
+
+
+def _left_behind(interp: Interpreter, given: Sequence[Value], depth: int = 2) -> Iterator[tuple[str, Tensor]]:
+    """The plain tensors that say where something is in an image, with their keys: v2 transforms move tensors of their own classes, and
+    the first plain tensor, where there is no image of another kind."""
+    for value in given:
+        if isinstance(value, DictValue) and value.items:
+            yield from ((str(key), one) for key, one in value.items.items() if key in _PLACES and _is_plain(one))
+        elif isinstance(value, tuple) and depth:
+            yield from _left_behind(interp, value, depth - 1)
+    if len(given) == 2 and isinstance(given[0], Tensor | Image) and _is_plain(given[1]):
+        whole, mask = _extent(interp, given[0])[1:], interp.resolved_spec(given[1].spec).shape or ()
+        if None not in whole and whole == mask[-2:] and _integers(given[1]):
+            yield "", given[1]
+
+
+def _is_plain(value: Value) -> TypeGuard[Tensor]:
+    return isinstance(value, Tensor) and value.origin is not None
 
 
 @models("PIL.Image.open")
