@@ -112,6 +112,7 @@ _ALL = (
     Fault("TS122", "index-not-expanded", "warning"),
     Fault("TS123", "arguments-refused", "error"),
     Fault("TS124", "samples-along-features", "warning"),
+    Fault("TS125", "steps-of-the-longest", "hint"),
     Fault("TS199", "operator-error", "error"),
     Fault("TS201", "device-mismatch", "error"),
     Fault("TS202", "to-result-discarded", "error"),

@@ -598,6 +598,7 @@ ENGLISH: dict[str, str] = {
     "targets.left": "{transform} moves what is in the image, but not {what}: it is a plain tensor, and no tv_tensors.{wrapper}",
     "targets.left.called": "the image and its target are transformed here",
     "fix.wrap.as": "Make it tv_tensors.{wrapper}{form}",
+    "steps.longest": "{unpacked} has as many steps as the longest sequence in the batch, {other} always has {steps}: give total_length",
     "samples.along": "{values} is one value for each sample, but goes along the last axis of {samples}: give it the shape {shape}",
     "nan.late": "where {target} is NaN, the gradient of this loss is NaN, too: masking it afterwards does not help",
     "nan.late.chosen": "the elements that are NaN are left out here",

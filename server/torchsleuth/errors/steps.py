@@ -18,12 +18,11 @@ from torchsleuth.schema import Fix, Related
 from torchsleuth.syntax.forms import (
     argument_of,
     called,
-    is_method_call,
-    keyword_of,
     names_in,
     nodes_in,
     plain_name,
 )
+from torchsleuth.syntax.packing import Unpacking, unpackings
 
 _STRIDES = (2, 3, 4, 8, 16)
 
@@ -61,47 +60,32 @@ def _shortened(case: Case, found: re.Match[str]) -> Iterator[Fix]:
             yield replace(file, node, f"{text} // {stride}", safe=False)
 
 
-def _unpacked(case: Case) -> Iterator[tuple[CrashFrame, ast.Call, ast.expr, bool]]:
-    """The sequences that are unpacked without a length, with what was packed, and whether its first dimension is the batch."""
+def _unpacked(case: Case) -> Iterator[tuple[CrashFrame, Unpacking]]:
+    """The sequences that are unpacked without a length, with what was packed."""
     for file in case.files:
-        for node in file.all(ast.Call):
-            if called(node) != "pad_packed_sequence" or keyword_of(node, "total_length") is not None:
-                continue
-            packs = [
-                part
-                for part in nodes_in(around(file.tree, node), ast.Call)
-                if called(part) == "pack_padded_sequence" and part.args
-            ]
-            if len(packs) == 1:
-                first = keyword_of(packs[0], "batch_first")
-                batch_first = first is not None and getattr(first.value, "value", False) is True
-                yield file, node, packs[0].args[0], batch_first
+        scopes = {id(scope): scope for scope in (around(file.tree, node) for node in file.all(ast.Call))}
+        for scope in scopes.values():
+            yield from ((file, one) for one in unpackings(scope) if around(file.tree, one.call) is scope)
 
 
-def _too_short(case: Case, batch_first: bool) -> bool:
+def _too_short(case: Case, axis: int) -> bool:
     """Whether two sizes differ in the dimension of the time steps."""
     dimension = re.search(r"(?:non-singleton dimension|at index) (\d+)", case.crash["message"])
-    return dimension is not None and int(dimension[1]) == int(batch_first)
+    return dimension is not None and int(dimension[1]) == axis
 
 
 def _unpacked_here(case: Case) -> Iterator[Related]:
-    for file, node, _, batch_first in _unpacked(case):
-        if _too_short(case, batch_first):
-            yield note(file.source, node, "error.unpacked_here")
+    for file, one in _unpacked(case):
+        if _too_short(case, one.axis):
+            yield note(file.source, one.call, "error.unpacked_here")
 
 
 def _total_length(case: Case, found: re.Match[str]) -> Iterator[Fix]:
     """``pad_packed_sequence(out, batch_first=True)`` → ``…, total_length=tokens.shape[1])``"""
-    for file, node, whole, batch_first in _unpacked(case):
-        if not _too_short(case, batch_first):
-            continue
-        while (
-            isinstance(whole, ast.Call) and len(whole.args) == 1 and not is_method_call(whole, "transpose", "permute")
-        ):
-            whole = whole.args[0]
-        if isinstance(whole, ast.Name | ast.Attribute):
-            text = f"total_length={file.text(whole)}.shape[{int(batch_first)}]"
-            yield add_argument(file.source, node, text)
+    for file, one in _unpacked(case):
+        text = one.total_length() if _too_short(case, one.axis) else None
+        if text is not None:
+            yield add_argument(file.source, one.call, text)
 
 
 def _token_too_many(case: Case) -> int | None:
