@@ -2,7 +2,7 @@
 
 What it finds
     `fit_transform()` or `fit()` of a scaler, first with the training part of a split and then with its other part, or with what
-    is named like one.
+    is named like one; also in a function that is called for either part.
 Why it hurts
     The test set is scaled by its own mean and deviation: the model sees other numbers for the same value than in training, and
     the measured error says nothing of a sample that comes alone. Nothing is raised.
@@ -39,12 +39,15 @@ from torchsleuth.syntax.forms import (
     is_literal,
     is_method_call,
     is_reference,
+    last_word,
     names_in,
     nodes_in,
     parts_of_tuple,
     plain_name,
     returned_by,
 )
+from torchsleuth.syntax.substitution import substituted
+from torchsleuth.syntax.trees import Index
 
 CODE = "TS630"
 _HELD_OUT = re.compile(r"(^|[^a-z])(test|val|valid|validation|dev|eval|holdout)([^a-z]|$)", re.IGNORECASE)
@@ -54,6 +57,7 @@ _FITS = ("fit_transform", "fit")
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _by_hand(analysis)
+    yield from _by_helper(analysis)
     if not any(name in analysis.source.text for name in (".fit_transform(", ".fit(")):
         return
     for scope in analysis.scopes:
@@ -207,6 +211,72 @@ def _of_one(scope: ast.Module | ast.FunctionDef, first: ast.Call, second: ast.Ca
         for target, _ in assigned_pairs(statement)
     )
     return ast.unparse(second.func.value) == name and first.lineno < second.lineno and not anew
+
+
+@dataclass(frozen=True)
+class _Helper:
+    """A function in which a scaler that outlives it is fitted to data of its own `parameter`. `place`: its number in calls."""
+
+    name: str
+    fit: ast.Call
+    scaler: ast.expr
+    parameter: str
+    place: int
+
+
+def _by_helper(analysis: Analysis) -> Iterator[Finding]:
+    """One function scales both parts of the data, and fits the scaler each time."""
+    source, index = analysis.source, analysis.index(analysis.source.path)
+    for helper in _helpers(index):
+        calls = [call for call in index.of_type(ast.Call) if last_word(call.func) == helper.name]
+        given = [(call, argument_of(call, helper.place, helper.parameter)) for call in calls]
+        used = [
+            (edits.enclosing_statement(analysis.tree(source.path), call), data)
+            for call, data in given
+            if data is not None
+        ]
+        parts = [(part, data) for part, data in used if isinstance(part, ast.Assign)]
+        trained = next(((part, data) for part, data in parts if _named(part, _TRAINED_ON)), None)
+        held = next(((part, data) for part, data in parts if _named(part, _HELD_OUT)), None)
+        if trained is None or held is None or _named(held[0], _TRAINED_ON):
+            continue
+        names = {"scaler": source.segment(helper.scaler), "test": source.segment(held[1])}
+        place = source.span(trained[0]).related(message("fitted.train"))
+        fix = _fitted_before(analysis, helper, *trained)
+        yield Finding(source.span(helper.fit), message("fitted.test", **names), (place,), (fix,))
+
+
+def _helpers(index: Index) -> Iterator[_Helper]:
+    for function in index.of_type(ast.FunctionDef):
+        positions = by_position(function.args)
+        bound = {part.id for part in nodes_in(function, ast.Name) if isinstance(part.ctx, ast.Store)}
+        own = {one.arg for one in positions if one.arg != "self"} | bound
+        for fit in nodes_in(function, ast.Call):
+            if not is_method_call(fit, "fit_transform") or len(fit.args) != 1 or not is_reference(fit.func.value):
+                continue
+            scaler = fit.func.value
+            uses = [call for call in nodes_in(function, ast.Call) if is_method_call(call) and call is not fit]
+            again = any(ast.unparse(call.func.value) == ast.unparse(scaler) for call in uses if is_method_call(call))
+            data = [place for place, one in enumerate(positions) if one.arg in names_in(fit.args[0])]
+            if len(data) == 1 and not again and not names_in(scaler) & own and positions[data[0]].arg != "self":
+                is_method = positions[0].arg == "self"
+                yield _Helper(function.name, fit, scaler, positions[data[0]].arg, data[0] - is_method)
+
+
+def _named(statement: ast.Assign, names: re.Pattern[str]) -> bool:
+    return any(names.search(ast.unparse(target)) for target in statement.targets)
+
+
+def _fitted_before(analysis: Analysis, helper: _Helper, statement: ast.stmt, data: ast.expr) -> Candidate:
+    """The scaler fitted to the training part once, in front of the first call, and only used in the function."""
+    source, fit = analysis.source, helper.fit
+    function = source.segment(fit.func).removesuffix("fit_transform")
+    whole = ast.unparse(substituted(fit.args[0], helper.parameter, data))
+    changes = (
+        edits.insert_line_before(source, statement, f"{function}fit({whole})"),
+        edits.replace(source, fit.func, f"{function}transform"),
+    )
+    return Candidate(message("fix.insert", text=f"{function}fit({whole})"), changes)
 
 
 def _finding(analysis: Analysis, first: ast.Call, second: ast.Call) -> Finding:

@@ -22,10 +22,8 @@ References
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.interp import misuses
@@ -38,6 +36,7 @@ from torchsleuth.schema import Related
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax.comparisons import COMPARED
 from torchsleuth.syntax.forms import by_position, is_binary, is_reference
+from torchsleuth.syntax.substitution import substituted
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.values import Value, is_object_named
 from torchsleuth.values.frames import Scene
@@ -138,21 +137,9 @@ def _holds(refusal: Refusal, name: str, number: int, scene: Scene) -> bool:
     """Whether a comparison holds with another number for one of its names."""
     sides = []
     for side, value in zip((refusal.left, refusal.right), refusal.values):
-        changed: ast.expr = _With(name, number).visit(copy.deepcopy(side))
+        changed = substituted(side, name, ast.Constant(number))
         sides.append(value if ast.unparse(changed) == ast.unparse(side) else computed(changed, scene))
     return None not in sides and COMPARED[refusal.operator](*sides)
-
-
-class _With(ast.NodeTransformer):
-    """Puts a number in the place of a name or an attribute."""
-
-    def __init__(self, name: str, number: int) -> None:
-        self.name, self.number = name, number
-
-    def visit(self, node: ast.AST) -> Any:
-        return (
-            ast.Constant(self.number) if is_reference(node) and ast.unparse(node) == self.name else super().visit(node)
-        )
 
 
 RULE = Rule(FAULTS[CODE], find)
