@@ -1321,7 +1321,7 @@ class Execution(Importing):
                 self.heap.set(container.slots, "bounds", None)
                 self.heap.set(container.slots, "spread", None)
                 self.heap.set(container.slots, "count", None)
-                self.heap.set(container.slots, "ends", contained.written(self.resolved(value)))
+                contained.write(self, container, key, self.resolved(value))
                 contents.put(self, container, key, value)
 
     def _replaced(self, elements: tuple[Value, ...] | None, key: Value, value: Value) -> tuple[Value, ...] | None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from torchsleuth.interp.interface import Interpreter
-from torchsleuth.interp.library import contents
+from torchsleuth.interp.library import contents, draws
 from torchsleuth.sifting import as_kind, of_kind
-from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int
+from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size, is_number
+from torchsleuth.values import AnyIndex, Array, Bounds, Ends, SliceValue, Tags, Value, elements_of, is_int, tuple_of
 
 _KEEPS = frozenset(
     "reshape transpose ravel flatten squeeze swapaxes moveaxis expand_dims atleast_1d atleast_2d atleast_3d repeat tile copy "
@@ -49,6 +51,50 @@ def tags(array: Array) -> Tags:
 def written(value: Value) -> Ends | None:
     """The contents of an array after this was written to a part of it: those that it held before may be overwritten."""
     return Ends(int(value), int(value)) if is_number(value) else None
+
+
+def write(interp: Interpreter, array: Array, key: Value, value: Value) -> None:
+    """A value is written to a part of an array: of the number that was written before, something is left where its part reaches
+    further."""
+    new, before = written(value), array.slots.get("constant")
+    part = _stretches(interp, key)
+    left = None
+    if isinstance(before, _Written) and _reaches_further(interp, before.part, part, array.spec.shape or ()):
+        left = before.ends
+    interp.heap.set(array.slots, "ends", together((new, left)))
+    kept = before if left is not None else None
+    interp.heap.set(array.slots, "constant", _Written(part, new) if new is not None else kept)
+
+
+@dataclass(frozen=True)
+class _Written:
+    """A number that was written to a part of an array."""
+
+    part: _Stretches
+    ends: Ends
+
+
+_Stretches = tuple[tuple[Size, Size] | None, ...]
+"""Of each dimension, where a part begins and ends; None where that is not known."""
+
+
+def _stretches(interp: Interpreter, key: Value) -> _Stretches:
+    found: list[tuple[Size, Size] | None] = []
+    for part in tuple_of(key):
+        ends = (part.start, part.stop) if isinstance(part, SliceValue) and part.step is None else ()
+        start, stop = (draws.plain_number(interp, interp.resolved(end)) for end in ends or (None, None))
+        found.append((start, stop) if is_int(start) and is_int(stop) else None)
+    return tuple(found)
+
+
+def _reaches_further(interp: Interpreter, one: _Stretches, other: _Stretches, shape: tuple[Size, ...]) -> bool:
+    """Whether a part has elements behind the end of another one."""
+    for first, second, size in zip(one, other, shape):
+        if first is not None and second is not None:
+            further = all(draws.at_least(interp, dims.subtract(end, second[1])) >= 1 for end in (first[1], size))
+            if further and draws.at_least(interp, second[1]) >= 0:
+                return True
+    return False
 
 
 def chosen(one: Value, other: Value) -> Ends | None:

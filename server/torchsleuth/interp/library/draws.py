@@ -55,6 +55,13 @@ def limited(interp: Interpreter, low: Size, high: Size) -> Size:
     return dims.of(symbol)
 
 
+def drawn_between(interp: Interpreter, low: Size, high: Size) -> Size:
+    """A random integer from `low` to `high`, both included, which may depend on other sizes."""
+    if isinstance(low, int) and isinstance(high, int):
+        return draw(interp, low, high)
+    return limited(interp, low, high)
+
+
 def vary(interp: Interpreter, left: Size, right: Size) -> bool:
     """Whether two sizes are known to differ, or known to differ for some of the draws in them."""
     difference = dims.subtract(interp.resolved(left), interp.resolved(right))

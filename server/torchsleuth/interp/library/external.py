@@ -391,9 +391,7 @@ def _drawn(interp: Interpreter, bounds: list[Value], inclusive: bool) -> Value:
     if sizes is None or not 0 < len(sizes) <= 2:
         return interp.fresh_size("?", positive=False)
     low, high = sizes if len(sizes) == 2 else (0, sizes[0])
-    if isinstance(low, int) and isinstance(high, int):
-        return draws.draw(interp, low, high if inclusive else high - 1)
-    return draws.limited(interp, low, high if inclusive else dims.subtract(high, 1))
+    return draws.drawn_between(interp, low, high if inclusive else dims.subtract(high, 1))
 
 
 class Random(Model):

@@ -870,7 +870,19 @@ def draw(interp: Interpreter, name: str, call: Arguments) -> Value:
         bounds = integers.of_draw(interp, name, call)
         if isinstance(drawn, Array):
             drawn.slots["bounds"] = bounds
-        return draws.draw(interp, bounds.low, bounds.high) if is_int(drawn) and bounds is not None else drawn
+        if not is_int(drawn):
+            return drawn
+        low, high = (draws.plain_number(interp, interp.resolved(end)) for end in ends)
+        low, high = (0, low) if high is None else (low, high)
+        if (
+            bounds is None
+            and is_int(low)
+            and is_int(high)
+            and name != "random_integers"
+            and "endpoint" not in call.kwargs
+        ):
+            return draws.drawn_between(interp, low, dims.subtract(high, 1))
+        return draws.draw(interp, bounds.low, bounds.high) if bounds is not None else drawn
     if name in _DRAWS:
         count = _PARAMETERS_BEFORE_SIZE[name]
         value = call.given(count, "size")
