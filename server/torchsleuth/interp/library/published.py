@@ -213,10 +213,31 @@ def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     return Bound(module, name) if is_unknown(value) else value
 
 
+def _reset_classifier(interp: Interpreter, model: LibraryModule, call: Arguments) -> bool:
+    """timm's models get a new classifier: the part whose settings a model of that many classes has otherwise. Whether it is known."""
+    built, classes = model.built, interp.resolved(call.given(0, "num_classes"))
+    if built is None or built.part or not isinstance(classes, int) or len(call.args) + len(call.kwargs) > 1:
+        return False
+    asked = {**dict(built.model.kwargs), "num_classes": classes}
+    other = replace(built.model, kwargs=tuple(sorted(asked.items())))
+    if interp.oracle.construct(other) is not None:
+        return False
+    before, after = ({one.name: one for one in interp.oracle.tree(one)} for one in (built.model, other))
+    new = [one for name, one in after.items() if before.get(name) != one and one.path.startswith("torch.nn.")]
+    if before.keys() != after.keys() or len(new) != 1:
+        return False
+    owner, _, name = new[0].name.rpartition(".")
+    made = LibraryModule(new[0].path, (), dict(new[0].settings), interp.site(call.node, call.frame))
+    interp.set_attribute(_part(model, owner) if owner else model, name, made, call.node, call.frame)
+    return True
+
+
 def method(interp: Interpreter, module: LibraryModule, name: str, call: Arguments) -> Value:
     """A method of the model's own: one that computes, or one that may change the model."""
     if name.startswith(_FORWARDS) and call.exact:
         return run(interp, module, call, name)
+    if name == "reset_classifier" and _reset_classifier(interp, module, call):
+        return None
     if name not in _CHANGES_VALUES:
         interp.heap.set(module.slots, "children", UNKNOWN)
     return UNKNOWN

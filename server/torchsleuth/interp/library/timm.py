@@ -10,7 +10,7 @@ from torchsleuth.interp.models import Model, models
 from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.dims import is_number
 from torchsleuth.tensors.spec import TensorSpec
-from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int
+from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, Value, is_int, is_module
 
 _PLACES = ("timm.layers", "timm.models.layers")
 _TUPLES = {
@@ -36,6 +36,33 @@ def _drop_path(interp: Interpreter, call: Arguments) -> Value:
 @models(*_NORMAL)
 def _trunc_normal(interp: Interpreter, call: Arguments) -> Value:
     return interp.call(interp.oracle.resolve("torch.nn.init.trunc_normal_"), call)
+
+
+_OPTIMIZERS = {
+    **{
+        name.lower(): name
+        for name in ("SGD", "Adam", "AdamW", "NAdam", "RAdam", "Adagrad", "Adadelta", "Adamax", "RMSprop")
+    },
+    **dict.fromkeys(("momentum", "nesterov"), "SGD"),
+}
+"""Names of timm's optimizers that are those of PyTorch."""
+
+
+@models("timm.optim.create_optimizer_v2", "timm.optim.optim_factory.create_optimizer_v2")
+def _optimizer(interp: Interpreter, call: Arguments) -> Value:
+    """An optimizer of the parameters of a model, or of those that are given."""
+    given, name = call.given(0, "model_or_params"), interp.resolved(call.given(1, "opt", "sgd"))
+    chosen = _OPTIMIZERS.get(name.lower()) if isinstance(name, str) else None
+    if chosen is None or not call.exact:
+        return UNKNOWN
+    if is_module(given):
+        method = interp.attribute(given, "parameters", call.node, call.frame)
+        given = interp.call(method, Arguments((), {}, call.node, call.frame))
+    options = {"lr": call.given(2, "lr"), "weight_decay": call.given(3, "weight_decay")}
+    kwargs = {key: value for key, value in options.items() if value is not None}
+    return interp.call(
+        interp.oracle.resolve(f"torch.optim.{chosen}"), Arguments((given,), kwargs, call.node, call.frame)
+    )
 
 
 _CLASSES = 1000
