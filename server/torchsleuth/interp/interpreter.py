@@ -128,6 +128,8 @@ NORMAL, BREAK, CONTINUE, RETURN, RAISE = range(5)
 
 EXITS_UNROLLED = 4
 """Iterations that are executed one by one of a loop that may end before the last of them."""
+MAX_PARAMETERS = 256
+"""Parameters that a loop goes through one by one, where it tells them apart."""
 SHOWN = 4
 """Elements of a generator that a loop executes one by one, even if they are alike."""
 FORGOTTEN_AFTER = 3
@@ -588,8 +590,8 @@ class Execution(Importing):
             iteration = Iteration(tuple(value.elements or (UNKNOWN,)), exact=True)
         else:
             held = value.items if isinstance(value, ListValue) else None
-            chosen = parameters.listed(self, value) if _chooses_by_name(node, value) else None
-            if chosen is not None and len(chosen) <= self.budget.unroll:
+            chosen = parameters.listed(self, value) if _chooses(node, value) else None
+            if chosen is not None and len(chosen) <= MAX_PARAMETERS:
                 iteration = Iteration(chosen, exact=True)
             else:
                 iteration = _thinned(value, self.iterate(value, node.iter, frame))
@@ -1559,13 +1561,18 @@ def _as_load(target: ast.expr) -> ast.expr:
     return copied
 
 
-def _chooses_by_name(node: ast.For | ast.AsyncFor, value: Value) -> bool:
-    """Whether a loop goes through all parameters with their names, and tests the names."""
+def _chooses(node: ast.For | ast.AsyncFor, value: Value) -> bool:
+    """Whether a loop goes through all parameters, and tests their names, or which one each of them is."""
+    if not isinstance(value, Parameters) or _leaves_early(node):
+        return False
+    if any(is_name(call.func, "id") for statement in node.body for call in nodes_in(statement, ast.Call)):
+        return True
     target = as_kind(node.target, ast.Tuple)
-    if not isinstance(value, Parameters) or not value.named or target is None or _leaves_early(node):
+    if not value.named or target is None:
         return False
     name = plain_name(target.elts[0])
-    tests = (part.test for statement in node.body for part in nodes_in(statement, ast.If))
+    tests = [part.test for statement in node.body for part in nodes_in(statement, ast.If)]
+    tests += [one.value for one in of_kind(node.body, ast.Assign) if is_attribute(one.targets[0], "requires_grad")]
     return any(is_name(part, name) for test in tests for part in ast.walk(test))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from typing import Any
 
@@ -9,12 +10,15 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.oracle.sizes import map_sizes
 from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.syntax.forms import is_name, nodes_in
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_index, is_number
-from torchsleuth.tensors.spec import ModuleSpec, NotASpec, TensorSpec
+from torchsleuth.tensors.spec import ModuleSpec, Native, NotASpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
+    Builtin,
     DictValue,
+    Function,
     Instance,
     LibraryModule,
     LibraryObject,
@@ -207,6 +211,21 @@ def listed(interp: Interpreter, value: Value) -> tuple[Value, ...] | None:
     if elements is not None and len(elements) == 1 and isinstance(elements[0], Parameters):
         return each(interp, elements[0])
     return None
+
+
+def asks_identity(function: Value) -> bool:
+    """Whether a function asks which one it is given: ``id``, or ``lambda p: id(p) not in others``."""
+    if isinstance(function, Builtin | Native):
+        return function.name.rpartition(".")[2] == "id"
+    return isinstance(function, Function) and any(
+        is_name(call.func, "id") for call in nodes_in(function.node, ast.Call)
+    )
+
+
+def identity(interp: Interpreter, tensor: Tensor) -> int:
+    """The number of a parameter: another one for each."""
+    own = tensor.identity if tensor.owner is None else (tensor.owner.identity, tensor.slots.get("own_name"))
+    return interp.numbers.identities.setdefault(own, -1 - len(interp.numbers.identities))
 
 
 def as_dict(interp: Interpreter, container: Value) -> Value:

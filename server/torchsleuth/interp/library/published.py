@@ -12,8 +12,9 @@ from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, tokenizers
 from torchsleuth.interp.models import models
 from torchsleuth.interp.trace import Operation
+from torchsleuth.sifting import as_kind
 from torchsleuth.tensors.device import CPU
-from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, TensorSpec
+from torchsleuth.tensors.spec import Answers, Failure, ModuleSpec, NotASpec, PartAnswer, PartCall, PartSpec, TensorSpec
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -213,21 +214,37 @@ def attribute(interp: Interpreter, module: LibraryModule, name: str) -> Value:
     return Bound(module, name) if is_unknown(value) else value
 
 
-def _reset_classifier(interp: Interpreter, model: LibraryModule, call: Arguments) -> bool:
-    """timm's models get a new classifier: the part whose settings a model of that many classes has otherwise. Whether it is known."""
-    built, classes = model.built, interp.resolved(call.given(0, "num_classes"))
-    if built is None or built.part or not isinstance(classes, int) or len(call.args) + len(call.kwargs) > 1:
-        return False
+def _classifier(interp: Interpreter, model: LibraryModule, classes: int) -> PartSpec | None:
+    """The layer of a timm model that a model of so many classes has otherwise, as it is there."""
+    built = model.built
+    if built is None or built.part:
+        return None
     asked = {**dict(built.model.kwargs), "num_classes": classes}
     other = replace(built.model, kwargs=tuple(sorted(asked.items())))
     if interp.oracle.construct(other) is not None:
-        return False
+        return None
     before, after = ({one.name: one for one in interp.oracle.tree(one)} for one in (built.model, other))
     new = [one for name, one in after.items() if before.get(name) != one and one.path.startswith("torch.nn.")]
-    if before.keys() != after.keys() or len(new) != 1:
+    return new[0] if before.keys() == after.keys() and len(new) == 1 else None
+
+
+def _get_classifier(interp: Interpreter, model: LibraryModule, call: Arguments) -> Value:
+    built = model.built
+    classes = as_kind(dict(built.model.kwargs).get("num_classes", 1000), int) if built is not None else None
+    layer = _classifier(interp, model, classes + 1) if classes else None
+    return _part(model, layer.name) if layer is not None else UNKNOWN
+
+
+def _reset_classifier(interp: Interpreter, model: LibraryModule, call: Arguments) -> bool:
+    """A timm model gets a new classifier. Whether it is known."""
+    classes = interp.resolved(call.given(0, "num_classes"))
+    if not isinstance(classes, int) or len(call.args) + len(call.kwargs) > 1:
         return False
-    owner, _, name = new[0].name.rpartition(".")
-    made = LibraryModule(new[0].path, (), dict(new[0].settings), interp.site(call.node, call.frame))
+    layer = _classifier(interp, model, classes)
+    if layer is None:
+        return False
+    owner, _, name = layer.name.rpartition(".")
+    made = LibraryModule(layer.path, (), dict(layer.settings), interp.site(call.node, call.frame))
     interp.set_attribute(_part(model, owner) if owner else model, name, made, call.node, call.frame)
     return True
 
@@ -236,6 +253,8 @@ def method(interp: Interpreter, module: LibraryModule, name: str, call: Argument
     """A method of the model's own: one that computes, or one that may change the model."""
     if name.startswith(_FORWARDS) and call.exact:
         return run(interp, module, call, name)
+    if name == "get_classifier" and not is_unknown(layer := _get_classifier(interp, module, call)):
+        return layer
     if name == "reset_classifier" and _reset_classifier(interp, module, call):
         return None
     if name not in _CHANGES_VALUES:

@@ -415,8 +415,19 @@ def _one_by_one(interp: Interpreter, call: Arguments, now: Callable[[], Value], 
     return streams.lazy(interp, made_now, made_later, tuple(sources))
 
 
+def _told_apart(interp: Interpreter, call: Arguments) -> Arguments:
+    """``map(id, model.parameters())``: the parameters one by one, where the function asks which one it is given."""
+    if not call.args or not parameters.asks_identity(call.args[0]):
+        return call
+    listed = [parameters.listed(interp, source) for source in call.args[1:]]
+    sources = (source if one is None else ListValue(one) for source, one in zip(call.args[1:], listed))
+    return replace(call, args=(call.args[0], *sources))
+
+
 @_model("map")
 def _map(interp: Interpreter, call: Arguments) -> Value:
+    call = _told_apart(interp, call)
+
     def later(*sources: Iterator[Value]) -> Iterator[Value]:
         for items in zip(*sources):
             yield interp.call(call.args[0], Arguments(items, {}, call.node, call.frame))
@@ -449,6 +460,11 @@ def _filter(interp: Interpreter, call: Arguments) -> Value:
             if verdict:
                 yield item
 
+    told_apart = _told_apart(interp, call)
+    if told_apart is not call:
+        kept = as_kind(_filtered(interp, told_apart), ListValue)
+        if kept is not None and kept.items is not None:
+            return kept
     return _one_by_one(interp, call, lambda: _filtered(interp, call), later)
 
 
@@ -1062,7 +1078,14 @@ SENTINEL = "builtins.object"
 """The class of objects that are nothing but themselves."""
 
 
-for _name in ("id", "dir", "exec", "memoryview", "bytearray"):
+@_model("id")
+def _id(interp: Interpreter, call: Arguments) -> Value:
+    """A number for a parameter; of other values two that are told apart here may be one."""
+    given = as_kind(call.first, Tensor) if len(call.args) == 1 else None
+    return parameters.identity(interp, given) if given is not None and given.parameter else UNKNOWN
+
+
+for _name in ("dir", "exec", "memoryview", "bytearray"):
     _BUILTINS.setdefault(_name, lambda interp, call: UNKNOWN)
 
 _BUILTINS["eval"] = lookups.evaluated

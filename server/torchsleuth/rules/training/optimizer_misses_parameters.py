@@ -211,7 +211,7 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
 def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     """A layer of a module that the optimizer was given as a whole."""
     optimizer = item.optimizer
-    if feeds(item.backward, optimizer) is not True or not trained_by(optimizer, item.whole):
+    if feeds(item.backward, optimizer) is False or not trained_by(optimizer, item.whole):
         return None
     modules = [module for given in of_kind(given_to(optimizer), Parameters) for module in given.modules]
     made = _made_at(item.part)
@@ -232,6 +232,7 @@ def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
         _moved(analysis, first, second),
         _in_constructor(analysis, made, item.part),
         _made_again(analysis, optimizer.site, made),
+        _as_group(analysis, optimizer.site, made),
     )
     if any(step.subject is optimizer and step.index < item.backward.index for step in analysis.events("step")):
         # It was made in time for what it has trained so far: the fault is the replacement.
@@ -308,7 +309,7 @@ def _moved(analysis: Analysis, optimizer: Site, later: Site) -> Iterator[Candida
     between = block[block.index(first) + 1 : block.index(second)]
     if not _depends([*between, second], first) and is_alone(first, analysis, path):
         yield moved_after(source, first, second)
-    if not any(_depends([second], other) for other in between) and is_alone(second, analysis, path):
+    if not any(_depends([second], other) for other in (first, *between)) and is_alone(second, analysis, path):
         text = source.segment(second)
         changes = (edits.insert_line_before(source, first, text), edits.remove_line(source, second.lineno))
         yield Candidate(message("fix.move_before", text=text, line=first.lineno), changes)
@@ -331,6 +332,23 @@ def _made_again(analysis: Analysis, optimizer: Site, made: Site) -> Iterator[Can
     text = f"{changer.node.args.args[0].arg}.{maker.name}()"
     source = analysis.source_of(made.span.path)
     yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, last, text),))
+
+
+def _as_group(analysis: Analysis, optimizer: Site, made: Site) -> Iterator[Candidate]:
+    """The new layer given to the optimizer that the same object has, as a group of its own."""
+    first, second = statement_of(analysis, optimizer), statement_of(analysis, made)
+    target = first.targets[0] if is_assignment(first) else None
+    if optimizer.scene.receiver is not made.scene.receiver or not is_dotted(target) or second is None:
+        return
+    if is_assignment(second):
+        layer = ast.unparse(second.targets[0])
+    elif isinstance(second, ast.Expr) and is_method_call(second.value, "reset_classifier"):
+        layer = f"{ast.unparse(second.value.func.value)}.get_classifier()"
+    else:
+        return
+    text = f'{ast.unparse(target)}.add_param_group({{"params": {layer}.parameters()}})'
+    source = analysis.source_of(made.span.path)
+    yield Candidate(message("fix.insert", text=text), (edits.insert_line_after(source, second, text),))
 
 
 def _in_constructor(analysis: Analysis, made: Site, layer: LibraryModule | Tensor) -> Iterator[Candidate]:
