@@ -298,7 +298,7 @@ class Autograd(Interpreter):
         if self.grad and tensor.spec.requires_grad is True and is_leaf(tensor):
             self.fault(AutogradFault("leaf_in_place", site, tensor))
             return
-        self._count_change(tensor.storage, site)
+        self.count_change(tensor.storage, site)
         for base in _bases(tensor):
             self.retag(base)
         made = node_of(value) if value is not None else None
@@ -358,7 +358,7 @@ class Autograd(Interpreter):
             for tensor in hierarchy.own_parameters(part):
                 yield tensor.spec.requires_grad is True
 
-    def _count_change(self, storage: Ref, site: Site) -> None:
+    def count_change(self, storage: Ref, site: Site) -> None:
         version = as_kind(storage.slots.get("version", 0), int)
         if version is not None:
             self.heap.set(storage.slots, "version", version + 1)
@@ -378,7 +378,7 @@ class Autograd(Interpreter):
         """An optimizer changes in place those weights that have a gradient."""
         for part in optim.trained_parts(optimizer):
             if part.slots.get("graded") is True:
-                self._count_change(part if isinstance(part, LibraryModule) else part.storage, site)
+                self.count_change(part if isinstance(part, LibraryModule) else part.storage, site)
 
     def cleared(self, parts: Iterable[LibraryModule | Tensor]) -> None:
         """zero_grad(): these parts have no gradient any more."""

@@ -398,6 +398,7 @@ class TensorOperations(Questions):
         changed = as_kind(operation.args[0], Tensor) if operation.args and writes else None
         if changed is not None and not self.keeps_values(operation):
             self.retag(changed)
+            self.count_change(changed.storage, operation.site)
         if changed is not None and operation.module is None and self.oracle.keeps_form(operation.target):
             return changed
         tensors = hierarchy.tensors_in((*operation.args, *operation.kwargs.values()))
