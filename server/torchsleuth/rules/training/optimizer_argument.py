@@ -40,10 +40,12 @@ from torchsleuth.syntax.forms import (
     is_binary,
     is_display,
     is_name,
+    is_reference,
     is_spread,
+    last_word,
     returned_by,
 )
-from torchsleuth.values import UNKNOWN, DictValue, Function, LibraryObject, items_of
+from torchsleuth.values import UNKNOWN, DictValue, Function, Instance, LibraryObject, items_of
 
 CODE = "TS544"
 _COUNTS = {"StepLR": "step_size", "CosineAnnealingLR": "T_max", "CosineAnnealingWarmRestarts": "T_0"}
@@ -165,7 +167,8 @@ def _of_factor(analysis: Analysis, call: LibraryCall) -> Iterator[Finding]:
             fix = Candidate(message("fix.replace", old="//", new="/"), (edits.replace(source, factor, new),))
             yield Finding(source.span(factor), text, (), (fix,))
         for product, part, rest in _factors(factor):
-            if rate is not None and ast.unparse(part) == ast.unparse(rate) and _means_the_rate(part, given, call):
+            same = rate is not None and ast.unparse(part) == ast.unparse(rate) and _means_the_rate(part, given, call)
+            if same or _is_of_group(part, given, call):
                 text = message("argument.rate", rate=source.segment(part))
                 yield Finding(source.span(part), text, (), (replacement(source, product, source.segment(rest)),))
 
@@ -185,6 +188,20 @@ def _means_the_rate(part: ast.expr, given: Function, call: LibraryCall) -> bool:
     )
     optimizer = as_kind(call.given(0, "optimizer"), LibraryObject)
     return held is None or (optimizer is not None and held == optimizer.given(1, "lr"))
+
+
+def _is_of_group(part: ast.expr, given: Function, call: LibraryCall) -> bool:
+    """Whether a name, or an attribute, is the rate of a group of the schedule's optimizer, and is called so."""
+    if not is_reference(part) or _MEANINGS.get(last_word(part)) != "lr":
+        return False
+    optimizer = as_kind(call.given(0, "optimizer"), LibraryObject)
+    groups = of_kind(items_of(optimizer.given(0, "params")) or (), DictValue) if optimizer is not None else []
+    rates = {as_kind((group.items or {}).get("lr"), float) for group in groups} - {None, 1.0}
+    owner, _, name = ast.unparse(part).rpartition(".")
+    held = next((scope[owner or name] for scope in given.closure if (owner or name) in scope), None)
+    holder = as_kind(held, Instance, LibraryObject) if owner else None
+    value = as_kind(held if holder is None else holder.slots.get(name), float)
+    return value is not None and value in rates
 
 
 def _rate(call: LibraryCall) -> ast.expr | None:
