@@ -8,10 +8,10 @@ from torchsleuth.interp.library.optim import trained_parts
 from torchsleuth.messages import message
 from torchsleuth.rules.rule import Analysis, Candidate, Finding
 from torchsleuth.schema import Span
-from torchsleuth.sifting import of_kind
+from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_method_call
-from torchsleuth.values import LibraryObject, Site, Tensor
+from torchsleuth.values import LibraryObject, Site, Tensor, Value
 from torchsleuth.values.graph import node_of
 
 _DISTRIBUTIONS = "torch.distributions."
@@ -31,21 +31,19 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
         return
     seen: set[Span] = set()
     for call in calls:
-        kind, _, name = call.path.rpartition(".")
-        if kind.rpartition(".")[2] not in _REPARAMETRIZED or not isinstance(call.receiver, LibraryObject):
+        base = _base(call.receiver)
+        if base is None or base.type_name not in _REPARAMETRIZED:
             continue
-        if name != "sample" or call.grad is not True or call.site.span in seen:
+        if call.name != "sample" or call.grad is not True or call.site.span in seen:
             continue
-        nodes = [node_of(part) for part in of_kind((*call.receiver.args, *call.receiver.kwargs.values()), Tensor)]
+        nodes = [node_of(part) for part in of_kind((*base.args, *base.kwargs.values()), Tensor)]
         reached = {one for node in nodes if node is not None for one in node.reached[0]}
         backward = _trained_on(analysis, call.result, reached) if isinstance(call.result, Tensor) else None
         if backward is None:
             continue
         seen.add(call.site.span)
         source = call.site.source
-        text = message(
-            "grad.sampled", text=source.segment(call.site.node), distribution=f"the {call.receiver.type_name}"
-        )
+        text = message("grad.sampled", text=source.segment(call.site.node), distribution=f"the {base.type_name}")
         fixes: list[Candidate] = []
         if is_method_call(call.site.node):
             function = call.site.node.func
@@ -54,6 +52,13 @@ def drawn(analysis: Analysis) -> Iterator[Finding]:
             fixes.append(Candidate(title, (edits.replace(source, function, new),)))
         places = (backward.span.related(message("grad.backward")),)
         yield Finding(call.site.span, text, places, tuple(fixes))
+
+
+def _base(distribution: Value) -> LibraryObject | None:
+    """A distribution, or the one whose dimensions it takes for those of one event."""
+    while isinstance(distribution, LibraryObject) and distribution.type_name == "Independent":
+        distribution = distribution.given(0, "base_distribution")
+    return as_kind(distribution, LibraryObject)
 
 
 def _trained_on(analysis: Analysis, sample: Tensor, reached: set[int]) -> Site | None:
