@@ -1173,6 +1173,7 @@ ENGLISH: dict[str, str] = {
     "fix.copies": "Put a copy of {module} into each place",
     "fix.comprehension": "Make one for each: {text}",
     "part.starved": "{part} is to be trained, but runs without a graph{where}: it gets no gradient, and keeps its first values",
+    "part.checkpointed": "nothing in {part} gets a gradient: no input of this reentrant checkpoint requires one, use_reentrant=False",
     "part.starved.line": " (line {line})",
     "part.starved.trained": "the optimizer that has its parameters is made here",
     "parameter.replaced": "{name} is {kind} of the module, which refuses a plain tensor in its place",

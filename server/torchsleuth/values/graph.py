@@ -185,7 +185,7 @@ class AutogradFault:
     """An error that autograd will raise, or something that it silently does not do.
 
     kind: no_graph, severed, severed_part (one of several terms), alone (a leaf that nothing was computed from), zero_gradient, not_scalar, sequence, freed, modified,
-    leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, grad_early (no backward() has run yet), not_used, wrong_attribute. `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
+    leaf_in_place, non_leaf, numpy, deepcopy, grad_missing, grad_early (no backward() has run yet), not_used, wrong_attribute, reentrant (a checkpoint of a module, no input of which requires grad). `at`: the place that fails; `cause`: the other end of the fault; `node`: the piece of graph that is
     concerned.
     """
 

@@ -25,7 +25,7 @@ from torchsleuth.values import (
     items_of,
     tuple_of,
 )
-from torchsleuth.values.graph import GraphNode, is_leaf, node_of
+from torchsleuth.values.graph import AutogradFault, GraphNode, is_leaf, node_of
 
 _CHECKPOINT_ARGUMENTS = frozenset(
     "use_reentrant preserve_rng_state context_fn determinism_check debug early_stop".split()
@@ -358,6 +358,9 @@ def _checkpoint(interp: Interpreter, call: Arguments) -> Value:
     if not reentrant or not known or interp.grad is not True or any(grad is not False for grad in grads):
         return value
     site = interp.site(call.node, call.frame)
+    function = call.given(0, "function")
+    if is_module(function) and not interp.uncertain:
+        interp.fault(AutogradFault("reentrant", site, function))
 
     def unrecorded(tensor: Tensor) -> Tensor:
         """The function is run without recording, and what its tensors are given decides whether they have a graph."""

@@ -3,7 +3,8 @@
 What it finds
     Layers whose parameters were given to an optimizer, and that run in each training iteration under torch.no_grad(), or
     whose result is detached before it gets to the loss, while the rest of the model is trained. Silent where weights are
-    loaded or copied, since such a part may be meant to keep them.
+    loaded or copied, since such a part may be meant to keep them. And layers in a reentrant checkpoint whose inputs
+    all come from what is frozen.
 Why it hurts
     Nothing is raised. The part keeps its random values, and the rest learns from what a random network makes of the data.
 Example
@@ -24,7 +25,7 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
-from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters
+from torchsleuth.interp.library.hierarchy import descendants, has_own_parameters, parts_of
 from torchsleuth.interp.library.optim import given_to, trained_parts
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
@@ -42,6 +43,7 @@ _KEPT = ("torch.nn.Module.load_state_dict", "torch.load", "copy.deepcopy", "copy
 def find(analysis: Analysis) -> Iterator[Finding]:
     trace = analysis.trace
     passes = analysis.events("backward")
+    yield from _checkpointed(analysis)
     known = all(event.node is not None and event.node.reached[1] for event in passes)
     if not passes or not known or any(analysis.calls.get(path) for path in _KEPT):
         return
@@ -64,6 +66,22 @@ def find(analysis: Analysis) -> Iterator[Finding]:
                 if mode not in seen:
                     seen |= {mode, cut.site.span}
                     yield _finding(analysis, optimizer, part, cut)
+
+
+def _checkpointed(analysis: Analysis) -> Iterator[Finding]:
+    """Blocks that are checkpointed the old way, with inputs none of which requires grad: nothing in them gets a gradient."""
+    for fault in analysis.trace.autograd:
+        parts = {id(part) for part in parts_of(fault.tensor)} if fault.kind == "reentrant" else set()
+        for optimizer in analysis.trace.optimizers if parts else ():
+            trained = of_kind(trained_parts(optimizer), LibraryModule)
+            if any(id(part) in parts and part.requires_grad is True for part in trained) and _steps(
+                analysis, optimizer
+            ):
+                block = as_kind(fault.tensor, Instance, LibraryModule)
+                name = block.cls.name if isinstance(block, Instance) else getattr(block, "type_name", "")
+                text = message("part.checkpointed", part=name)
+                yield Finding(fault.at.span, text, (), uncut(analysis, Cut("reentrant", fault.at)))
+                break
 
 
 def _steps(analysis: Analysis, optimizer: LibraryObject) -> list[Event]:
