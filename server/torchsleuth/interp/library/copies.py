@@ -73,7 +73,7 @@ def refused(value: Value, seen: set[int] | None = None) -> Tensor | None:
     seen = set() if seen is None else seen
     parts: Iterable[Value] = ()
     if isinstance(value, Tensor):
-        return value if value.spec.requires_grad is True and node_of(value) is not None else None
+        return value if value.spec.requires_grad is True and _is_computed(value) else None
     match value:
         case tuple():
             parts = value
@@ -90,6 +90,12 @@ def refused(value: Value, seen: set[int] | None = None) -> Tensor | None:
         case Ref():
             seen.add(value.identity)
     return next((found for part in parts if (found := refused(part, seen)) is not None), None)
+
+
+def _is_computed(tensor: Tensor) -> bool:
+    """Whether a tensor that requires grad is no leaf; of one that is one of several, by what it was computed from."""
+    sources = tensor.origin.sources if tensor.origin is not None and not tensor.parameter else ()
+    return node_of(tensor) is not None or any(source.spec.requires_grad is True for source in sources)
 
 
 def _like(value: tuple[Any, ...], items: tuple[Any, ...]) -> tuple[Any, ...]:
