@@ -113,7 +113,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
     if not missed or reads_gradients(analysis):
         return
     reported: set[int] = set()
-    for kind in (_given_another, _replaced, _forgotten, _head):
+    for kind in (_replaced, _given_another, _forgotten, _head):
         for item in missed:
             finding = kind(analysis, item) if item.whole.identity not in reported else None
             if finding is not None:
@@ -211,7 +211,7 @@ def _given_another(analysis: Analysis, item: _Missed) -> Finding | None:
 def _replaced(analysis: Analysis, item: _Missed) -> Finding | None:
     """A layer of a module that the optimizer was given as a whole."""
     optimizer = item.optimizer
-    if feeds(item.backward, optimizer) is False or not trained_by(optimizer, item.whole):
+    if not trained_by(optimizer, item.whole):
         return None
     modules = [module for given in of_kind(given_to(optimizer), Parameters) for module in given.modules]
     made = _made_at(item.part)
