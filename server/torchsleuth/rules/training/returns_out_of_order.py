@@ -66,8 +66,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 def _left_turned(analysis: Analysis) -> Iterator[Finding]:
     """Returns that are appended from the last step to the first, and stay so."""
     source = analysis.source
-    trees = [analysis.tree(path) for path in (source.path, *(one.path for one in analysis.workspace.read))]
-    words = {last_word(node) for node in nodes_in(trees[0], ast.Name, ast.Attribute)}
+    words = {last_word(node) for node in nodes_in(analysis.tree(source.path), ast.Name, ast.Attribute)}
     if not any(map(_WEIGHTED.search, words)):
         return
     for loop in analysis.index(source.path).of_type(ast.For):
@@ -79,6 +78,7 @@ def _left_turned(analysis: Analysis) -> Iterator[Finding]:
         if total is None or put is None or not isinstance(put, ast.Call) or not _runs_back(loop.iter):
             continue
         own = {id(part) for part in ast.walk(loop.iter)}
+        trees = (analysis.tree(path) for path in (source.path, *(one.path for one in analysis.workspace.read)))
         if any(id(part) not in own for tree in trees for part in _turning(tree)):
             continue
         listed = source.segment(put.func).rpartition(".")[0]
