@@ -19,7 +19,7 @@ class Numbers:
     limits: dict[Symbol, tuple[Size, Size]] = field(default_factory=dict)
     """Bounds of integers, as sizes."""
     identities: dict[object, int] = field(default_factory=dict)
-    """What ``id()`` gives for parameters: numbers that are only compared, by the layer and the name."""
+    """The results of ``id()`` for parameters: numbers that are only compared, by the layer and the name."""
     elements: dict[int | Element, Size] = field(default_factory=dict)
     """Those that stand for elements of tensors."""
     computed: dict[tuple[int, int], Size] = field(default_factory=dict)

@@ -151,7 +151,7 @@ def _told_by(
 
 
 def _called(callee: ast.expr, owner: ClassValue, made: Function) -> tuple[ClassValue, Function, int] | None:
-    """What an expression calls of the user's, and how many of its parameters the call does not tell: a constructor, or a method of the
+    """The function or class of the user's that an expression calls, and how many of its parameters the call does not tell: a constructor, or a method of the
     same object."""
     if is_dotted(callee, "self"):
         written = (one.slots.get(callee.attr) for one in of_kind(owner.mro(), ClassValue) if callee.attr in one.slots)

@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 
 def any_length(name: str) -> contextlib.AbstractContextManager[Any]:
-    """What an operator of this name is evaluated under."""
+    """The name under which an operator of this name is evaluated."""
     return _AsImages() if name in _NAMES else contextlib.nullcontext()
 
 

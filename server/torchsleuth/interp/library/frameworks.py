@@ -46,7 +46,7 @@ _BRICKS = {
         f"{kind}_LAYERS" for kind in ("CONV", "NORM", "ACTIVATION", "PADDING", "UPSAMPLE", "PLUGIN", "DROPOUT")
     ),
 }
-"""What `mmcv.cnn` gathers of its modules."""
+"""The names that `mmcv.cnn` gathers of its modules."""
 _INITIAL = tuple(
     f"{kind}_init" for kind in ("constant", "xavier", "normal", "trunc_normal", "uniform", "kaiming", "caffe2_xavier")
 )

@@ -261,7 +261,7 @@ def has_unknown_parts(module: Value) -> bool:
 
 
 def unknown_names(module: Value, prefix: str = "") -> Iterator[str]:
-    """What the names of those modules begin with that something unknown in a module may be."""
+    """The beginnings of the names of those modules that something unknown in a module may be."""
     if isinstance(module, Instance):
         yield from (f"{prefix}{name}." for name, value in module.slots.items() if _may_hold_modules(value))
     known = isinstance(module, Instance) and not module.cls.opaque

@@ -182,11 +182,11 @@ def own_parameter(interp: Interpreter, module: LibraryModule, name: str) -> Tens
 
 
 _TRIED = ((24, 24), (60, 36))
-"""What symbols stand for where a layer is made with numbers: so much for the first, and so much more for each further one."""
+"""The numbers that symbols stand for where a layer is made: so much for the first, and so much more for each further one."""
 
 
 def own_constant(interp: Interpreter, module: LibraryModule, name: str) -> Value:
-    """What a layer that is made with symbols keeps of plain values, as two choices of numbers show. Raises LookupError."""
+    """The plain values that a layer which is made with symbols keeps, as two choices of numbers show. Raises LookupError."""
     recipe = interp.recipe(module)
     shown = tuple(interp.oracle.attribute(one, name) for one, _ in with_numbers(recipe))
     if not shown:

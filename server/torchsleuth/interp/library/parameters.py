@@ -139,7 +139,7 @@ def _own(interp: Interpreter, module: LibraryModule, prefix: str, found: _Found)
 
 
 def _of_recipe(interp: Interpreter, module: LibraryModule, state: bool) -> tuple[tuple[str, TensorSpec], ...] | None:
-    """What PyTorch says of a layer's parameters. Where sizes are not known, those of a state have the names that they have
+    """A layer's parameters, as PyTorch has them. Where sizes are not known, those of a state have the names that they have
     with numbers in their place, and nothing is known of their shapes."""
     undecided = module.undecided if state and not interp.changed(module) else None
     try:

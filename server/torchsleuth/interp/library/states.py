@@ -93,7 +93,7 @@ def decides(interp: Interpreter, module: Value) -> bool:
 
 
 def _hidden(state: Value) -> tuple[str, ...]:
-    """What the names of a state may begin with beside those that are known of it."""
+    """The beginnings that names of a state may have beside those that are known of it."""
     of = state.slots.get("state") if isinstance(state, DictValue) else None
     return tuple(hierarchy.unknown_names(of.args[0])) if is_object(of, hierarchy.STATE) else ()
 

@@ -68,7 +68,7 @@ def find(analysis: Analysis) -> Iterator[Finding]:
 
 
 def _in_order(analysis: Analysis) -> Iterator[Finding]:
-    """What a function makes for the tokens that there are, before it adds some."""
+    """The layers and configurations that a function makes for the tokens that there are, before it adds some."""
     source = analysis.source
     for scope in analysis.scopes:
         for place, statement in enumerate(scope.body):
@@ -120,7 +120,7 @@ def _moved(analysis: Analysis, statement: ast.stmt, first: ast.stmt, name: str) 
 
 
 def _by_number(analysis: Analysis) -> Iterator[Finding]:
-    """What is made for the tokens of a tokenizer without those that are added to it, in whatever functions and files."""
+    """The layers and configurations for the tokens of a tokenizer without those that are added to it, in whatever functions and files."""
     calls = analysis.trace.calls
     adding = [(place, call) for place, call in enumerate(calls) if _is_sure(analysis, call)]
     tokenizers = {id(call.receiver): call.receiver for _, call in adding}
