@@ -311,11 +311,22 @@ def test_what_a_method_changes_is_not_known() -> None:
     known = shapes(
         "import timm\n"
         "model = timm.create_model('narrow')\n"
-        "model.reset_classifier(4)\n"
+        "model.set_input_size(48)\n"
         "y = model(torch.randn(2, 3, 32, 32))\n"
         "z = y + torch.randn(2, 1000)\n"
     )
     assert known.get("y") is None
+
+
+def test_a_new_classifier_is_known() -> None:
+    known = shapes(
+        "import timm\n"
+        "model = timm.create_model('narrow')\n"
+        "model.reset_classifier(4)\n"
+        "y = model(torch.randn(2, 3, 32, 32))\n"
+        "z = model.get_classifier()(torch.randn(2, model.get_classifier().in_features))\n"
+    )
+    assert known["y"] == (2, 4) and known["z"] == (2, 4)
 
 
 def test_models_of_a_configuration() -> None:
