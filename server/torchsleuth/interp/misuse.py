@@ -247,9 +247,8 @@ def repeats_one(
     holds_parameters: Callable[[Value], bool],
 ) -> None:
     """``[module for _ in range(n)]`` with a module that the function is given: n times the same one, which has parameters."""
-    match made:
-        case ast.Starred():
-            made = made.value
+    if isinstance(made, ast.Starred):
+        made = made.value
     if not isinstance(made, ast.ListComp | ast.GeneratorExp) or not isinstance(made.elt, ast.Name) or len(items) < 2:
         return
     name, function = made.elt.id, frame.function
