@@ -16,6 +16,7 @@ from torchsleuth.interp.callers import agreed, names_class
 from torchsleuth.interp.inferred import InferredContracts
 from torchsleuth.interp.inputs import ArgumentKey, argument_behind
 from torchsleuth.interp.outcomes import Call, Outcome, Part
+from torchsleuth.interp.planning import usual_names
 from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import MOST, AnyRank, any_rank
 from torchsleuth.interp.trace import Sighting
@@ -56,7 +57,6 @@ MOST_USERS = 4
 MOST_MAKERS = 16
 """Classes and functions that are run for the module that they make."""
 _PERIODS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 32, 64)
-_NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
 _POOLS: tuple[tuple[str, tuple[int, ...]], ...] = (
     (r"(\w+_)?(kernels?(_size)?|ks|ksize|k)", (3, 1, 5, 7)),
     (r"(\w+_)?(strides?|dilations?)", (1, 2)),
@@ -300,7 +300,7 @@ class Inference:
     def _settled(self, plan: Plan) -> Iterator[_Settled]:
         """The outcomes of an entry once the ranks of its inputs are known, the likeliest first. The plan is that of the outcome
         which was given last."""
-        outcome, told = self._explored(plan), set[str]()
+        outcome, told = self._as_declared(plan) or self._explored(plan), set[str]()
         lacking = _without_rank(plan)
         spread = self._of_any_rank(plan, lacking) if lacking and not plan.shapes else None
         if lacking and self._as_called(plan, lacking, None if spread is None else CALLERS_WORK):
@@ -335,6 +335,20 @@ class Inference:
             plan.dtypes = {name: dtype for name, dtype in plan.dtypes.items() if name not in told}
             yield _Settled(self._without_symbols(plan, self._explored(plan)))
 
+    def _as_declared(self, plan: Plan) -> Outcome | None:
+        """The outcome with the shapes that are declared; None where there are none, or the body does not work with them."""
+        shapes, dtypes = self.interp.declared_shapes(plan)
+        if not shapes:
+            return None
+        before = dict(plan.shapes), dict(plan.dtypes)
+        plan.shapes |= shapes
+        plan.dtypes = dtypes | plan.dtypes
+        outcome = self._explored(plan)
+        if outcome.works:
+            return outcome
+        plan.shapes, plan.dtypes = before
+        return None
+
     def _explored(self, plan: Plan) -> Outcome:
         """The outcome of an entry once nothing more is found out about its inputs by running it."""
         outcome = self._run(plan)
@@ -360,7 +374,7 @@ class Inference:
                 if passed.keys() >= set(lacking):
                     break
         for name, part in passed.items():
-            usual = _NAMES.get(len(part.shape or ()), ("?",) * len(part.shape or ()))
+            usual = usual_names(len(part.shape or ()))
             plan.shapes[name] = tuple(
                 size if size == 1 else self.interp.fresh_size(_plain_name(size, called))
                 for size, called in zip(part.shape or (), usual)
@@ -467,8 +481,7 @@ class Inference:
             if name in plan.shapes:
                 continue
             if shape is not None:
-                usual = _NAMES.get(len(shape), ("?",) * len(shape))
-                names = [_plain_name(size, name) for size, name in zip(shape, usual)]
+                names = [_plain_name(size, name) for size, name in zip(shape, usual_names(len(shape)))]
                 plan.shapes[name] = tuple(map(self.interp.fresh_size, names))
             elif name in certain:
                 plan.shapes[name] = self._sizes(certain[name])
@@ -491,7 +504,7 @@ class Inference:
         return found
 
     def _sizes(self, rank: int, names: tuple[str, ...] = ()) -> tuple[Size, ...]:
-        names = names or _NAMES.get(rank) or tuple(f"d{axis}" for axis in range(rank))
+        names = names or (usual_names(rank) if rank <= 5 else tuple(f"d{axis}" for axis in range(rank)))
         return tuple(self.interp.fresh_size(name) for name in names)
 
     def _numbered(self, plan: Plan, outcome: Outcome) -> bool:

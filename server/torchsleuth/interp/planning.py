@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from torchsleuth.interp import compounds, optional, passed, plurals
+from torchsleuth.interp.declared import declared_size
 from torchsleuth.interp.fields import Fields, fields, last_word, words
 from torchsleuth.interp.inputs import used_as_tensors
 from torchsleuth.interp.library import records
@@ -22,9 +23,9 @@ from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.calls import arguments, calls, settled
 from torchsleuth.syntax.forms import is_dotted, is_function, is_literal, is_name, is_text, loads, nodes_in, plain_name
 from torchsleuth.syntax.parse import parse
-from torchsleuth.syntax.shapes import key
+from torchsleuth.syntax.shapes import Dimension, key
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.tensors.dims import is_number
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.values import (
     ClassValue,
     Function,
@@ -39,6 +40,11 @@ _NO_SIZES = re.compile(
     r"use_\w+|with_\w+|is_\w+|alpha|beta|gamma|momentum|slope|std|init\w*|block|lr|name|verbose|transform\w*|lambd\w*|\w+_id|\w+_idx|\w+_index|seed"
 )
 """Names of parameters that are not taken for integers."""
+
+
+_DTYPES = {"Int": "int64", "Integer": "int64", "Bool": "bool"}
+"""Classes of dtypes in annotations that are no numbers with fractions."""
+_NAMES = {1: ("N",), 2: ("N", "C"), 3: ("N", "L", "C"), 4: ("N", "C", "H", "W"), 5: ("N", "C", "D", "H", "W")}
 
 
 _SIZES = re.compile(r"\w*(size|shape|resolution|hw)", re.IGNORECASE)
@@ -154,6 +160,33 @@ class Planning(NeededSizes):
                 self._plan_layer(plan, owner)
         self._plan_settings(plan, function, 0 if owner is None else function.bound_parameters)
         return plan
+
+    def declared_shapes(self, plan: Plan) -> tuple[dict[str, tuple[Size, ...]], dict[str, str]]:
+        """The shapes that are declared of the inputs of a plan, under the names that stand there, and their dtypes. A number in a
+        comment may be an example: only an annotation states it."""
+        written = self.declared.get(plan.function.path)
+        shapes: dict[str, tuple[Size, ...]] = {}
+        dtypes: dict[str, str] = {}
+        names: dict[str, Size] = {}
+        for name, argument in plan.tensors.items() if written is not None else ():
+            declared = written.parameters.get(key(argument)) if written is not None else None
+            if declared is None:
+                continue
+            if declared.dtype in _DTYPES:
+                dtypes[name] = _DTYPES[declared.dtype]
+            if declared.spread is None:
+                names |= {one: self.fresh_size(one) for one in declared.names if one not in names}
+                shapes[name] = tuple(
+                    self._declared_size(part, usual, declared.kind, names)
+                    for part, usual in zip(declared.dims, usual_names(len(declared.dims)))
+                )
+        return shapes, dtypes
+
+    def _declared_size(self, part: Dimension, usual: str, kind: str, names: Mapping[str, Size]) -> Size:
+        stated = declared_size(part, names)
+        if stated is None or part.may_be_one or (is_number(stated) and kind != "annotation"):
+            return self.fresh_size(part.name or usual)
+        return stated
 
     def _plan_layer(self, plan: Plan, owner: ClassValue) -> None:
         """The integers that a class without a constructor passes on to the layer of the library which it is."""
@@ -437,6 +470,11 @@ class Planning(NeededSizes):
         return known
 
 
+def usual_names(rank: int) -> tuple[str, ...]:
+    """The names of the dimensions of a tensor where nothing else tells them."""
+    return _NAMES.get(rank, ("?",) * rank)
+
+
 def field_of(name: str, path: str) -> str:
     """The path of a field with the name of the configuration before it."""
     return f"{name}{path}" if path.startswith("[") else f"{name}.{path}"
@@ -501,4 +539,4 @@ def _may_be_none(argument: ast.arg) -> bool:
     return False
 
 
-__all__ = ["Planning", "field_of"]
+__all__ = ["Planning", "field_of", "usual_names"]
