@@ -235,7 +235,8 @@ class TensorFact:
     a layer that does not fit, with its stated sizes; and where sizes, those of the dimensions `demanded`, are nothing but what
     something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
     shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at. `contract`: the class or function by
-    whose contract sizes are known, in the contract's names.
+    whose contract sizes are known, in the contract's names. `names`: for each size what sized it, where the author has a name
+    for that; empty where there is none.
     """
 
     path: str
@@ -257,6 +258,7 @@ class TensorFact:
     values: Values | None = None
     contract: str = ""
     calls: tuple[tuple[Span, ...], ...] = ()
+    names: tuple[str, ...] = ()
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -271,6 +273,8 @@ class TensorFact:
             later["supposed"] = True
         if self.contract:
             later["contract"] = self.contract
+        if any(self.names):
+            later["names"] = list(self.names)
         if self.demanded:
             later["demanded"] = list(self.demanded)
         if self.causes:
@@ -290,11 +294,12 @@ class TensorFact:
         }
 
     def sizes(self) -> str:
-        """``[64, 3, 32, 32]``; with a question mark where a size is only demanded."""
+        """``[batch_size=64, 3, 32, 32]``; with a question mark where a size is only demanded."""
         if self.shape is None:
             return "[…]"
         marks = ("?" if axis in self.demanded else "" for axis in range(len(self.shape)))
-        return f"[{', '.join(f'{size}{mark}' for size, mark in zip(self.shape, marks))}]"
+        names = (f"{name}=" if name else "" for name in self.names or ("",) * len(self.shape))
+        return f"[{', '.join(f'{name}{size}{mark}' for name, size, mark in zip(names, self.shape, marks))}]"
 
     def describe(self, devices: bool = True) -> str:
         """Compact text of a hint: ``[64, 3, 32, 32] float32 cuda``; with a question mark where it is supposed. `devices`: also

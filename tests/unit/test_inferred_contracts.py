@@ -2438,3 +2438,51 @@ def test_attention_whose_other_options_are_the_defaults() -> None:
         "class Attention(nhead, d_model): forward(query: [N, L, d_model], key: [N, L', d_model], value: [N, L', d_model])"
         " -> ([N, L, d_model], [N, L, L'])"
     )
+
+
+def test_declared_shapes_say_how_many_dimensions_there_are_and_what_they_are_called() -> None:
+    found = contracts("""
+    from jaxtyping import Float, Int
+    from torch import Tensor
+
+    class Embed(nn.Module):
+        def __init__(self, vocab: int, d_model: int):
+            super().__init__()
+            self.W: Float[nn.Parameter, "vocab d_model"] = nn.Parameter(torch.randn(vocab, d_model))
+
+        def forward(self, tokens: Int[Tensor, "batch pos"]) -> Float[Tensor, "batch pos d_model"]:
+            return self.W[tokens]
+
+    class Pooled(nn.Module):
+        def __init__(self, dim, classes):
+            super().__init__()
+            self.fc = nn.Linear(dim, classes)
+
+        def forward(self, x):  # x: (batch, seq, dim)
+            return self.fc(x.mean(1))
+
+    def project(x: Float[Tensor, "b t d"], w: Float[Tensor, "d e"]) -> Float[Tensor, "b t e"]:
+        return x @ w
+
+    def mix(a, b):
+        '''
+        Args:
+            a: shape (B, 3, D)
+            b: shape (B, D)
+        '''
+        return a + b[:, None]
+
+    def wrong(x, w: Tensor):
+        # x: (B, T, C, D)
+        B, T, C = x.shape
+        return x @ w.view(C, 5)
+    """)
+    assert {name: signature(one) for name, one in found.items() if name != "wrong"} == {
+        "Embed": "class Embed(vocab, d_model): forward(tokens: [batch, pos]) -> [batch, pos, d_model]",
+        "Pooled": "class Pooled(dim, classes): forward(x: [batch, seq, dim]) -> [batch, classes]",
+        "project": "def project: project(x: [b, t, d], w: [d, e]) -> [b, t, e]",
+        # A number in a comment may be an example.
+        "mix": "def mix: mix(a: [B, L, D], b: [B, D]) -> [B, L, D]",
+    }
+    assert found["Embed"].inputs[0].value.dtype == "int64"
+    assert found["wrong"].inputs[0].value.sizes == ("B", "T", "C")

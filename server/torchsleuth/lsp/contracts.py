@@ -7,7 +7,8 @@ import asyncio
 import hashlib
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from torchsleuth.lsp.client import Client
@@ -135,7 +136,8 @@ class Contracts:
         for definition in definitions(document.source):
             known = self._known.get((document.path, definition.digest))
             if known is not None and known.contract is not None:
-                found += (_brief(fact, known.contract) for fact in known.facts_at(definition.first))
+                words = _words(document.source.segment(definition.node))
+                found += (_brief(fact, known.contract, words) for fact in known.facts_at(definition.first))
         return found
 
     async def _work(self) -> None:
@@ -197,6 +199,10 @@ class Contracts:
 def completed(facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact]) -> list[TensorFact]:
     """The facts of a document; where they lack sizes, those that contracts tell. What is known of the calls stays."""
     told = {(fact.start, fact.end): fact for fact in of_contracts}
+    mixed = _mixed(facts, told)
+    told = {
+        place: other for place, other in told.items() if other.contract not in mixed or "..." not in (other.shape or ())
+    }
     found: list[TensorFact] = []
     for fact in facts:
         other = told.get((fact.start, fact.end))
@@ -207,13 +213,27 @@ def completed(facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact]) -
     return sorted([*found, *told.values()], key=lambda fact: (fact.start, fact.end, fact.layer))
 
 
+def _mixed(facts: Sequence[TensorFact], told: Mapping[tuple[Position, Position], TensorFact]) -> set[str]:
+    """The contracts for any number of dimensions that do not hold of what is passed: there ``...`` stands for different numbers of
+    them."""
+    counts: dict[str, set[int]] = {}
+    for fact in facts:
+        other = told.get((fact.start, fact.end))
+        sizes = other.shape if other is not None else None
+        if other is not None and sizes is not None and "..." in sizes and fact.layer == "static":
+            shapes = fact.variants if fact.shape is None else (fact.shape,)
+            counts.setdefault(other.contract, set()).update(len(shape) - len(sizes) for shape in shapes)
+    return {name for name, found in counts.items() if len(found) > 1}
+
+
 def _completed(fact: TensorFact, other: TensorFact) -> TensorFact:
-    """One fact with the sizes of a contract for those that it lacks; as it is where the two contradict one another."""
+    """One fact with the sizes of a contract for those that it lacks, and the author's names beside the numbers; as it is where
+    the two contradict one another."""
     uncalled = fact.supposed and not fact.demanded
-    if other.shape is None or (fact.shape is not None and "?" not in fact.shape and not uncalled):
+    if other.shape is None:
         return fact
     if fact.shape is None:
-        return fact if fact.variants else replace(other, dtype=fact.dtype or other.dtype, device=fact.device)
+        return fact if fact.variants else replace(other, dtype=fact.dtype or other.dtype, device=fact.device, names=())
     sizes = _aligned(other.shape, len(fact.shape))
     if sizes is None or fact.dtype != (other.dtype or fact.dtype):
         return fact
@@ -221,10 +241,16 @@ def _completed(fact: TensorFact, other: TensorFact) -> TensorFact:
         return fact
     # Where nothing calls the code, the names of the contract are as good as others, and fit together.
     own = tuple(size if mine == "?" or (uncalled and size != "?") else mine for mine, size in zip(fact.shape, sizes))
+    names = tuple(_name(mine, size, other.names) for mine, size in zip(own, sizes))
     if own == fact.shape:
-        return fact
+        return replace(fact, names=names if any(names) else ())
     causes = fact.causes if "?" in own else ()
-    return replace(fact, shape=own, supposed=True, causes=causes, contract=other.contract)
+    return replace(fact, shape=own, supposed=True, causes=causes, contract=other.contract, names=names)
+
+
+def _name(mine: DimJson, size: DimJson, names: Sequence[str]) -> str:
+    """The author's name for a size of which the number is known."""
+    return str(size) if isinstance(mine, int) and size in names else ""
 
 
 def _aligned(sizes: tuple[DimJson, ...], rank: int) -> tuple[DimJson, ...] | None:
@@ -240,9 +266,15 @@ def _is_of(contract: Contract, definition: Definition) -> bool:
     return begins == definition.first
 
 
-def _brief(fact: TensorFact, contract: Contract) -> TensorFact:
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
+def _brief(fact: TensorFact, contract: Contract, words: Set[str]) -> TensorFact:
+    """A fact in the short form of its names. `words`: those of the text, in which the names of the author are."""
     sizes = tuple(contract.brief(size) if isinstance(size, str) else size for size in fact.shape or ())
-    return replace(fact, shape=sizes)
+    names = tuple(size if isinstance(size, str) and size in words else "" for size in sizes)
+    return replace(fact, shape=sizes, names=names)
 
 
 def _down(position: Position, lines: int) -> Position:

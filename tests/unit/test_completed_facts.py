@@ -1,0 +1,31 @@
+"""Facts of the calls and facts of contracts together: sizes that are lacking, and names beside numbers."""
+
+from __future__ import annotations
+
+from torchsleuth.lsp.contracts import completed
+from torchsleuth.schema import DimJson, Position, TensorFact
+
+
+def _fact(line: int, *shape: DimJson, contract: str = "", names: tuple[str, ...] = ()) -> TensorFact:
+    start, end = Position(line, 1), Position(line, 2)
+    return TensorFact("model.py", start, end, "x", shape, binding="x", contract=contract, names=names)
+
+
+def _hints(facts: list[TensorFact], told: list[TensorFact]) -> list[str]:
+    return [fact.sizes() for fact in completed(facts, told)]
+
+
+def test_a_number_stands_beside_the_name_of_the_author() -> None:
+    # N is nobody's name, and a product has none.
+    told = _fact(1, "N", "B", "width", "2*width", contract="Net", names=("", "B", "width", ""))
+    assert _hints([_fact(1, 8, 4, 32, 64)], [told]) == ["[8, B=4, width=32, 64]"]
+    assert _hints([_fact(1, "?", 4, 32, "?")], [told]) == ["[N, B=4, width=32, 2*width]"]
+    # What a run has seen is shown as it was.
+    seen = _fact(1, 8, 4, 32, 64)
+    assert _hints([TensorFact(**{**vars(seen), "layer": "run"})], [told])[0] == "[8, 4, 32, 64]"
+
+
+def test_any_number_of_dimensions_is_the_same_everywhere() -> None:
+    told = [_fact(1, "B", "...", contract="mix"), _fact(2, "N", "...", contract="mix")]
+    assert _hints([_fact(1, "?", "?"), _fact(2, "?", 3)], told) == ["[B, ?]", "[N, 3]"]
+    assert _hints([_fact(1, "?", "?"), _fact(2, "?", 3, 4)], told) == ["[?, ?]", "[?, 3, 4]"]
