@@ -538,3 +538,58 @@ def test_memory_is_that_of_the_same_layers_written_down() -> None:
 
 def test_memory_of_a_model_that_was_changed_in_other_ways_is_unknown() -> None:
     assert isinstance(peak("model = models.small_net()\nmodel.fc = lambda x: x"), str)
+
+
+TAGGER = """
+from transformers import TinyConfig, TinyTagger
+
+model = TinyTagger(TinyConfig())
+ids = torch.randint(0, 100, (8, 16))
+outputs = model(input_ids=ids)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("last = outputs.hidden_states[-1]", "TS825 `outputs.hidden_states` is None: the model gives it only with"),
+        ("loss = outputs.loss\nloss.backward()", "TS825 `outputs.loss` is None: the model gives it only with labels"),
+        ("(logits,) = outputs", "TS115 (logits,) get the names ('logits') of what the model returns, not the tensors"),
+        ("pooled = outputs.pooler_output", "TS821 `outputs` (TaggerOutput) has no attribute `pooler_output`"),
+        ("scores = outputs.logit", "TS821 `outputs` (TaggerOutput) has no attribute `logit`: it holds logits"),
+    ],
+)
+def test_what_a_model_returns_has_its_fields(text: str, found: str) -> None:
+    (diagnostic,) = Engine(times=PATIENT).analyze(PATH, HEAD + TAGGER + text).diagnostics
+    assert f"{diagnostic.code} {diagnostic.message}".startswith(found)
+
+
+def test_fields_of_what_a_model_returns_are_read_in_many_ways() -> None:
+    known = shapes(
+        TAGGER
+        + """
+both = model(input_ids=ids, output_hidden_states=True)
+if outputs.hidden_states is not None:
+    last = outputs.hidden_states[-1]
+if hasattr(outputs, "pooler_output"):
+    pooled = outputs.pooler_output
+first = getattr(outputs, "pooler_output", outputs.logits)
+logits, hidden = both.to_tuple()
+shallow, deep = both.hidden_states
+by_position, by_name = both[0], both["logits"]
+(only,) = outputs[:1]
+names = [name for name in outputs]
+tensors = {key: value for key, value in outputs.items()}["logits"]
+outputs.loss = both.logits.sum()
+outputs.loss.backward()
+"""
+    )
+    assert {known[name] for name in ("first", "logits", "by_position", "by_name", "only", "tensors")} == {(8, 6)}
+    assert known["shallow"] == (8, 16, 32)
+
+
+def test_the_hidden_states_are_asked_for() -> None:
+    head = HEAD + TAGGER
+    fixed = head.replace("(input_ids=ids)", "(input_ids=ids, output_hidden_states=True)")
+    line = "last = outputs.hidden_states[-1]\n"
+    check(head + line + "#      ^^^^^^^^^^^^^^^^^^^^^^^^^ TS825: is None\n", fixed + line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, TypeGuard
 
@@ -140,7 +141,7 @@ def _common(values: list[Any]) -> Any:
         case tuple() if len({len(value) for value in values}) == 1:
             return tuple(_common(list(items)) for items in zip(*values))
         case StructSpec():
-            return StructSpec(first.fields, _common([value.items for value in values]))
+            return replace(first, items=_common([value.items for value in values]))
         case PartCall() if len({value.part for value in values}) == 1:
             kwargs = _common([value.kwargs for value in values])
             return PartCall(first.part, _common([value.args for value in values]), kwargs)

@@ -100,6 +100,7 @@ from torchsleuth.values import (
     Managed,
     Namespace,
     Parameters,
+    Record,
     Ref,
     Scalar,
     Several,
@@ -1258,7 +1259,7 @@ class Execution(Importing):
         if items is None or len(items) != len(parts):
             self._misfit(target, value, items, star is not None, frame)
             items = tuple(UNKNOWN for _ in parts)
-        elif isinstance(value, DictValue) and value.slots.get("collated") is not None and not self.guarded:
+        elif isinstance(value, DictValue) and _is_of_library(value) and not self.guarded:
             self._unpacked_wrong(target, value, items, frame)
         for part, item in zip(parts, items):
             self.assign(part, item, frame)
@@ -1420,6 +1421,8 @@ class Execution(Importing):
                 self.heap.set(owner.slots, name, value)
             case Namespace():
                 self.heap.set(owner.slots, name, value)
+            case Record():
+                dictionaries.set_item(self, owner, name, value)
             case LibraryModule():
                 if isinstance(value, Tensor):
                     misuse.assigned(self, self.attribute(owner, name, node, frame), value, node, frame)
@@ -1457,6 +1460,11 @@ class Execution(Importing):
         native = as_kind(owner.native if isinstance(owner, Instance) else owner, LibraryModule)
         if native is not None:
             modules.delete_module_attribute(self, native, name)
+
+
+def _is_of_library(value: DictValue) -> bool:
+    """Whether a dict is a batch that a loader has made, or what a model returns: its keys are nothing that one wants."""
+    return isinstance(value, Record) or value.slots.get("collated") is not None
 
 
 def _of_unpacking(wanted: int, count: int, starred: bool) -> str:

@@ -19,6 +19,7 @@ from torchsleuth.values import (
     ListValue,
     NamedResult,
     Parameters,
+    Record,
     Site,
     Value,
     Wrapped,
@@ -120,6 +121,9 @@ ABSENT: Way[Absent] = Way("absent")
 
 LACKING: Way[Lacking] = Way("lacking")
 """An attribute that an object of the library has not: that, the name, those that are like it, and whether tensors have it."""
+
+OF_RECORD: Way[tuple[Record, str, tuple[str, ...]]] = Way("of_record")
+"""One that the result of a model has not: that, the name, and those that are like it."""
 
 UNSET: Way[Unset] = Way("unset")
 """One that nothing gives an object of the user's, likewise."""

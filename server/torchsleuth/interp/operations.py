@@ -44,7 +44,7 @@ from torchsleuth.interp.library import (
     records,
     vision,
 )
-from torchsleuth.interp.library.dictionaries import DictMethods
+from torchsleuth.interp.library.dictionaries import DictMethods, RecordMethods
 from torchsleuth.interp.library.plain import ABSENT, Known
 from torchsleuth.interp.library.tensor_methods import TensorMethods
 from torchsleuth.interp.models import Model
@@ -75,6 +75,7 @@ from torchsleuth.values import (
     Namespace,
     Parameters,
     Partial,
+    Record,
     Scalar,
     Several,
     Shape,
@@ -516,6 +517,34 @@ class _Dict(Operations):
         if value.type_name == "dict":
             _has(self.interp, dict, name)
         return Bound(value, name)
+
+
+@_of_kind(Record)
+class _Record(_Dict):
+    """A dict whose entries are attributes and, by their positions, items."""
+
+    methods = RecordMethods
+
+    def item(self, key: Value, node: ast.AST, frame: Frame) -> Value:
+        if isinstance(key, int | SliceValue) and not isinstance(key, bool):
+            parts = self.value.items
+            return UNKNOWN if parts is None else of(self.interp, tuple(parts.values())).item(key, node, frame)
+        return super().item(key, node, frame)
+
+    def get(self, name: str, node: ast.AST, frame: Frame) -> Value:
+        interp, record = self.interp, self.value
+        entries = record.entries
+        if entries is None or record.identity in interp.trace.handed:
+            return UNKNOWN
+        if name in entries:
+            return entry(entries[name])
+        if name in record.of.declared:
+            unset.left_empty(interp, record, name, node, frame)
+            return None if record.items is not None else UNKNOWN
+        if record.has(name) is False and not name.startswith("__"):
+            unset.of_record(interp, record, name, node, frame)
+            throw(interp, raised("builtins.AttributeError", (f"{record.of.name!r} object has no attribute {name!r}",)))
+        return Bound(record, name)
 
 
 def _has(interp: Interpreter, kind: type, name: str) -> None:

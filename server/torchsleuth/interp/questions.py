@@ -47,6 +47,7 @@ from torchsleuth.values import (
     LibraryModule,
     ListValue,
     NamedResult,
+    Record,
     Scalar,
     SliceValue,
     Tensor,
@@ -199,7 +200,10 @@ class Questions(Autograd):
             case tuple():
                 return tuple(self.from_spec(item, make) for item in value)
             case StructSpec():
-                return NamedResult(value.fields, tuple(self.from_spec(item, make) for item in value.items))
+                parts = tuple(self.from_spec(item, make) for item in value.items)
+                if value.of is not None:
+                    return Record(dict(zip(value.fields, parts)), value.of)
+                return NamedResult(value.fields, parts)
             case ListSpec():
                 return ListValue(tuple(self.from_spec(item, make) for item in value.items))
             case DictSpec():

@@ -22,6 +22,7 @@ from torchsleuth.values import (
     Instance,
     LibraryModule,
     LibraryObject,
+    Record,
     Ref,
     Site,
     Tensor,
@@ -375,6 +376,8 @@ class Trace:
     """Unpackings that do not fit the shapes that are written of the function's parameters."""
     obscure: set[Place] = field(default_factory=set)
     """Expressions of which some execution gave a value that is not known."""
+    left_empty: dict[Span, Record] = field(default_factory=dict)
+    """Where an attribute of what a model returned was read that the model leaves at None."""
     consumed: set[int] = field(default_factory=set)
     """Ids of forward calls whose graph reached a backward, a return to unknown code, or torch.autograd."""
     emptied: set[int] = field(default_factory=set)

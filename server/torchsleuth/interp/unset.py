@@ -39,6 +39,7 @@ from torchsleuth.values import (
     Instance,
     LibraryModule,
     LibraryObject,
+    Record,
     Wrapped,
     is_unknown,
 )
@@ -378,6 +379,19 @@ def of_library(
     if near or of_tensors or taken or not (interp.entry or interp.trace.escaped or _is_patched(interp)):
         report(interp, Misuse(misuses.LACKING, interp.site(node, frame), (owner, name, tuple(near), of_tensors)))
         exceptions.throw(interp, exceptions.made("builtins.AttributeError", (name,)))
+
+
+def left_empty(interp: Interpreter, owner: Record, name: str, node: ast.AST, frame: Frame) -> None:
+    """``outputs.hidden_states`` of a model that was not asked for them: None."""
+    if owner.items is not None and is_certain(interp, frame):
+        interp.trace.left_empty[frame.source.span(node)] = owner
+
+
+def of_record(interp: Interpreter, owner: Record, name: str, node: ast.AST, frame: Frame) -> None:
+    """``outputs.pooler_output`` of a model whose result has nothing of this name."""
+    near = difflib.get_close_matches(name, owner.items or (), 2, _MUCH_ALIKE)
+    if is_certain(interp, frame) and is_read(node):
+        report(interp, Misuse(misuses.OF_RECORD, interp.site(node, frame), (owner, name, tuple(near))))
 
 
 def _knows_children(module: LibraryModule) -> bool:

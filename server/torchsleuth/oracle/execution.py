@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -126,7 +127,7 @@ def generalise(first: tuple[Any, Witness], second: tuple[Any, Witness], *others:
         case tuple() if isinstance(right, tuple) and len(left) == len(right):
             return tuple(generalise((a, left_witness), (b, right_witness)) for a, b in zip(left, right))
         case StructSpec() if isinstance(right, StructSpec):
-            return StructSpec(left.fields, generalise((left.items, left_witness), (right.items, right_witness)))
+            return replace(left, items=generalise((left.items, left_witness), (right.items, right_witness)))
         case ListSpec() if isinstance(right, ListSpec) and len(left.items) == len(right.items):
             return ListSpec(generalise((left.items, left_witness), (right.items, right_witness)))
     if type(left) is not type(right):
@@ -189,7 +190,7 @@ def common(values: list[Any], position: tuple[int, ...] = ()) -> Any:
                 raise Unsupported("how many results there are depends on the data")
             return tuple(common(list(items), (*position, index)) for index, items in enumerate(zip(*values)))
         case StructSpec():
-            return StructSpec(first.fields, common([value.items for value in values], position))
+            return replace(first, items=common([value.items for value in values], position))
         case ListSpec():
             return ListSpec(common([value.items for value in values], position))
         case DictSpec():

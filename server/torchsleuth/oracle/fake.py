@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections.abc
+import dataclasses
 import enum
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import sympy
@@ -25,6 +27,7 @@ from torchsleuth.tensors.spec import (
     ListSpec,
     Native,
     ObjectSpec,
+    RecordClass,
     SliceSpec,
     StructSpec,
     TensorSpec,
@@ -322,7 +325,13 @@ def _record(value: Mapping[str, Any], convert: Any) -> StructSpec:
             items.append(convert(item))
         except Unsupported:
             items.append(Hole("?"))
-    return StructSpec(tuple(value), tuple(items))
+    return StructSpec(tuple(value), tuple(items), _record_class(type(value)))
+
+
+@cache
+def _record_class(cls: type) -> RecordClass:
+    declared = tuple(field.name for field in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
+    return RecordClass(cls.__name__, declared, frozenset(dir(cls)))
 
 
 def plain_result(value: Any, convert: Any) -> Any:

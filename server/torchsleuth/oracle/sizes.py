@@ -154,7 +154,7 @@ def map_sizes(value: Any, convert: Callable[[Any], Any], kind: type = Dim) -> An
         case tuple():
             return tuple(map_sizes(item, convert, kind) for item in value)
         case StructSpec():
-            return StructSpec(value.fields, map_sizes(value.items, convert, kind))
+            return replace(value, items=map_sizes(value.items, convert, kind))
         case ListSpec():
             return ListSpec(map_sizes(value.items, convert, kind))
         case DictSpec():

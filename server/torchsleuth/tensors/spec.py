@@ -239,11 +239,22 @@ class ListSpec:
 
 
 @dataclass(frozen=True)
+class RecordClass:
+    """A class of dicts whose entries are attributes as well. `declared`: those that there may be, of which the ones without an
+    entry are None; `attributes`: all others that an object of it has."""
+
+    name: str
+    declared: tuple[str, ...]
+    attributes: frozenset[str]
+
+
+@dataclass(frozen=True)
 class StructSpec:
-    """A named tuple that an operator returns, such as ``(values, indices)`` of max."""
+    """A named tuple that an operator returns, such as ``(values, indices)`` of max. `of`: for a record of a model's, its class."""
 
     fields: tuple[str, ...]
     items: tuple[Any, ...]
+    of: RecordClass | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import Any, TypeGuard
 from torchsleuth.sifting import all_are, any_are, as_kind, first_of, of_kind
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Dim, Size, is_number
-from torchsleuth.tensors.spec import ModuleSpec, Native, TensorSpec
+from torchsleuth.tensors.spec import ModuleSpec, Native, RecordClass, TensorSpec
 from torchsleuth.values.identity import new_identity as new_identity
 from torchsleuth.values.names import Names as Names
 from torchsleuth.values.sites import Site as Site
@@ -552,6 +552,28 @@ class DictValue(Ref):
     @property
     def is_counter(self) -> bool:
         return self.type_name == "Counter"
+
+    def holding(self, entries: Entries | None) -> DictValue:
+        """Another of its kind, with these entries."""
+        return DictValue(entries, self.type_name, self.factory)
+
+
+class Record(DictValue):
+    """A dict whose entries are attributes as well and, by their positions, items: what models of transformers return."""
+
+    def __init__(self, items: Entries | None, of: RecordClass) -> None:
+        super().__init__(items, of.name)
+        self.of = of
+
+    def holding(self, entries: Entries | None) -> Record:
+        return Record(entries, self.of)
+
+    def has(self, name: str) -> bool | None:
+        """Whether it has an attribute, None where that is not known."""
+        entries = self.items
+        if name in self.of.declared or name in self.of.attributes or name in (entries or ()):
+            return True
+        return None if entries is None or not self.of.declared else False
 
 
 class DictView(ListValue):

@@ -424,7 +424,7 @@ class Joins(ABC):
         return either
 
     def _join_dicts(self, left: DictValue, right: DictValue) -> DictValue:
-        either = DictValue(self.join_entries(left.entries, right.entries), left.type_name, left.factory)
+        either = left.holding(self.join_entries(left.entries, right.entries))
         either.from_file = left.from_file and right.from_file
         either.slots.stand_for(left.slots, right.slots)
         return either
@@ -488,7 +488,7 @@ def as_it_is(value: Value, changed: Set[int]) -> Value:
         made.slots["items"] = as_it_is(value.elements, changed)
     else:
         entries = value.entries
-        made = DictValue(None, value.type_name, value.factory)
+        made = value.holding(None)
         made.slots["items"] = entries and {key: as_it_is(item, changed) for key, item in entries.items()}
     return made
 

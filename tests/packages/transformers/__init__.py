@@ -1,6 +1,7 @@
 """A small stand-in for transformers: a model that is built of a configuration and returns a record."""
 
 from collections import OrderedDict
+from dataclasses import dataclass, fields
 
 import torch
 from torch import nn
@@ -26,6 +27,18 @@ class Output(OrderedDict):
 
     def to_tuple(self) -> tuple:
         return tuple(self.values())
+
+
+@dataclass
+class TaggerOutput(Output):
+    """What may be there: what is None is not among the entries."""
+
+    loss: "torch.Tensor | None" = None
+    logits: "torch.Tensor | None" = None
+    hidden_states: "tuple | None" = None
+
+    def __post_init__(self) -> None:
+        self.update((field.name, value) for field in fields(self) if (value := vars(self)[field.name]) is not None)
 
 
 class TinyModel(nn.Module):
@@ -54,8 +67,10 @@ class TinyTagger(TinyModel):
         self.positions = nn.Parameter(torch.zeros(64, config.hidden_size))
         self.classifier = nn.Linear(config.hidden_size, 6)
 
-    def forward(self, input_ids: torch.Tensor, labels: "torch.Tensor | None" = None) -> Output:
+    def forward(
+        self, input_ids: torch.Tensor, labels: "torch.Tensor | None" = None, output_hidden_states: bool = False
+    ) -> TaggerOutput:
         hidden = self.embeddings(input_ids) + self.positions[: input_ids.shape[1]]
         logits = self.classifier(self.encoder(hidden)[:, 0])
         loss = None if labels is None else nn.functional.binary_cross_entropy_with_logits(logits, labels)
-        return Output(loss=loss, logits=logits)
+        return TaggerOutput(loss, logits, (hidden, hidden) if output_hidden_states else None)

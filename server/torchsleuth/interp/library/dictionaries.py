@@ -346,7 +346,7 @@ class DictMethods(Model):
 
     @method
     def copy(self, call: Arguments) -> Value:
-        return DictValue(self.value.entries, self.value.type_name, self.value.factory)
+        return self.value.holding(self.value.entries)
 
     @method("get")
     def look_up(self, call: Arguments) -> Value:
@@ -431,6 +431,14 @@ class DictMethods(Model):
         """It may change anything."""
         self.interp.heap.set(self.value.slots, "items", None)
         return UNKNOWN
+
+
+class RecordMethods(DictMethods):
+    """The methods of a dict whose entries are attributes as well."""
+
+    @method
+    def to_tuple(self, call: Arguments) -> Value:
+        return UNKNOWN if self.value.items is None else tuple(self.value.items.values())
 
 
 def _get(interp: Interpreter, receiver: DictValue, key: Value, default: Value) -> Value:

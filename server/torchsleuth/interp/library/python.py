@@ -57,6 +57,7 @@ from torchsleuth.values import (
     NamedResult,
     Namespace,
     Partial,
+    Record,
     Scalar,
     Several,
     SliceValue,
@@ -758,7 +759,8 @@ def _is_instance(interp: Interpreter, value: Value, kind: Value) -> bool | None:
         known = value.type_name in ("list", "set", "frozenset", "deque", "range") and value.once is None
         return name.rpartition(".")[2] == value.type_name if known else None
     if isinstance(value, DictValue):
-        return name.rpartition(".")[2] in ("dict", value.type_name)
+        derived = isinstance(value, Record) and name == "collections.OrderedDict"
+        return derived or name.rpartition(".")[2] in ("dict", value.type_name)
     types = _types_of_code(value)
     if types and kind.path.startswith(_NO_METACLASSES) and name != "callable":
         return name in types
@@ -860,6 +862,9 @@ def _hasattr(interp: Interpreter, call: Arguments) -> Value:
         return True if name in interp.oracle.attributes(owner.path) or name == "module" else Scalar("bool")
     if isinstance(owner, ClassValue | Function) and isinstance(name, str):
         return _class_has(interp, owner, name)
+    if isinstance(owner, Record) and isinstance(name, str):
+        known = owner.has(name)
+        return Scalar("bool") if known is None else known
     example = _example(interp.resolved(owner))
     if not is_unknown(example) and isinstance(name, str) and name != "numel":
         return hasattr(example, name)
@@ -904,6 +909,8 @@ def _getattr(interp: Interpreter, call: Arguments) -> Value:
         return UNKNOWN
     owner, name = call.args[0], call.args[1]
     if len(call.args) > 2 and isinstance(owner, LibraryObject) and has_attribute(owner, name) is False:
+        return call.args[2]
+    if len(call.args) > 2 and isinstance(owner, Record) and owner.has(name) is False:
         return call.args[2]
     if len(call.args) > 2 and isinstance(owner, Function | ClassValue) and _class_has(interp, owner, name) is False:
         return call.args[2]

@@ -36,13 +36,14 @@ from torchsleuth.messages import message
 from torchsleuth.rules.api.misspelt_method import misspelt_init
 from torchsleuth.rules.api.removed_function import is_removed
 from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
 from torchsleuth.schema import Edit, Related, Span
 from torchsleuth.sifting import as_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors.spec import plain_name
-from torchsleuth.values import Instance, LibraryModule, Wrapped
+from torchsleuth.values import Instance, LibraryModule, Record, Tensor, Wrapped
 
 CODE = "TS821"
 
@@ -170,6 +171,24 @@ def _of_object(analysis: Analysis, misuse: Misuse[misuses.Lacking]) -> Iterator[
     yield Finding(place, text, (), [_renamed(source, place, name, one) for one in near])
 
 
+def _of_record(analysis: Analysis, misuse: Misuse[tuple[Record, str, tuple[str, ...]]]) -> Iterator[Finding]:
+    """``outputs.pooler_output`` of a model that returns none."""
+    owner, name, near = misuse.value
+    source, node = misuse.site.source, misuse.site.node
+    place = _place(source, node, name)
+    if place is None or not isinstance(node, ast.Attribute):
+        return
+    text, held = short(source.segment(node.value)), ", ".join(map(str, owner.items or ()))
+    said = message("absent.record", text=text, kind=owner.type_name, name=name, held=held)
+    fixes = [_renamed(source, place, name, one) for one in near]
+    items = owner.items or {}
+    if name == "pooler_output" and isinstance(items.get("last_hidden_state"), Tensor):
+        # What a model that pools takes: the first position.
+        edit = Edit(source.path, place.start, place.end, "last_hidden_state[:, 0]")
+        fixes.append(Candidate(message("fix.replace", old=name, new=edit.new_text), (edit,), safe=False))
+    yield Finding(place, said, (), fixes)
+
+
 def _of_own(analysis: Analysis, misuse: Misuse[misuses.Unset]) -> Iterator[Finding]:
     """``self.fc`` of an object that has ``fc1``, or whose ``__init__`` has a variable of this name."""
     owner, name, near, of_tensors = misuse.value
@@ -252,6 +271,7 @@ _FINDERS: dict[misuses.Way[Any], Callable[[Analysis, AnyMisuse], Iterator[Findin
     misuses.ABSENT: _of_library,
     misuses.LACKING: _of_object,
     misuses.UNSET: _of_own,
+    misuses.OF_RECORD: _of_record,
     misuses.SELFLESS: _of_self,
     misuses.WRAPPED: _of_wrapper,
     misuses.NEVER_WRAPPED: _of_unwrapped,

@@ -32,6 +32,7 @@ from torchsleuth.messages import message
 from torchsleuth.rules.evidence.describe import shape_text
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loaders import spelled
+from torchsleuth.rules.evidence.operands import short
 from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.schema import Edit
@@ -50,7 +51,7 @@ from torchsleuth.syntax.forms import (
 )
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
-from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Tensor
+from torchsleuth.values import DictValue, Instance, LibraryObject, ListValue, Record, Tensor
 
 CODE = "TS825"
 _METHODS = frozenset(
@@ -398,7 +399,11 @@ def _of_none(place: _Place) -> Iterator[Finding]:
     source = misuse.site.source
     used = node.func if isinstance(node, ast.Call) and place.what[1] == "call" else node
     used = node.value if isinstance(node, ast.Attribute | ast.Subscript) else used
-    given = as_kind(last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used, ast.Call)
+    held = last_assignment(analysis, used, misuse.site) if isinstance(used, ast.Name) else used
+    if held is not None and (record := analysis.trace.left_empty.get(source.span(held))) is not None:
+        yield _of_field(analysis, misuse, held, record)
+        return
+    given = as_kind(held, ast.Call)
     if given is None:
         return
     text = source.on_one_line(used)
@@ -409,6 +414,26 @@ def _of_none(place: _Place) -> Iterator[Finding]:
     fixes = list(returned(analysis, source.path)) if isinstance(node, ast.Attribute) else []
     if fixes:
         yield Finding(misuse.site.span, message("kind.none", text=text), (), fixes)
+
+
+_OPTIONS = ("hidden_states", "attentions")
+"""Ends of the names of what a model of transformers gives with an option alone, ``output_`` and that."""
+
+
+def _of_field(analysis: Analysis, misuse: Misuse[object], held: ast.expr, record: Record) -> Finding:
+    """What a model gives only when it is asked for it, by an option of its call or by labels."""
+    source = misuse.site.source
+    name = held.attr if isinstance(held, ast.Attribute) else ""
+    option = next((f"output_{one}" for one in _OPTIONS if name.endswith(one)), "")
+    key = "option" if option else "loss" if name == "loss" else "never"
+    said = message(
+        "kind.none.field", text=short(source.segment(held)), condition=message(f"kind.none.{key}", option=option)
+    )
+    owner = held.value if isinstance(held, ast.Attribute) else held
+    call = as_kind(last_assignment(analysis, owner, misuse.site) if isinstance(owner, ast.Name) else owner, ast.Call)
+    asked = option or ("return_loss" if name == "loss" else "")
+    fixes = [added_argument(source, call, f"{asked}=True")] if call is not None and asked else []
+    return Finding(misuse.site.span, said, (), fixes)
 
 
 def _changed_alone(analysis: Analysis, source: SourceText, call: ast.Call) -> Iterator[Candidate]:

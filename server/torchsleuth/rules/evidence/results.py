@@ -14,7 +14,7 @@ from torchsleuth.sifting import any_are, as_kind, first_of
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import nodes_in
 from torchsleuth.syntax.text import SourceText
-from torchsleuth.values import DictValue, NamedResult, Tensor, Value, origin_of
+from torchsleuth.values import DictValue, NamedResult, Record, Tensor, Value, origin_of
 
 _SCORES = ("logits", "out")
 _RECURRENT = ("RNN", "LSTM", "GRU")
@@ -51,6 +51,8 @@ def _part(value: Value) -> str | None:
     match value:
         case NamedResult() if any_are(value, Tensor):
             return f".{next((name for name in _SCORES if name in value.fields), value.fields[0])}"
+        case Record() if value.items and any_are(value.elements, Tensor):
+            return f".{next((name for name in _SCORES if name in value.items), next(iter(value.items)))}"
         case tuple():
             return "[0]" if value and isinstance(value[0], Tensor) else None
         case DictValue() if value.items:

@@ -33,7 +33,7 @@ from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import is_attribute, is_display, is_name, is_primary, loads
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import is_number
-from torchsleuth.values import DictValue, Tensor, Value, is_int, items_of, shape_of
+from torchsleuth.values import DictValue, Record, Tensor, Value, is_int, items_of, shape_of
 
 CODE = "TS115"
 
@@ -66,7 +66,8 @@ def _finding(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List)
 
 def _of_keys(analysis: Analysis, found: Unpacking, target: ast.Tuple | ast.List) -> Finding:
     """As many names as a batch has entries: they get its keys."""
-    text = message("unpack.keys", names=short(found.site.source.segment(target)), keys=_parts(found))
+    key = "unpack.fields" if isinstance(found.value, Record) else "unpack.keys"
+    text = message(key, names=short(found.site.source.segment(target)), keys=_parts(found))
     return Finding(
         found.site.span, text, tuple(call_trail(found.site.scene, limit=1)), _entries(analysis, found, target)
     )
