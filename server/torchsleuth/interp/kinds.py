@@ -10,6 +10,7 @@ from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy
 from torchsleuth.interp.misuses import Misuse
+from torchsleuth.interp.models import of_class
 from torchsleuth.interp.pipeline import LOADER
 from torchsleuth.sifting import as_kind, of_kind
 from torchsleuth.syntax.forms import is_attribute, is_method_call, is_name, is_read, is_spread, stores
@@ -45,6 +46,8 @@ _REFUSED: dict[str, frozenset[str]] = {
     "module": _OF_SEQUENCES | {"enter"},
     "generator": frozenset({"index", "len", "call"}),
     "loader": frozenset({"next", "call"}),
+    "optimizer": _OF_SEQUENCES | {"call", "enter"},
+    "schedule": _OF_SEQUENCES | {"call", "enter"},
     "list": frozenset({"next", "call"}),
     "str": frozenset({"call"}),
 }
@@ -94,7 +97,8 @@ def kind_of(interp: Interpreter, value: Value) -> str | None:
             kind = {"list": "list", "generator": "generator"}.get(value.type_name)
             return None if kind == "list" and value.once is not None else kind
         case LibraryObject():
-            return "loader" if value.path == LOADER and not value.iterates else None
+            loader = value.path == LOADER and not value.iterates
+            return "loader" if loader else of_class(value.path).kind
         case LibraryModule():
             plain = value.path.startswith("torch.nn.") and value.path not in _SEQUENCES and value.children is None
             return "module" if plain else None

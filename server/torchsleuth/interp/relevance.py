@@ -15,7 +15,7 @@ from torchsleuth.syntax.text import SourceText
 MAX_MODULES = 400
 """Modules of the workspace that are looked through; one that imports more is taken to concern PyTorch."""
 
-_BUILT_ON_TORCH = frozenset({"timm", "transformers", "einops", "lightning"})
+_BUILT_ON_TORCH = frozenset({"timm", "transformers", "einops", "lightning", "accelerate"})
 """Packages whose names do not say it. With those that do, all that the rules know something of."""
 _COMMENT = re.compile(r"#[^\n]*|\\\r?\n")
 _IMPORT = re.compile(

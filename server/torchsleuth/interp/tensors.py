@@ -99,9 +99,11 @@ _ERRORS_OF_TYPES = ("must be Tensor, not", "must be tuple of ints", "must be tup
 _ERRORS_OF_KINDS = (
     "unsupported operand type", "must be torch.dtype, not", "must be int, not", "must be bool, not", "must be Number, not",
     "expected Tensor as element", "expected np.ndarray", "can't convert np.ndarray", "invalid data type 'str'", "0-d tensor", "format string", "of a single element", "cannot assign",
-    "only implemented on integer",
+    "only implemented on integer", "unsupported ScalarType",
 )  # fmt: skip
 """Messages about arguments that are no tensors; believed where they are all known."""
+_CERTAIN = ("torch.optim.", "accelerate.")
+"""Libraries of which a model says only what is certain."""
 
 _BITWISE_NAMES = frozenset(name.strip("_") for name in _BITWISE)
 _SAME_DTYPE = marks.KEPT_BY - set("float double half to type identity Identity Flatten".split()) | {"masked_fill"}
@@ -577,7 +579,7 @@ class TensorOperations(Questions):
     def _is_of_script(self, operation: Operation, failure: Failure) -> bool:
         """Whether a TypeError is certain to be one of the script's: what it is about is known, and no condition that is not
         decided stands before it, which may ask for the kind."""
-        if any(part in failure.message for part in _ERRORS_OF_TYPES) or operation.target.startswith("torch.optim."):
+        if any(part in failure.message for part in _ERRORS_OF_TYPES) or operation.target.startswith(_CERTAIN):
             return True
         values = (*operation.args, *operation.kwargs.values())
         known = failure.confirmed and not any(

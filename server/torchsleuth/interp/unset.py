@@ -58,7 +58,7 @@ gives nothing."""
 _HARMLESS = frozenset(
     "numpy pandas scipy sklearn matplotlib seaborn plotly PIL cv2 skimage imageio tqdm yaml requests h5py nltk gym gymnasium "
     "torchvision torchaudio torchtext torchmetrics torchinfo torchsummary tensorboard tensorboardX wandb mlflow einops timm "
-    "transformers datasets tokenizers albumentations networkx".split()
+    "transformers datasets tokenizers albumentations networkx accelerate safetensors".split()
 )
 """Packages that give the classes of torch nothing."""
 _ALIKE, _MUCH_ALIKE = 0.6, 0.75

@@ -41,6 +41,10 @@ OBJECTS = frozenset({PATH, "io.BytesIO", "io.StringIO", "tempfile.NamedTemporary
 PICKLED = "torch.load.object"
 """The path of an object in a file that is no tensor, number, string or container of these: what it is, is its argument. Its site: the
 call that wrote it."""
+_SAVED_FOLDER = "torch.save.folder"
+"""The path of what stands for a folder that a library writes; its argument is the file in it that holds the weights, if that is
+known."""
+_WEIGHTS = "pytorch_model.bin"
 _REFUSED = ("argparse.Namespace", PATH)
 """Classes whose objects a file of weights may not hold, beside those of scikit-learn and the user's own."""
 
@@ -65,12 +69,41 @@ def save(interp: Interpreter, call: Arguments) -> None:
 def load(interp: Interpreter, call: Arguments) -> Value:
     key = key_of(interp, call.given(0, "f")) if call.exact else None
     held = interp.files.slots.get(key, UNKNOWN) if key is not None else UNKNOWN
+    _finds_none(interp, key, call)
     given = call.kwargs.get("weights_only")
     pickled = list(_pickled(held))
     if pickled and given in (None, True):
         misuse.refused(interp, pickled[0], call.node, call.frame)
         return UNKNOWN
     return _elsewhere(held)
+
+
+def made_folder(interp: Interpreter, path: Value, call: Arguments, weights: str | None = None) -> None:
+    """A library writes a folder. `weights`: the file in it that holds the weights of a model, if it is one."""
+    key = key_of(interp, path)
+    if key is not None:
+        made = LibraryObject(_SAVED_FOLDER, (weights,), {}, interp.site(call.node, call.frame))
+        interp.heap.set(interp.files.slots, key, made)
+
+
+def _finds_none(interp: Interpreter, key: object, call: Arguments) -> None:
+    """What is read is a folder, or a file of weights that has another name in the folder that was written."""
+    slots = interp.files.slots
+    if not isinstance(key, str):
+        return
+    if is_object(slots.get(key), _SAVED_FOLDER):
+        misuse.refuses(interp, "torch.load", call, "IsADirectoryError", f"[Errno 21] Is a directory: {key!r}")
+        return
+    folder, _, name = key.rpartition("/")
+    held = slots.get(folder)
+    if name == _WEIGHTS and key not in slots and is_object(held, _SAVED_FOLDER) and held.args[0] not in (None, name):
+        misuse.refuses(
+            interp,
+            "torch.load",
+            call,
+            "FileNotFoundError",
+            f"[Errno 2] No such file or directory: {key!r}; {held.args[0]} is in this folder",
+        )
 
 
 def joined(left: Value, right: Value) -> Value | None:
@@ -262,6 +295,7 @@ __all__ = [
     "joined",
     "key_of",
     "load",
+    "made_folder",
     "path_attribute",
     "path_method",
     "path_text",

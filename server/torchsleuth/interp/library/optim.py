@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from torchsleuth.interp import kinds, misuse
 from torchsleuth.interp.arguments import Arguments
@@ -91,6 +91,7 @@ class Optimizer(Model):
     """An optimizer: what it is given, and the events of a training loop that its methods are."""
 
     closed = True
+    kind = "optimizer"
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
@@ -197,6 +198,7 @@ class Scheduler(Model):
     """A learning-rate schedule."""
 
     closed = True
+    kind: ClassVar[str | None] = "schedule"
 
     @classmethod
     def made(cls, interp: Interpreter, call: Arguments) -> Value:
@@ -227,6 +229,7 @@ class ForeignScheduler(Scheduler):
     """One of another package, of which nothing else is known."""
 
     closed = False
+    kind = None
 
 
 @models(

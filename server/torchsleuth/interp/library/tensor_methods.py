@@ -18,7 +18,7 @@ from torchsleuth.syntax.forms import is_attribute, is_method_call
 from torchsleuth.tensors.device import CPU, Device
 from torchsleuth.tensors.dims import Size, is_index
 from torchsleuth.tensors.legacy import named_type
-from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Native, is_differentiable
+from torchsleuth.tensors.spec import UNKNOWN_TENSOR, DType, Failure, Native, is_differentiable
 from torchsleuth.values import (
     UNKNOWN,
     Bound,
@@ -201,6 +201,10 @@ class TensorMethods(Model):
         interp, site = self.interp, self.interp.site(call.node, call.frame)
         if self.name == "numpy" and self.spec.requires_grad and interp.grad and call.given(0, "force", False) is False:
             interp.fault(AutogradFault("numpy", site, self.tensor))
+        if self.name == "numpy" and self.spec.dtype == "bfloat16" and misuse.is_certain(interp, call.frame):
+            operation = interp.operation("Tensor.numpy", (self.tensor,), {}, call.node, call.frame, None)
+            text = "Got unsupported ScalarType BFloat16"
+            interp.report(operation, Failure("TypeError", text, confirmed=True))
         array = arrays.make(self.spec.shape, self.spec.dtype)
         array.slots["cut"] = interp.cut(self.tensor, "numpy", site)
         return array

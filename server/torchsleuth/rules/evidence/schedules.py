@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.accelerators import is_region
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import caller_of, is_alone, loop_statement, own_blocks, statement_of
 from torchsleuth.rules.rule import Analysis, Candidate
@@ -116,6 +117,8 @@ def is_unconditional(analysis: Analysis, place: Site, points: list[LoopPoint]) -
             match part:
                 case ast.If() | ast.While() | ast.Try() | ast.Match():
                     return False
+                case ast.With() if is_region(part):
+                    return False  # The accelerator decides with which batches it steps.
                 case ast.For() | ast.FunctionDef() | ast.AsyncFunctionDef() if _leaves(part):
                     return False
                 case ast.For() if site.source.span(part) == outermost:
@@ -330,12 +333,14 @@ def _forms(analysis: Analysis, node: ast.expr, scene: Scene) -> Iterator[tuple[a
     for _ in range(_MAX_CALLERS):
         yield node, scene
         function, call = scene.function, scene.call
-        if not isinstance(node, ast.Name) or function is None:
+        if not isinstance(node, ast.Name):
             return
         bound = last_assignment(analysis, node, scene.site(node))
         if bound is not None:
             node = bound
             continue
+        if function is None:
+            return
         given = _argument(function, call, node.id)
         if given is None or scene.caller is None:
             return

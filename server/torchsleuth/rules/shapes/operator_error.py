@@ -47,7 +47,7 @@ from torchsleuth.rules.evidence.returns import returned
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, added_argument
 from torchsleuth.sifting import any_are, as_kind
 from torchsleuth.syntax import edits
-from torchsleuth.syntax.forms import argument_of, given_to, nodes_in
+from torchsleuth.syntax.forms import argument_of, given_to, is_method_call, nodes_in
 from torchsleuth.synthesis.shapes import channels_last, same
 from torchsleuth.values import UNKNOWN, LibraryModule, Tensor, is_object
 
@@ -110,6 +110,17 @@ def _candidates(analysis: Analysis, failure: OperatorFailure, finding: Finding) 
     yield from _enough_for_shuffle(analysis, failure)
     yield from _in_any_order(failure)
     yield from _coordinates_last(analysis, failure)
+    yield from _as_float32(failure)
+
+
+def _as_float32(failure: OperatorFailure) -> Iterator[Candidate]:
+    """``x.float().cpu().numpy()`` of a tensor in a half precision that NumPy has not."""
+    site = failure.operation.site
+    if "unsupported ScalarType" in failure.failure.message and is_method_call(site.node, "numpy"):
+        base = site.node.func.value
+        while is_method_call(base, "cpu", "detach") and not base.args:
+            base = base.func.value
+        yield appended(site, base, ".float()")
 
 
 def _holds_tensors(failure: OperatorFailure) -> bool:

@@ -3,9 +3,10 @@
 What it finds
     A sum or a product as a statement of its own in a forward(), and a call there of a dropout or an activation of the module
     whose result nothing takes. In a loop over parameters, a method that has a form with an underscore, and is called without it:
-    `p.data.clamp(-c, c)`.
+    `p.data.clamp(-c, c)`. `accelerator.prepare()` and `skip_first_batches()` as statements of their own.
 Why it hurts
-    The line has no effect: the residual is not added, nothing is dropped, no weight is clipped. Nothing is raised.
+    The line has no effect: the residual is not added, nothing is dropped, no weight is clipped. Nothing is raised. What was given
+    to the accelerator is used as it was before: steps are not left out, batches not moved or skipped.
 Example
     x = torch.relu(self.fc(x))
     self.drop(x)
@@ -26,8 +27,10 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.accelerate import ACCELERATOR
 from torchsleuth.messages import message
-from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
+from torchsleuth.rules.evidence.loops import statement_of
+from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule, replacement
 from torchsleuth.sifting import first_of, of_kind
 from torchsleuth.syntax import edits
 from torchsleuth.syntax.forms import (
@@ -41,6 +44,7 @@ from torchsleuth.syntax.forms import (
     plain_name,
     stored_in,
 )
+from torchsleuth.values import is_module
 
 CODE = "TS560"
 _PURE = frozenset(
@@ -49,6 +53,9 @@ _PURE = frozenset(
 )
 """Modules that do nothing but compute their result, where they do not work in place."""
 _HOOKS = "register_forward_hook"
+_SKIPS = "skip_first_batches"
+_HANDS_BACK = ("prepare", "prepare_optimizer", "prepare_scheduler", "prepare_data_loader", _SKIPS)
+"""Methods of an accelerator whose results are what works as was asked for."""
 _LISTING = ("parameters", "named_parameters")
 _WRITTEN = frozenset("clamp clamp_min clamp_max clip add sub mul div lerp addcmul addcdiv masked_fill".split())
 """Methods of tensors that have a form with an underscore, which writes into the tensor."""
@@ -56,6 +63,7 @@ _WRITTEN = frozenset("clamp clamp_min clamp_max clip add sub mul div lerp addcmu
 
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_parameters(analysis)
+    yield from _of_accelerator(analysis)
     if _HOOKS in analysis.source.text:
         return
     for owner in analysis.index(analysis.source.path).of_type(ast.ClassDef):
@@ -89,6 +97,23 @@ def _of_parameters(analysis: Analysis) -> Iterator[Finding]:
                 fix = Candidate(message("fix.replace", old=name, new=f"{name}_"), (edit,))
                 told = message("result.of_parameter", text=f"`{' '.join(text.split())}`", name=f"{name}_()")
                 yield Finding(source.span(call), told, (), (fix,))
+
+
+def _of_accelerator(analysis: Analysis) -> Iterator[Finding]:
+    """``accelerator.prepare(model, optimizer)``, whose results stand for what it is given."""
+    for call in analysis.calls_at_places(*(f"{ACCELERATOR}.{name}" for name in _HANDS_BACK)):
+        statement, node, source = statement_of(analysis, call.site), call.site.call, call.site.source
+        given = [part for part in call.args if not is_module(part)]
+        if not isinstance(statement, ast.Expr) or statement.value is not node or node is None or not given:
+            continue
+        names = [source.segment(part) for part in node.args if isinstance(part, ast.Name)]
+        skips = call.name == _SKIPS
+        fixes = []
+        if names and (len(names) == len(node.args) or skips and isinstance(node.args[0], ast.Name)):
+            new = f"{', '.join(names[:1] if skips else names)} = {source.segment(node)}"
+            fixes = [replacement(source, node, new, safe=not skips)]
+        text = message("result.of_accelerator", name=call.name)
+        yield Finding(call.site.span, text, (), fixes)
 
 
 def _is_pure(made: ast.expr) -> bool:

@@ -7,7 +7,7 @@ What it finds
     and all of these where the number is not known, but written as the one of the loop over epochs. OneCycleLR and CosineAnnealingLR that
     are made for all batches of all epochs, and stepped once an epoch: by Lightning, too, which steps once an epoch unless
     `"interval": "step"` says otherwise. Schedules that are made for the updates of accumulated gradients, and stepped for each
-    batch, and schedules for all batches that are stepped with the updates alone.
+    batch, and schedules for all batches that are stepped with the updates alone, as Accelerate does under `accumulate()`.
 Why it hurts
     The schedule is over after a few batches. From then on the learning rate is zero, or so small that nothing is learned;
     with CosineAnnealingLR it goes up and down all the time. A schedule in batches that steps once an epoch never gets past
@@ -35,8 +35,10 @@ import ast
 from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
+from torchsleuth.interp.library.accelerate import ACCELERATOR, STEPS
 from torchsleuth.interp.trace import Event, LoopPoint
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence.accelerators import conditions_in_region
 from torchsleuth.rules.evidence.graphs import last_assignment
 from torchsleuth.rules.evidence.loops import is_alone, is_simple, statement_of
 from torchsleuth.rules.evidence.numbers_written import number_of
@@ -153,7 +155,10 @@ def _in_each_update(analysis: Analysis, seen: set[object]) -> Iterator[Finding]:
         made = scheduler.site if scheduler is not None else None
         if scheduler is None or made is None or event.site.span in seen:
             continue
-        points, rarely = loops_since(event, scheduler), every_kth(analysis, event)
+        points, rarely = (
+            loops_since(event, scheduler),
+            every_kth(analysis, event) or _every_accumulated(analysis, event),
+        )
         length = counts_batches(analysis, made, points[-1]) if rarely is not None and len(points) == 2 else None
         every = number_of(rarely[0], rarely[1].scene) if rarely is not None and length is not None else None
         if rarely is None or length is None or every is None or every <= 1:
@@ -163,6 +168,19 @@ def _in_each_update(analysis: Analysis, seen: set[object]) -> Iterator[Finding]:
         text = message("scheduler.rarely", schedule=scheduler.type_name, count=count)
         places = (made.source.span(length).related(message("scheduler.rarely.made")),)
         yield Finding(event.site.span, text, places, tuple(_divided(made, length, rarely)))
+
+
+def _every_accumulated(analysis: Analysis, event: Event) -> tuple[ast.expr, Site] | None:
+    """The same of a schedule that was prepared, inside of ``accelerator.accumulate()``: the accelerator steps it with the optimizer.
+    The number, as it is written for the accelerator."""
+    given = [value for call in analysis.calls.get(f"{ACCELERATOR}.prepare", ()) for value in call.args]
+    if not any(value is event.subject for value in given) or conditions_in_region(analysis, event.site) is None:
+        return None
+    made = analysis.calls_at_places(ACCELERATOR)
+    if len(made) != 1 or "step_scheduler_with_optimizer" in made[0].kwargs or made[0].site.call is None:
+        return None
+    steps = argument_of(made[0].site.call, None, STEPS)
+    return None if steps is None else (steps, made[0].site)
 
 
 def _divided(made: Site, length: ast.expr, rarely: tuple[ast.expr, Site]) -> Iterator[Candidate]:
