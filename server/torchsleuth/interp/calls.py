@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import replace
 from functools import lru_cache
@@ -441,9 +441,9 @@ class Calls(Choices):
         body: Callable[[Value], None] | None,
     ) -> Value:
         self.called.add(function.node)
-        too_deep = caller.depth >= self.budget.depth or self._recursing(function, args, caller)
-        names = None if too_deep else self._bind(function, args, kwargs)
-        if names is None:
+        names = self._bind(function, args, kwargs)
+        too_deep = caller.depth >= self.budget.depth or self._recursing(function, args, names or {}, caller)
+        if names is None or too_deep:
             self.lose(args[:1])
             if too_deep:
                 self.forget_captured(function)
@@ -552,7 +552,8 @@ class Calls(Choices):
         )
         frame.body = body
         frame.certain = self.uncertain
-        given, events = dict(names), len(self.trace.events)
+        frame.given = given = dict(names)
+        events = len(self.trace.events)
         if function.is_generator:
             frame.yields = []
         self._take_arguments(function, frame)
@@ -648,12 +649,18 @@ class Calls(Choices):
             return misuse.iterator(self, made, call, frame.caller or frame)
         return value
 
-    def _recursing(self, function: Function, args: tuple[Value, ...], caller: Frame) -> bool:
-        """Whether a function is inside of itself too deep, or was called there too often."""
+    def _recursing(
+        self, function: Function, args: tuple[Value, ...], names: Mapping[str, Value], caller: Frame
+    ) -> bool:
+        """Whether a function is inside of itself too deep, was called there too often, or goes on with what is as unknown as
+        before."""
         depth = 0
         frame: Frame | None = caller
         while frame is not None:
-            depth += frame.function is not None and frame.function.node is function.node
+            if frame.function is not None and frame.function.node is function.node:
+                depth += 1
+                if _tells_no_more(names, frame.given):
+                    return True
             frame = frame.caller
         calls = self.recursive_calls[function.node] = self.recursive_calls.get(function.node, 0) + 1 if depth else 0
         deepest = MAX_RECURSION if not all(map(_is_told_apart, args)) else MAX_PLAIN_RECURSION
@@ -965,6 +972,16 @@ def _key_of(function: Function, args: tuple[Value, ...], kwargs: dict[str, Value
     if len(args) == 1 and not kwargs and type(args[0]) in (int, str):
         return (type(args[0]), args[0])
     return (args, tuple(kwargs.items()))
+
+
+def _tells_no_more(names: Mapping[str, Value], before: Mapping[str, Value]) -> bool:
+    """Whether a call inside of another one of the same function has no other arguments, of which one is unknown."""
+    if not any(map(is_unknown, names.values())) or names.keys() != before.keys():
+        return False
+    return all(
+        one is two or (is_unknown(one) and is_unknown(two)) or (_is_told_apart(one) and one == two)
+        for one, two in ((value, before[name]) for name, value in names.items())
+    )
 
 
 def _is_told_apart(value: Value) -> bool:

@@ -218,6 +218,7 @@ def _scope_in(frame: Frame, mark: int) -> Frame:
         mark,
     )
     inner.loops, inner.around, inner.global_names = frame.loops, frame, frame.global_names
+    inner.given = frame.given
     return inner
 
 

@@ -50,6 +50,8 @@ class Frame:
     """The class whose body it is."""
     certain: int = 0
     """Conditions that were not decided when it began."""
+    given: Mapping[str, Value] = field(default_factory=dict)
+    """What the parameters were bound to at the call."""
 
     @property
     def outermost(self) -> Frame:
