@@ -377,6 +377,8 @@ _ALL = (
     Fault("TS827", "hook-arguments", "error"),
     Fault("TS835", "trackers-not-started", "warning"),
     Fault("TS836", "checkpoints-not-limited", "warning"),
+    Fault("TS828", "trainer-refuses", "error"),
+    Fault("TS846", "trainer-setting-lost", "warning"),
     Fault("TS914", "out-of-memory", "error"),
     Fault("TS915", "process-killed", "error"),
     Fault("TS916", "no-progress", "error"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
+from torchsleuth import installed_sources
 from torchsleuth.interp import exceptions, kinds, misuse, operations, reasons, signatures, streams, unparsed, unset
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import entered as autocast_inside
@@ -341,7 +342,7 @@ class Calls(Choices):
                 misuse.lacks(self, callee, None, call.node, call.frame)
         if isinstance(callee, Native):
             parameters = self.oracle.signature(callee.path)
-            misuse.misfits(self, parameters, callee, call)
+            misuse.misfits(self, parameters or installed_sources.signature(callee.path), callee, call)
             kinds.numbers(self, parameters or (), call)
             misuse.computes_with(self, callee.path, call)
             value = dispatch.call_native(self, callee, call)

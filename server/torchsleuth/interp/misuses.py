@@ -44,6 +44,17 @@ class Refusal:
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """What a framework raises an error about: a reason of the catalogue of messages, the object whose argument or method `part` is to
+    blame (None: an argument of the call itself), and what is told of it."""
+
+    reason: str
+    subject: Value
+    part: str
+    told: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
 class Way(Generic[P]):
     """A way of misusing a value, with what is recorded of it: the value, or more than that."""
 
@@ -151,3 +162,9 @@ KIND: Way[tuple[str, object]] = Way("kind")
 
 REFUSED: Way[Refusal] = Way("refused")
 """Arguments that the code itself refuses, by an ``assert`` or a test that raises."""
+
+REJECTED: Way[Rejection] = Way("rejected")
+"""A call of a framework that raises an error, as it was set up."""
+
+NOTICED: Way[Rejection] = Way("noticed")
+"""One that goes on, and does not do what it was set up for."""

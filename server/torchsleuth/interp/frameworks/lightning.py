@@ -10,14 +10,47 @@ import torch
 _ANYTHING = pickle.loads(b"")
 """A value of which nothing is known."""
 
+_REACHED = {}
+"""The files that a trainer has written at its end, and the epochs that it went through before."""
+
+_LOGS_NOTHING = (
+    "predict_step",
+    "on_fit_start",
+    "on_fit_end",
+    "on_train_end",
+    "on_predict_start",
+    "on_predict_end",
+    "on_predict_epoch_start",
+    "on_predict_epoch_end",
+    "configure_optimizers",
+    "prepare_data",
+    "setup",
+    "train_dataloader",
+    "val_dataloader",
+)
+"""The hooks in which ``self.log()`` is refused."""
+
 
 class LightningModule(torch.nn.Module):
     automatic_optimization = True
-    trainer = logger = loggers = fabric = device = dtype = strict_loading = example_input_array = _ANYTHING
+    trainer = logger = loggers = fabric = strict_loading = example_input_array = _ANYTHING
     current_epoch = global_step = global_rank = local_rank = on_gpu = device_mesh = _ANYTHING
     hparams = hparams_initial = _ANYTHING
+    _running = None
+    _has_hyperparameters = False
+
+    @property
+    def device(self):
+        return _ANYTHING
+
+    @property
+    def dtype(self):
+        return _ANYTHING
 
     def log(self, name, value, *args, **kwargs):
+        _refuse(isinstance(value, torch.Tensor) and value.numel() != 1, "log_vector", None, "value", value)
+        _refuse(isinstance(value, str), "log_text", None, "value")
+        _refuse(self._running in _LOGS_NOTHING, "log_here", None, "", self._running)
         return None
 
     def log_dict(self, dictionary, *args, **kwargs):
@@ -28,6 +61,7 @@ class LightningModule(torch.nn.Module):
 
     def save_hyperparameters(self, *args, **kwargs):
         self.hparams = _arguments_of_caller(self)
+        self._has_hyperparameters = True
 
     def optimizers(self, use_pl_optimizer=True):
         made = self._made_optimizers
@@ -68,11 +102,12 @@ class LightningModule(torch.nn.Module):
         return _ANYTHING
 
     @classmethod
-    def load_from_checkpoint(cls, *args, **kwargs):
-        return _ANYTHING
+    def load_from_checkpoint(cls, checkpoint_path=None, map_location=None, hparams_file=None, strict=None, **kwargs):
+        _refuse(_is_called_on_instance(), "of_class", None)
+        return _rebuilt(cls, kwargs)
 
-    def configure_optimizers(self):
-        return None
+    def predict_step(self, batch, batch_idx=0):
+        return self(batch)
 
     def configure_callbacks(self):
         return []
@@ -116,11 +151,17 @@ class Trainer:
         gradient_clip_val=None,
         callbacks=None,
         enable_checkpointing=None,
+        val_check_interval=None,
         **kwargs,
     ):
         self.accelerator, self.max_epochs, self.max_steps = accelerator, max_epochs, max_steps
         self.accumulate_grad_batches, self.gradient_clip_val = accumulate_grad_batches, gradient_clip_val
+        self._callbacks = callbacks if isinstance(callbacks, (list, tuple)) else []
+        self._val_check_interval = val_check_interval
         self.callback_metrics = self.logged_metrics = self.logger = _ANYTHING
+        _fits("lightning.pytorch.Trainer", "pytorch_lightning.Trainer")
+        _notice(val_check_interval == 1 and isinstance(val_check_interval, int), "every_batch", self, "val_check_interval")
+        self._enable_checkpointing = enable_checkpointing
         self._checkpoints = _that_save(callbacks, enable_checkpointing)
         self.checkpoint_callback = self._checkpoints[0] if len(self._checkpoints) == 1 else _ANYTHING
         self.current_epoch = self.global_step = self.global_rank = self.is_global_zero = _ANYTHING
@@ -132,16 +173,30 @@ class Trainer:
             train_dataloaders = source.train_dataloader()
         if val_dataloaders is None and hasattr(source, "val_dataloader"):
             val_dataloaders = source.val_dataloader()
-        optimizers, schedulers = _taken_apart(model.configure_optimizers())
+        lacks = val_dataloaders is not None and not hasattr(model, "validation_step")
+        _notice(lacks, "no_validation", None, "val_dataloaders")
+        _notice(_REACHED.get(ckpt_path, -1) == self.max_epochs, "no_epoch_left", None, "ckpt_path", self.max_epochs)
+        self._check(model)
+        made = self._hook(model, "configure_optimizers") if hasattr(model, "configure_optimizers") else None
+        optimizers, schedulers = _taken_apart(made)
         model._made_optimizers = optimizers
+        _refuse(model.automatic_optimization and len(optimizers) > 1, "optimizers", model, "configure_optimizers", len(optimizers))
+        for scheduler, _, monitor in schedulers:
+            plateau = isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau)
+            _refuse(
+                model.automatic_optimization and plateau and monitor is None, "plateau", model, "configure_optimizers"
+            )
         # The only one of each is not reached through a loop of its own.
         optimizer = optimizers[0] if len(optimizers) == 1 else _All(optimizers)
-        scheduler, interval = schedulers[0] if len(schedulers) == 1 else (_All([one for one, _ in schedulers]), "epoch")
-        model.on_fit_start()
-        model.on_train_start()
+        scheduler, interval = _All([one for one, _, _ in schedulers]), "epoch"
+        if len(schedulers) == 1:
+            scheduler, interval, _ = schedulers[0]
+        self._hook(model, "on_fit_start")
+        self._callback("on_fit_start")
+        self._told("on_train_start")
+        model.train()
         for epoch in range(self.max_epochs or 1000):
-            model.train()
-            model.on_train_epoch_start()
+            self._told("on_train_epoch_start")
             for index, batch in enumerate(train_dataloaders):
                 batch = self._moved(batch)
                 _with_what_it_takes(model.on_train_batch_start, batch, index)
@@ -160,37 +215,79 @@ class Trainer:
                 else:
                     loss = _with_what_it_takes(model.training_step, batch, index, _ANYTHING)
                 _with_what_it_takes(model.on_train_batch_end, _ANYTHING, batch, index)
-            if val_dataloaders is not None:
-                self._evaluated(model, val_dataloaders, model.validation_step)
-                model.on_validation_epoch_end()
+            if val_dataloaders is not None and hasattr(model, "validation_step"):
+                self._evaluated(model, val_dataloaders, "validation_step")
+                self._told("on_validation_epoch_end")
             if model.automatic_optimization and interval == "epoch":
                 if isinstance(scheduler, torch.optim.lr_scheduler.ReduceLROnPlateau):
                     scheduler.step(_ANYTHING)
                 else:
                     scheduler.step()
-            model.on_train_epoch_end()
+            self._told("on_train_epoch_end")
         self._save(self._checkpoints)
-        model.on_train_end()
+        self._hook(model, "on_train_end")
+        self._hook(model, "on_fit_end")
 
     def validate(self, model=None, dataloaders=None, ckpt_path=None, verbose=True, datamodule=None, **kwargs):
-        if model is not None and dataloaders is not None:
-            self._begin(model, datamodule, "validate")
-            self._evaluated(model, dataloaders, model.validation_step)
-            model.on_validation_epoch_end()
-        return _ANYTHING
+        return self._tried(model, dataloaders, ckpt_path, datamodule, "validate", "validation_step", "on_validation_epoch_end")
 
     def test(self, model=None, dataloaders=None, ckpt_path=None, verbose=True, datamodule=None, **kwargs):
-        if model is not None and dataloaders is not None:
-            self._begin(model, datamodule, "test")
-            self._evaluated(model, dataloaders, model.test_step)
-            model.on_test_epoch_end()
+        return self._tried(model, dataloaders, ckpt_path, datamodule, "test", "test_step", "on_test_epoch_end")
+
+    def predict(self, model=None, dataloaders=None, datamodule=None, return_predictions=None, ckpt_path=None, **kwargs):
+        self._loads(ckpt_path)
+        if model is not None and dataloaders is not None and hasattr(model, "predict_step"):
+            self._begin(model, datamodule, "predict")
+            self._evaluated(model, dataloaders, "predict_step")
         return _ANYTHING
 
-    def predict(self, model=None, dataloaders=None, *args, **kwargs):
+    def _tried(self, model, dataloaders, ckpt_path, datamodule, stage, step, end):
+        self._loads(ckpt_path)
+        if model is not None and dataloaders is not None:
+            _refuse(not hasattr(model, step), "no_method", model, "", step, stage)
+            self._begin(model, datamodule, stage)
+            self._evaluated(model, dataloaders, step)
+            getattr(model, end)()
         return _ANYTHING
+
+    def _loads(self, ckpt_path):
+        _refuse(ckpt_path == "best" and self._enable_checkpointing is False, "no_best", None, "ckpt_path")
+
+    def _check(self, model):
+        """What Lightning looks at before it begins."""
+        for name in ("training_step", "configure_optimizers"):
+            _refuse(not hasattr(model, name), "no_method", model, "", name, "fit")
+        by_hand, clip, every = not model.automatic_optimization, self.gradient_clip_val, self.accumulate_grad_batches
+        _refuse(by_hand and clip is not None and clip > 0, "manual_clip", self, "gradient_clip_val")
+        _refuse(by_hand and every != 1, "manual_accumulate", self, "accumulate_grad_batches")
+        if by_hand and not _calls_any(model, "step", "optimizer_step"):
+            _notice(True, "no_step", model, "training_step")
+        if clip is not None and hasattr(model, "configure_gradient_clipping"):
+            clips = ("clip_gradients", "clip_grad_norm_", "clip_grad_value_", "clamp_", "configure_gradient_clipping", "mul_")
+            _notice(clip > 0 and not _calls_any(model, *clips), "no_clipping", model, "configure_gradient_clipping")
+        if hasattr(model, "optimizer_step") and not by_hand:
+            _refuse(not _reads_parameter(model.optimizer_step, 3), "closure", model, "optimizer_step")
+
+    def _told(self, name):
+        """A hook of the model, and of the callbacks of the user's."""
+        self._callback(name)
+        self._hook(self._model, name)
+
+    def _callback(self, name):
+        for callback in self._callbacks:
+            if hasattr(callback, name):
+                getattr(callback, name)(self, self._model)
+
+    def _hook(self, model, name, *given):
+        model._running = name
+        found = _with_what_it_takes(getattr(model, name), *given)
+        model._running = None
+        return found
 
     def save_checkpoint(self, filepath, *args, **kwargs):
         self._save(filepath)
+        if isinstance(filepath, str) and self.max_steps == -1:
+            _REACHED[filepath] = self.max_epochs
 
     def _save(self, to):
         checkpoint = _checkpoint_of(self._model)
@@ -210,11 +307,14 @@ class Trainer:
             model.to(device=_ANYTHING)
 
     def _evaluated(self, model, loaders, step):
+        several = isinstance(loaders, (list, tuple)) and len(loaders) > 1
+        lacks = not _has_parameter(getattr(model, step), "dataloader_idx")
+        _refuse(several and lacks, "several_loaders", model, step)
         model.eval()
         with torch.no_grad():
             for number, loader in enumerate(loaders if isinstance(loaders, (list, tuple)) else [loaders]):
                 for index, batch in enumerate(loader):
-                    _with_what_it_takes(step, self._moved(batch), index, number)
+                    self._hook(model, step, self._moved(batch), index, number)
         model.train()
 
     def _moved(self, batch):
@@ -246,23 +346,38 @@ class _All:
 
 
 def _taken_apart(made):
-    """The optimizers and the schedulers, with their intervals, in all the ways that configure_optimizers() may give them."""
+    """The optimizers and the schedulers, with their intervals and what they watch, in all the ways that configure_optimizers()
+    may give them."""
     if made is None:
         return [], []
     if isinstance(made, dict):
-        return [made["optimizer"]], [_scheduler(made["lr_scheduler"])] if "lr_scheduler" in made else []
+        scheduler = [_scheduler(made["lr_scheduler"], made.get("monitor"))] if "lr_scheduler" in made else []
+        return [made["optimizer"]], scheduler
     if isinstance(made, (list, tuple)):
         if len(made) == 2 and isinstance(made[0], (list, tuple)):
             return list(made[0]), [_scheduler(one) for one in made[1]]
         if made and isinstance(made[0], dict):
             return [one["optimizer"] for one in made], [
-                _scheduler(one["lr_scheduler"]) for one in made if "lr_scheduler" in one
+                _scheduler(one["lr_scheduler"], one.get("monitor")) for one in made if "lr_scheduler" in one
             ]
         return list(made), []
     return [made], []
 
 
-def _scheduler(given):
+def _scheduler(given, monitor=None):
     if isinstance(given, dict):
-        return given["scheduler"], given.get("interval", "epoch")
-    return given, "epoch"
+        return given["scheduler"], given.get("interval", "epoch"), given.get("monitor", monitor)
+    return given, "epoch", monitor
+
+
+class Tuner:
+    def __init__(self, trainer):
+        self._trainer = trainer
+
+    def lr_find(self, model, *args, update_attr=True, attr_name="", **kwargs):
+        known = hasattr(model, "lr") or hasattr(model, "learning_rate") or model._has_hyperparameters
+        _refuse(update_attr and attr_name == "" and not known, "lr_find", model, "configure_optimizers")
+        return _ANYTHING
+
+    def scale_batch_size(self, model, *args, **kwargs):
+        return _ANYTHING

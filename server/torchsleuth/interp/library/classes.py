@@ -6,10 +6,11 @@ import ast
 import contextlib
 from collections.abc import Callable
 
-from torchsleuth.interp import exceptions, special
+from torchsleuth.interp import exceptions, misuse, misuses, special
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import records
+from torchsleuth.interp.misuses import Misuse
 from torchsleuth.sifting import all_are, as_kind, of_kind
 from torchsleuth.tensors.spec import Native
 from torchsleuth.values import (
@@ -22,7 +23,9 @@ from torchsleuth.values import (
     Instance,
     LibraryObject,
     ListValue,
+    Tensor,
     Value,
+    is_module,
     is_unknown,
 )
 from torchsleuth.values.frames import Frame
@@ -236,14 +239,24 @@ def set_through_class(
     """Whether the class of an object decides what happens when an attribute is set: ``__setattr__``, a property, a descriptor."""
     if _asks_class(interp, owner, "__setattr__", (name, value), node, frame):
         return True
-    return set_by_descriptor(interp, owner, name, value, frame)
+    return set_by_descriptor(interp, owner, name, value, node, frame)
 
 
-def set_by_descriptor(interp: Interpreter, owner: Instance, name: str, value: Value, frame: Frame) -> bool:
+def _is_registered(value: Value) -> bool:
+    """Whether a module takes a value for a part of its own before it asks its class: a parameter, a module, or what may be one."""
+    return is_unknown(value) or is_module(value) or isinstance(value, Tensor)
+
+
+def set_by_descriptor(
+    interp: Interpreter, owner: Instance, name: str, value: Value, node: ast.AST, frame: Frame
+) -> bool:
     found = interp.class_attribute(owner.cls, name)
     if isinstance(found, Function) and found.kind == "property":
         if isinstance(found.setter, Function):
             interp.call_function(found.setter, (owner, value), {}, None, frame)
+        elif found.setter is None and found.memo is None and not (owner.is_module and _is_registered(value)):
+            misuse.report(interp, Misuse(misuses.KIND, interp.site(node, frame), ("read_only", found)))
+            exceptions.throw(interp, exceptions.made("builtins.AttributeError", (f"property {name!r} has no setter",)))
         return found.memo is None
     if isinstance(special.method(interp, found, "__set__"), Function):
         special.call(interp, found, "__set__", (owner, value), frame)
@@ -307,7 +320,7 @@ def object_setattr(interp: Interpreter, call: Arguments) -> Value:
     owner, name, value = call.args[-3:] if len(call.args) >= 3 else (UNKNOWN, UNKNOWN, UNKNOWN)
     match owner:
         case Instance() if isinstance(name, str):
-            if not set_by_descriptor(interp, owner, name, value, call.frame):
+            if not set_by_descriptor(interp, owner, name, value, call.node, call.frame):
                 interp.heap.set(owner.slots, name, value)
         case Instance():
             interp.heap.set(owner.state, "open", True)

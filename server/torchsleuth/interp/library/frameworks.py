@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from torchsleuth import installed_sources
+from torchsleuth.interp import misuse, misuses
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import checkpoints
-from torchsleuth.sifting import as_kind
-from torchsleuth.syntax.forms import by_position
-from torchsleuth.values import UNKNOWN, Bound, Builtin, Function, LibraryObject, Namespace, Value, is_unknown
+from torchsleuth.interp.misuses import Misuse, Rejection, Way
+from torchsleuth.sifting import as_kind, of_kind
+from torchsleuth.syntax.forms import by_position, called, every_parameter, is_name, is_spread, nodes_in
+from torchsleuth.values import (
+    UNKNOWN,
+    Bound,
+    Builtin,
+    ClassValue,
+    DictValue,
+    Function,
+    Instance,
+    LibraryObject,
+    Namespace,
+    Value,
+    is_unknown,
+)
+from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
 FOLDER = Path(__file__).parents[1] / "frameworks"
 _LIGHTNING = ("LightningModule", "LightningDataModule", "Trainer")
+_TUNER = (
+    "lightning.pytorch.tuner",
+    "pytorch_lightning.tuner",
+    "lightning.pytorch.tuner.tuning",
+    "pytorch_lightning.tuner.tuning",
+)
 _SOURCES = {
     f"{package}.{name}": ("lightning.py", name)
     for package in (
@@ -27,6 +50,7 @@ _SOURCES = {
     )
     for name in _LIGHTNING
 }
+_SOURCES |= {f"{package}.Tuner": ("lightning.py", "Tuner") for package in _TUNER}
 _IGNITE = ("Engine", "State", "create_supervised_trainer", "create_supervised_evaluator")
 _SOURCES |= {f"ignite.engine.{name}": ("ignite.py", name) for name in _IGNITE}
 _BRICKS = {
@@ -97,9 +121,108 @@ def member(interp: Interpreter, path: str) -> Value:
             Builtin("_checkpoint_of", partial(checkpoints.contents, interp)),
             Builtin("_saved", partial(checkpoints.saved, interp)),
             Builtin("_is_known", lambda call: not is_unknown(call.first)),
+            Builtin("_refuse", partial(_say, interp, misuses.REJECTED)),
+            Builtin("_notice", partial(_say, interp, misuses.NOTICED)),
+            Builtin("_is_called_on_instance", partial(_is_called_on_instance, interp)),
+            Builtin("_rebuilt", partial(_rebuilt, interp)),
+            Builtin("_calls_any", partial(_calls_any, interp)),
+            Builtin("_fits", partial(_fits, interp)),
+            Builtin("_has_parameter", _has_parameter),
+            Builtin("_reads_parameter", _reads_parameter),
         ):
             interp.heap.set(module.slots, builtin.name, builtin)
     return module.slots.get(name, MISSING) if isinstance(module, Namespace) else MISSING
+
+
+def _say(interp: Interpreter, way: Way[Rejection], call: Arguments) -> Value:
+    """``_refuse(condition, reason, subject, part, told…)``: a framework raises an error where the condition holds; ``_notice(…)``: it goes
+    on, and not as it was meant. `subject`: whose argument or method is to blame, None where it is the user's call itself."""
+    condition, reason, subject = call.args[:3]
+    part, told = call.args[3] if len(call.args) > 3 else "", call.args[4:]
+    frame, node = _user_call(call)
+    if interp.truth(condition) is True and not is_ours(frame.path):
+        rejection = Rejection(str(reason), subject, str(part), told)
+        misuse.report(interp, Misuse(way, interp.site(node, frame), rejection))
+    return None
+
+
+def _user_call(call: Arguments) -> tuple[Frame, ast.AST]:
+    """The call in the user's files that leads to this one."""
+    frame: Frame = call.frame
+    node: ast.AST = call.node
+    while is_ours(frame.path) and frame.caller is not None and frame.call is not None:
+        node = frame.call
+        frame = frame.caller
+    return frame, node
+
+
+def _is_called_on_instance(interp: Interpreter, call: Arguments) -> Value:
+    """Whether the user's call is that of a method of an object in a variable, and not of its class."""
+    frame, node = _user_call(call)
+    function = as_kind(node.func, ast.Attribute) if isinstance(node, ast.Call) else None
+    if function is None or not isinstance(function.value, ast.Name) or is_ours(frame.path):
+        return UNKNOWN
+    return isinstance(interp.resolved(interp.eval(function.value, frame)), Instance)
+
+
+def _rebuilt(interp: Interpreter, call: Arguments) -> Value:
+    """An object of a class whose constructor gets what it was saved with: what is given here is known of it."""
+    cls, given = call.args
+    init = as_kind(interp.class_attribute(cls, "__init__"), Function) if isinstance(cls, ClassValue) else None
+    if init is None or not isinstance(given, DictValue) or init.node.args.vararg is not None:
+        return UNKNOWN
+    entries = given.entries if given.entries is not None else {}
+    names = [one.arg for one in every_parameter(init.node.args)][1:]
+    if init.node.args.kwarg is not None:
+        names.remove(init.node.args.kwarg.arg)
+    kwargs = {name: entries.get(name, UNKNOWN) for name in names}
+    return interp.call(cls, Arguments((), kwargs, call.node, call.frame))
+
+
+def _calls_any(interp: Interpreter, call: Arguments) -> Value:
+    """Whether the class of an object, or one that it inherits from, calls a function or method of one of these names."""
+    module, *names = call.args
+    if not isinstance(module, Instance) or not module.cls.has_known_bases():
+        return UNKNOWN
+    own = [one for one in of_kind(module.cls.mro(), ClassValue) if not is_ours(one.path)]
+    return any(called(part) in names for one in own for part in nodes_in(one.node, ast.Call))
+
+
+def _fits(interp: Interpreter, call: Arguments) -> Value:
+    """``_fits(path, …)``: the call that this constructor belongs to is one that the installed class of one of these paths takes."""
+    frame, node = call.frame.caller, call.frame.call
+    parameters = next(filter(None, map(installed_sources.signature, map(str, call.args))), None)
+    if frame is not None and node is not None and not is_ours(frame.path) and not is_spread(node.args):
+        keywords: dict[str, Value] = {one.arg: UNKNOWN for one in node.keywords if one.arg is not None}
+        if len(keywords) == len(node.keywords):
+            given = Arguments((UNKNOWN,) * len(node.args), keywords, node, frame)
+            misuse.misfits(interp, parameters, call.frame.function, given)
+    return None
+
+
+def _method(value: Value) -> Function | None:
+    return as_kind(value.function if isinstance(value, Bound) else value, Function)
+
+
+def _has_parameter(call: Arguments) -> Value:
+    """Whether a method has a parameter of a name, or takes any number of arguments."""
+    method = _method(call.first)
+    if method is None or method.node.args.vararg is not None:
+        return UNKNOWN if method is None else True
+    return any(one.arg == call.args[1] for one in every_parameter(method.node.args))
+
+
+def _reads_parameter(call: Arguments) -> Value:
+    """Whether a method reads the parameter that it gets at a place: True where that cannot be told from its names."""
+    method = _method(call.first)
+    if method is None:
+        return UNKNOWN
+    own = by_position(method.node.args)[1:]
+    place = as_kind(call.args[1], int) or 0
+    if method.node.args.vararg is not None or place >= len(own):
+        return True
+    body = method.node.body if isinstance(method.node.body, list) else [method.node.body]
+    return any(is_name(part, own[place].arg) for statement in body for part in ast.walk(statement))
 
 
 def _called(interp: Interpreter, call: Arguments) -> Value:

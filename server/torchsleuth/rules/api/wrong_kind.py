@@ -456,6 +456,13 @@ def _replaced(source: SourceText, node: ast.expr, new: str, safe: bool = True) -
     return Candidate(message("fix.replace", old=old, new=" ".join(new.split())), (change,), safe)
 
 
+def _of_property(place: _Place) -> Iterator[Finding]:
+    owner = place.what.owner
+    yield place.found(
+        message("kind.read_only", name=place.node.attr, owner=owner.name if owner is not None else "its class")
+    )
+
+
 _SAID_BY: dict[str, tuple[type[ast.AST], Callable[[_Place], Iterator[Finding]]]] = {
     "none": (ast.expr, _of_none),
     "pair": (ast.Attribute, _of_pair),
@@ -471,6 +478,7 @@ _SAID_BY: dict[str, tuple[type[ast.AST], Callable[[_Place], Iterator[Finding]]]]
     "trained": (ast.expr, _of_trained),
     "number": (ast.expr, _of_number),
     "state": (ast.expr, _of_state),
+    "read_only": (ast.Attribute, _of_property),
 }
 """The functions that tell of a misuse, each with the kind of node that it is about; `_refused` tells of all others."""
 
