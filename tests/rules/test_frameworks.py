@@ -81,7 +81,9 @@ def test_losses_that_are_kept_with_their_graphs() -> None:
 
 def test_hooks_take_as_many_arguments_as_they_name() -> None:
     body = MODEL.replace("training_step(self, batch, batch_idx)", "training_step(self, batch)")
-    body = body.replace("validation_step(self, batch, batch_idx)", "validation_step(self, batch, batch_idx, number)")
+    body = body.replace(
+        "validation_step(self, batch, batch_idx)", "validation_step(self, batch, batch_idx, dataloader_idx)"
+    )
     body = body.replace("data, data)", "data, [data, data])")
     assert found(body) == []
 

@@ -9,8 +9,18 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from torchsleuth import installed_sources
-from torchsleuth.interp import exceptions, kinds, misuse, operations, reasons, signatures, streams, unparsed, unset
+from torchsleuth.interp import (
+    exceptions,
+    installed_sources,
+    kinds,
+    misuse,
+    operations,
+    reasons,
+    signatures,
+    streams,
+    unparsed,
+    unset,
+)
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.autocast import entered as autocast_inside
 from torchsleuth.interp.budget import OutOfBudget

@@ -10,7 +10,7 @@ from torchsleuth.interp import misuses, signatures
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import hierarchy, states
-from torchsleuth.interp.misuses import AnyMisuse, Misuse
+from torchsleuth.interp.misuses import AnyMisuse, Misuse, Rejection
 from torchsleuth.interp.trace import Operation
 from torchsleuth.sifting import all_are, as_kind, first_of
 from torchsleuth.syntax.forms import (
@@ -429,7 +429,8 @@ def calls_package(interp: Interpreter, package: Native, node: ast.AST | None, fr
 
 def report(interp: Interpreter, misuse: AnyMisuse) -> None:
     """Record it, once a place, unless it is on a way through a function that may never be taken."""
-    key = (misuse.way, misuse.site.span)
+    rejection = as_kind(misuse.value, Rejection)
+    key = (misuse.way, misuse.site.span, rejection.reason if rejection is not None else "")
     supposed = interp.entry and interp.uncertain > misuse.site.frame.outermost.certain
     if not interp.guarded and not supposed and key not in interp.failures_seen:
         interp.failures_seen.add(key)

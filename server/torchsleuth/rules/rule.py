@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
@@ -127,7 +128,8 @@ class Analysis:
     @cached_property
     def sources(self) -> list[SourceText]:
         """The document itself, and the files of the workspace that it uses."""
-        return [self.source, *(one for one in self.workspace.read if one.path != self.source.path)]
+        own = os.path.abspath(self.source.path)
+        return [self.source, *(one for one in self.workspace.read if os.path.abspath(one.path) != own)]
 
     @cached_property
     def scopes(self) -> list[ast.Module | ast.FunctionDef]:

@@ -140,6 +140,25 @@ class LightningDataModule:
     prepare_data = setup = teardown = on_exception = _nothing
 
 
+class Callback:
+    def _nothing(self, *args, **kwargs):
+        return None
+
+    setup = teardown = on_fit_start = on_fit_end = on_train_start = on_train_end = _nothing
+    on_train_epoch_start = on_train_epoch_end = on_train_batch_start = on_train_batch_end = _nothing
+    on_validation_start = on_validation_end = on_validation_epoch_start = on_validation_epoch_end = _nothing
+    on_validation_batch_start = on_validation_batch_end = on_sanity_check_start = on_sanity_check_end = _nothing
+    on_test_start = on_test_end = on_test_epoch_start = on_test_epoch_end = _nothing
+    on_test_batch_start = on_test_batch_end = on_exception = _nothing
+    on_predict_start = on_predict_end = on_predict_epoch_start = on_predict_epoch_end = _nothing
+    on_predict_batch_start = on_predict_batch_end = _nothing
+    on_before_zero_grad = on_before_backward = on_after_backward = on_before_optimizer_step = _nothing
+    on_save_checkpoint = on_load_checkpoint = load_state_dict = _nothing
+
+    def state_dict(self):
+        return {}
+
+
 class Trainer:
     def __init__(
         self,
@@ -171,13 +190,13 @@ class Trainer:
         source = model if datamodule is None else datamodule
         if train_dataloaders is None:
             train_dataloaders = source.train_dataloader()
-        if val_dataloaders is None and hasattr(source, "val_dataloader"):
+        if val_dataloaders is None and _defines(source, "val_dataloader"):
             val_dataloaders = source.val_dataloader()
-        lacks = val_dataloaders is not None and not hasattr(model, "validation_step")
+        lacks = val_dataloaders is not None and not _defines(model, "validation_step")
         _notice(lacks, "no_validation", None, "val_dataloaders")
         _notice(_REACHED.get(ckpt_path, -1) == self.max_epochs, "no_epoch_left", None, "ckpt_path", self.max_epochs)
         self._check(model)
-        made = self._hook(model, "configure_optimizers") if hasattr(model, "configure_optimizers") else None
+        made = self._hook(model, "configure_optimizers") if _defines(model, "configure_optimizers") else None
         optimizers, schedulers = _taken_apart(made)
         model._made_optimizers = optimizers
         _refuse(model.automatic_optimization and len(optimizers) > 1, "optimizers", model, "configure_optimizers", len(optimizers))
@@ -215,7 +234,7 @@ class Trainer:
                 else:
                     loss = _with_what_it_takes(model.training_step, batch, index, _ANYTHING)
                 _with_what_it_takes(model.on_train_batch_end, _ANYTHING, batch, index)
-            if val_dataloaders is not None and hasattr(model, "validation_step"):
+            if val_dataloaders is not None and _defines(model, "validation_step"):
                 self._evaluated(model, val_dataloaders, "validation_step")
                 self._told("on_validation_epoch_end")
             if model.automatic_optimization and interval == "epoch":
@@ -236,7 +255,7 @@ class Trainer:
 
     def predict(self, model=None, dataloaders=None, datamodule=None, return_predictions=None, ckpt_path=None, **kwargs):
         self._loads(ckpt_path)
-        if model is not None and dataloaders is not None and hasattr(model, "predict_step"):
+        if model is not None and dataloaders is not None and _defines(model, "predict_step"):
             self._begin(model, datamodule, "predict")
             self._evaluated(model, dataloaders, "predict_step")
         return _ANYTHING
@@ -244,7 +263,7 @@ class Trainer:
     def _tried(self, model, dataloaders, ckpt_path, datamodule, stage, step, end):
         self._loads(ckpt_path)
         if model is not None and dataloaders is not None:
-            _refuse(not hasattr(model, step), "no_method", model, "", step, stage)
+            _refuse(not _defines(model, step), "no_method", model, "", step, stage)
             self._begin(model, datamodule, stage)
             self._evaluated(model, dataloaders, step)
             getattr(model, end)()
@@ -256,17 +275,17 @@ class Trainer:
     def _check(self, model):
         """What Lightning looks at before it begins."""
         for name in ("training_step", "configure_optimizers"):
-            _refuse(not hasattr(model, name), "no_method", model, "", name, "fit")
+            _refuse(not _defines(model, name), "no_method", model, "", name, "fit")
         by_hand, clip, every = not model.automatic_optimization, self.gradient_clip_val, self.accumulate_grad_batches
         _refuse(by_hand and clip is not None and clip > 0, "manual_clip", self, "gradient_clip_val")
         _refuse(by_hand and every != 1, "manual_accumulate", self, "accumulate_grad_batches")
-        if by_hand and not _calls_any(model, "step", "optimizer_step"):
-            _notice(True, "no_step", model, "training_step")
-        if clip is not None and hasattr(model, "configure_gradient_clipping"):
+        _notice(by_hand and not _calls_any(model, "step", "optimizer_step"), "no_step", model, "training_step")
+        if clip is not None:
             clips = ("clip_gradients", "clip_grad_norm_", "clip_grad_value_", "clamp_", "configure_gradient_clipping", "mul_")
-            _notice(clip > 0 and not _calls_any(model, *clips), "no_clipping", model, "configure_gradient_clipping")
-        if hasattr(model, "optimizer_step") and not by_hand:
-            _refuse(not _reads_parameter(model.optimizer_step, 3), "closure", model, "optimizer_step")
+            clipping = "configure_gradient_clipping"
+            _notice(clip > 0 and _defines(model, clipping) and not _calls_any(model, *clips), "no_clipping", model, clipping)
+        stepping = not by_hand and _defines(model, "optimizer_step")
+        _refuse(stepping and not _reads_parameter(model, "optimizer_step", 3), "closure", model, "optimizer_step")
 
     def _told(self, name):
         """A hook of the model, and of the callbacks of the user's."""
@@ -275,7 +294,7 @@ class Trainer:
 
     def _callback(self, name):
         for callback in self._callbacks:
-            if hasattr(callback, name):
+            if isinstance(callback, Callback):
                 getattr(callback, name)(self, self._model)
 
     def _hook(self, model, name, *given):
@@ -308,7 +327,7 @@ class Trainer:
 
     def _evaluated(self, model, loaders, step):
         several = isinstance(loaders, (list, tuple)) and len(loaders) > 1
-        lacks = not _has_parameter(getattr(model, step), "dataloader_idx")
+        lacks = not _has_parameter(model, step, "dataloader_idx")
         _refuse(several and lacks, "several_loaders", model, step)
         model.eval()
         with torch.no_grad():
@@ -375,7 +394,7 @@ class Tuner:
         self._trainer = trainer
 
     def lr_find(self, model, *args, update_attr=True, attr_name="", **kwargs):
-        known = hasattr(model, "lr") or hasattr(model, "learning_rate") or model._has_hyperparameters
+        known = _defines(model, "lr") or _defines(model, "learning_rate") or model._has_hyperparameters
         _refuse(update_attr and attr_name == "" and not known, "lr_find", model, "configure_optimizers")
         return _ANYTHING
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from torchsleuth import installed_sources
-from torchsleuth.interp import misuse, misuses
+from torchsleuth.interp import installed_sources, misuse, misuses
 from torchsleuth.interp.arguments import Arguments
 from torchsleuth.interp.interface import Interpreter
 from torchsleuth.interp.library import checkpoints
@@ -32,7 +31,7 @@ from torchsleuth.values.frames import Frame
 from torchsleuth.values.join import MISSING
 
 FOLDER = Path(__file__).parents[1] / "frameworks"
-_LIGHTNING = ("LightningModule", "LightningDataModule", "Trainer")
+_LIGHTNING = ("LightningModule", "LightningDataModule", "Trainer", "Callback")
 _TUNER = (
     "lightning.pytorch.tuner",
     "pytorch_lightning.tuner",
@@ -49,6 +48,11 @@ _SOURCES = {
         "pytorch_lightning.core",
     )
     for name in _LIGHTNING
+}
+_SOURCES |= {
+    f"{package}.callbacks.{module}Callback": ("lightning.py", "Callback")
+    for package in ("lightning.pytorch", "pytorch_lightning")
+    for module in ("", "callback.")
 }
 _SOURCES |= {f"{package}.Tuner": ("lightning.py", "Tuner") for package in _TUNER}
 _IGNITE = ("Engine", "State", "create_supervised_trainer", "create_supervised_evaluator")
@@ -125,10 +129,11 @@ def member(interp: Interpreter, path: str) -> Value:
             Builtin("_notice", partial(_say, interp, misuses.NOTICED)),
             Builtin("_is_called_on_instance", partial(_is_called_on_instance, interp)),
             Builtin("_rebuilt", partial(_rebuilt, interp)),
+            Builtin("_defines", partial(_defines, interp)),
             Builtin("_calls_any", partial(_calls_any, interp)),
             Builtin("_fits", partial(_fits, interp)),
-            Builtin("_has_parameter", _has_parameter),
-            Builtin("_reads_parameter", _reads_parameter),
+            Builtin("_has_parameter", partial(_has_parameter, interp)),
+            Builtin("_reads_parameter", partial(_reads_parameter, interp)),
         ):
             interp.heap.set(module.slots, builtin.name, builtin)
     return module.slots.get(name, MISSING) if isinstance(module, Namespace) else MISSING
@@ -179,6 +184,16 @@ def _rebuilt(interp: Interpreter, call: Arguments) -> Value:
     return interp.call(cls, Arguments((), kwargs, call.node, call.frame))
 
 
+def _defines(interp: Interpreter, call: Arguments) -> Value:
+    """Whether an object has an attribute of a name, or its class: that of the user's, or what stands for the framework's."""
+    owner, name = interp.resolved(call.args[0]), str(call.args[1])
+    if not isinstance(owner, Instance) or not owner.cls.has_known_bases():
+        return UNKNOWN
+    if name in owner.slots or interp.class_attribute(owner.cls, name) is not MISSING:
+        return True
+    return UNKNOWN if owner.state.get("open") else False
+
+
 def _calls_any(interp: Interpreter, call: Arguments) -> Value:
     """Whether the class of an object, or one that it inherits from, calls a function or method of one of these names."""
     module, *names = call.args
@@ -200,25 +215,27 @@ def _fits(interp: Interpreter, call: Arguments) -> Value:
     return None
 
 
-def _method(value: Value) -> Function | None:
-    return as_kind(value.function if isinstance(value, Bound) else value, Function)
+def _method(interp: Interpreter, call: Arguments) -> Function | None:
+    """``(object, name, …)``: the method of the user's class of that name."""
+    owner = interp.resolved(call.args[0])
+    found = interp.class_attribute(owner.cls, str(call.args[1])) if isinstance(owner, Instance) else None
+    return as_kind(found, Function)
 
 
-def _has_parameter(call: Arguments) -> Value:
+def _has_parameter(interp: Interpreter, call: Arguments) -> Value:
     """Whether a method has a parameter of a name, or takes any number of arguments."""
-    method = _method(call.first)
+    method = _method(interp, call)
     if method is None or method.node.args.vararg is not None:
         return UNKNOWN if method is None else True
-    return any(one.arg == call.args[1] for one in every_parameter(method.node.args))
+    return any(one.arg == call.args[2] for one in every_parameter(method.node.args))
 
 
-def _reads_parameter(call: Arguments) -> Value:
-    """Whether a method reads the parameter that it gets at a place: True where that cannot be told from its names."""
-    method = _method(call.first)
+def _reads_parameter(interp: Interpreter, call: Arguments) -> Value:
+    """Whether a method reads the parameter that it gets at a place, besides its object: True where that cannot be told."""
+    method = _method(interp, call)
     if method is None:
         return UNKNOWN
-    own = by_position(method.node.args)[1:]
-    place = as_kind(call.args[1], int) or 0
+    own, place = by_position(method.node.args)[1:], as_kind(call.args[2], int) or 0
     if method.node.args.vararg is not None or place >= len(own):
         return True
     body = method.node.body if isinstance(method.node.body, list) else [method.node.body]

@@ -114,7 +114,7 @@ def _statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a module, those under conditions included."""
     for statement in body:
         yield statement
-        if isinstance(statement, ast.If) or isinstance(statement, ast.Try):
+        if isinstance(statement, ast.If | ast.Try):
             yield from _statements([*statement.body, *statement.orelse])
 
 
