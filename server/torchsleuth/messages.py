@@ -1798,6 +1798,7 @@ ENGLISH: dict[str, str] = {
     "editor.supposed": "supposed: it is what the code is made for, and nothing here shows it",
     "editor.observed": "observed in the last run",
     "editor.contract": "for any sizes, by the contract of {name}",
+    "editor.contract.given": "by the contract of {name} for {given}",
     "editor.contract.inferred": "contract inferred from the code, checked with {count} choices of sizes",
     "editor.contract.uncertain": "contract inferred from the code; no choice of sizes confirms it",
     "editor.lens.contract": "{contract}",

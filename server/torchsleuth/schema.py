@@ -236,7 +236,7 @@ class TensorFact:
     something executed later needs. The `device` is ``cuda?`` where it is the accelerator if the machine has one. `causes`: why the
     shape or a size is not known, as in an `Explanation`. `values`: those that a run looked at. `contract`: the class or function by
     whose contract sizes are known, in the contract's names. `names`: for each size what sized it, where the author has a name
-    for that; empty where there is none.
+    for that; empty where there is none. `given`: the values that the contract holds for.
     """
 
     path: str
@@ -259,6 +259,7 @@ class TensorFact:
     contract: str = ""
     calls: tuple[tuple[Span, ...], ...] = ()
     names: tuple[str, ...] = ()
+    given: str = ""
 
     def to_json(self) -> Json:
         later: Json = {} if self.later is None else {"later": list(self.later)}
@@ -415,7 +416,7 @@ class ContractSetting:
     """An integer that whoever calls chooses: a parameter of the constructor or the function, or the field of a configuration.
     `value`: the contract holds for this number of it only. `default`: its own. `called`: of a module, it is passed with the inputs.
     `text`: what a call in the project passes for it, where it is no integer. `maker`: the class or function that chooses it,
-    where the contract is for modules as that makes them."""
+    where the contract is for modules as that makes them. `varied`: some call in the text passes something else."""
 
     name: str
     value: int | None = None
@@ -423,10 +424,11 @@ class ContractSetting:
     called: bool = False
     text: str = ""
     maker: str = ""
+    varied: bool = False
 
     def to_json(self) -> Json:
         known = {"name": self.name, "value": self.value, "default": self.default, "called": self.called}
-        return {**known, "text": self.text, "maker": self.maker}
+        return {**known, "text": self.text, "maker": self.maker, "varied": self.varied}
 
     @property
     def fixed(self) -> str:
@@ -489,6 +491,16 @@ class Contract:
     def sized(self) -> bool:
         """Whether every size is known."""
         return self.result.sized and all(one.value.sized for one in self.inputs)
+
+    @property
+    def given(self) -> str:
+        """The values that it holds for: ``stride = 1, mode = None``."""
+        return ", ".join(f"{setting.name} = {setting.fixed}" for setting in self.settings if setting.fixed)
+
+    @property
+    def varied(self) -> bool:
+        """Whether calls in the text make it otherwise than the contract has it."""
+        return any(setting.varied for setting in self.settings)
 
     @property
     def told(self) -> bool:

@@ -11,8 +11,8 @@ def _fact(line: int, *shape: DimJson, contract: str = "", names: tuple[str, ...]
     return TensorFact("model.py", start, end, "x", shape, binding="x", contract=contract, names=names)
 
 
-def _hints(facts: list[TensorFact], told: list[TensorFact]) -> list[str]:
-    return [fact.sizes() for fact in completed(facts, told)]
+def _hints(facts: list[TensorFact], told: list[TensorFact], varied: frozenset[str] = frozenset()) -> list[str]:
+    return [fact.sizes() for fact in completed(facts, told, varied)]
 
 
 def test_a_number_stands_beside_the_name_of_the_author() -> None:
@@ -29,3 +29,16 @@ def test_any_number_of_dimensions_is_the_same_everywhere() -> None:
     told = [_fact(1, "B", "...", contract="mix"), _fact(2, "N", "...", contract="mix")]
     assert _hints([_fact(1, "?", "?"), _fact(2, "?", 3)], told) == ["[B, ?]", "[N, 3]"]
     assert _hints([_fact(1, "?", "?"), _fact(2, "?", 3, 4)], told) == ["[?, ?]", "[?, 3, 4]"]
+
+
+def test_a_multiple_of_something_unknown_is_lacking_too_and_beside_a_name_nothing_stands() -> None:
+    told = _fact(1, "B", "4*width", contract="Net", names=("B", ""))
+    assert _hints([_fact(1, "B", "4*?")], [told]) == ["[B, 4*width]"]
+    assert _hints([], [told]) == ["[B, 4*width]"]
+
+
+def test_a_contract_for_one_way_to_make_a_class_says_nothing_of_others() -> None:
+    told = _fact(1, "B", "width", contract="Net", names=("B", "width"))
+    assert _hints([_fact(1, "?", 32)], [told], frozenset({"Net"})) == ["[?, 32]"]
+    supposed = TensorFact(**{**vars(_fact(1, "?", 32)), "supposed": True})
+    assert _hints([supposed], [told], frozenset({"Net"})) == ["[B, width]"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import pytest
 
 from tests.check import analyze
@@ -10,7 +12,7 @@ from torchsleuth.worker.structure import structure
 
 
 def facts(text: str, name: str) -> list[TensorFact]:
-    return [item for item in analyze(text).facts if item.binding == name]
+    return [item for item in analyze(textwrap.dedent(text)).facts if item.binding == name]
 
 
 def test_executions_that_differ_are_variants() -> None:
@@ -176,3 +178,36 @@ import torch.nn.functional as F
 x = torch.randn(2, 4, 5, 8)
 scale, flag = float(os.environ["S"]), bool(os.environ.get("F"))
 """
+
+
+def test_a_number_that_is_a_default_is_supposed_where_nothing_calls_the_code() -> None:
+    text = """
+    import torch
+    from torch import nn
+
+    class Squeeze(nn.Module):
+        def __init__(self, width{default}):
+            super().__init__()
+            self.fc = nn.Linear(width, 8)
+
+        def forward(self, x):
+            B, T, C = x.shape
+            y = x.mean(1)
+            z = self.fc(y)
+            return z
+    """
+    y, z = (facts(text.replace("{default}", "=32"), name)[0] for name in ("y", "z"))
+    assert y.shape == ("B", 32) and y.supposed
+    assert z.shape == ("B", 8) and z.supposed
+    (z,) = facts(text.replace("{default}", ": int"), "z")
+    assert z.shape == ("B", 8) and not z.supposed
+    called = text.replace("{default}", "=32") + "\n    Squeeze()(torch.zeros(2, 5, 32))\n"
+    (z,) = facts(called, "z")
+    assert z.shape == (2, 8) and not z.supposed
+
+
+def test_what_is_computed_from_something_unknown_is_unknown() -> None:
+    (y,) = facts(
+        "import torch\ndef f(n):\n    x = torch.zeros(4, int(n))\n    y = x.view(4, 2, -1)\n    return y\n", "y"
+    )
+    assert y.shape == (4, 2, "?")

@@ -2486,3 +2486,33 @@ def test_declared_shapes_say_how_many_dimensions_there_are_and_what_they_are_cal
     }
     assert found["Embed"].inputs[0].value.dtype == "int64"
     assert found["wrong"].inputs[0].value.sizes == ("B", "T", "C")
+
+
+def test_a_contract_says_for_which_switch_it_holds_where_the_text_has_another_one_too() -> None:
+    text = """
+    class Norm(nn.Module):
+        def __init__(self, width, form="last", affine=True):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(width), requires_grad=affine)
+            self.form = form
+
+        def forward(self, x):
+            N, H, W, C = x.shape
+            if self.form == "last":
+                return x * self.weight
+            return x * self.weight[:, None, None]
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = Norm(3, {passed})
+
+        def forward(self, x):
+            return self.norm(x)
+    """
+    norm = contracts(text.replace("{passed}", "form='first'"))["Norm"]
+    assert norm.varied and sentences(norm)[0] == "for form = 'last'"
+    assert norm.heading() == "class Norm(width, form='last')"
+    for alike in ("form='last'", "affine=False", ""):
+        norm = contracts(text.replace("{passed}", alike))["Norm"]
+        assert not norm.varied and norm.heading() == "class Norm(width)", alike

@@ -32,7 +32,7 @@ from torchsleuth.syntax.text import SourceText
 from torchsleuth.syntax.trees import index
 from torchsleuth.syntax.uses import Reader, kept_as, parameter_key
 from torchsleuth.tensors import dims
-from torchsleuth.tensors.dims import Size
+from torchsleuth.tensors.dims import Size, is_number
 from torchsleuth.tensors.spec import UNKNOWN_TENSOR, Native, TensorSpec
 from torchsleuth.values import (
     OTHERS,
@@ -216,6 +216,9 @@ class EntryPoints(DeclaredShapes):
                 self.heap.set(change.slots, change.key, change.value)
                 self.learned_aside.add(change.key)
         entry.places = (first, len(self.trace.facts))
+        if entry.defaults:
+            for seen in itertools.islice(self.trace.facts.values(), first, None):
+                seen.supposed = seen.supposed or any(_has_number(spec) for spec in seen.specs)
         entry.sightings = (sighted, len(self.trace.declared))
         return entry
 
@@ -404,6 +407,7 @@ class EntryPoints(DeclaredShapes):
     def _constructor_arguments(self, function: Function, given: Supposition) -> OpenArguments:
         """Arguments for what has no default. Those without an annotation are unknown, or sizes by their names."""
         values = OpenArguments()
+        self._note_defaults(function)
         for argument in _required(function, skip=1):
             place = (function.path, *key_of(argument))
             value = self._annotated(argument, place, given)
@@ -415,9 +419,17 @@ class EntryPoints(DeclaredShapes):
             values[argument.arg] = value
         return values
 
+    def _note_defaults(self, function: Function) -> None:
+        """Whoever calls it may pass other integers than the defaults."""
+        spec = function.node.args
+        defaults = of_kind((*spec.defaults, *spec.kw_defaults), ast.Constant)
+        if self.entry_point is not None and any(is_number(one.value) for one in defaults):
+            self.entry_point.defaults = True
+
     def _arguments(self, function: Function, skip: int, given: Supposition) -> OpenArguments:
         """Arguments for what has no default. Those of `forward` are tensors."""
         values = OpenArguments()
+        self._note_defaults(function)
         written = self.declared.get(function.path)
         names: dict[str, Size] = {}
         for argument in _required(function, skip):
@@ -773,6 +785,11 @@ def _written_options(cls: ClassValue, constructor: Function, frame: Frame) -> di
             if found:
                 return found
     return {}
+
+
+def _has_number(spec: TensorSpec) -> bool:
+    """Whether a size is known that may be another one with other arguments."""
+    return any(is_number(size) and size > 1 for size in spec.shape or ())
 
 
 def _required(function: Function, skip: int) -> Iterator[ast.arg]:

@@ -55,7 +55,7 @@ class Entry:
     """Something that nothing calls. `lacking`: its tensor arguments whose rank stayed unknown. `counted`: its integers that
     say how often a loop goes around. `used`: whether there are
     arguments that are used as tensors, and nothing else says that they are. `complete`: it came to its
-    end. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
+    end. `defaults`: integers in it are the defaults, and whoever calls may pass others. `places`: which facts were first recorded in it, `sightings`: which declared shapes."""
 
     run: Callable[[Supposition], Any]
     declared: dict[ArgumentKey, Declared] = field(default_factory=dict)
@@ -65,6 +65,7 @@ class Entry:
     sizes: bool = False
     used: bool = False
     complete: bool = False
+    defaults: bool = False
     places: tuple[int, int] = (0, 0)
     sightings: tuple[int, int] = (0, 0)
 

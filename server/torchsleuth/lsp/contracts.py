@@ -140,6 +140,10 @@ class Contracts:
                 found += (_brief(fact, known.contract, words) for fact in known.facts_at(definition.first))
         return found
 
+    def varied(self, document: Document) -> set[str]:
+        """The classes of which the text makes some otherwise than their contracts have them."""
+        return {contract.owner or contract.name for _, contract in self.of(document) if contract.varied}
+
     async def _work(self) -> None:
         while self._waiting:
             await self._idle()
@@ -196,8 +200,11 @@ class Contracts:
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()
 
 
-def completed(facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact]) -> list[TensorFact]:
-    """The facts of a document; where they lack sizes, those that contracts tell. What is known of the calls stays."""
+def completed(
+    facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact], varied: Set[str] = frozenset()
+) -> list[TensorFact]:
+    """The facts of a document; where they lack sizes, those that contracts tell. What is known of the calls stays. `varied`: contracts
+    that do not hold of all calls."""
     told = {(fact.start, fact.end): fact for fact in of_contracts}
     mixed = _mixed(facts, told)
     told = {
@@ -208,9 +215,12 @@ def completed(facts: Sequence[TensorFact], of_contracts: Iterable[TensorFact]) -
         other = told.get((fact.start, fact.end))
         if fact.layer == "static":
             told.pop((fact.start, fact.end), None)
-            fact = _completed(fact, other) if other is not None else fact
+            holds = other is not None and (fact.supposed or other.contract not in varied)
+            fact = _completed(fact, other) if other is not None and holds else fact
         found.append(fact)
-    return sorted([*found, *told.values()], key=lambda fact: (fact.start, fact.end, fact.layer))
+    # Beside a name there is nothing more to tell.
+    found += (replace(other, names=()) for other in told.values())
+    return sorted(found, key=lambda fact: (fact.start, fact.end, fact.layer))
 
 
 def _mixed(facts: Sequence[TensorFact], told: Mapping[tuple[Position, Position], TensorFact]) -> set[str]:
@@ -240,12 +250,18 @@ def _completed(fact: TensorFact, other: TensorFact) -> TensorFact:
     if any(isinstance(mine, int) and isinstance(size, int) and mine != size for mine, size in zip(fact.shape, sizes)):
         return fact
     # Where nothing calls the code, the names of the contract are as good as others, and fit together.
-    own = tuple(size if mine == "?" or (uncalled and size != "?") else mine for mine, size in zip(fact.shape, sizes))
+    own = tuple(size if _is_open(mine) or (uncalled and size != "?") else mine for mine, size in zip(fact.shape, sizes))
     names = tuple(_name(mine, size, other.names) for mine, size in zip(own, sizes))
     if own == fact.shape:
         return replace(fact, names=names if any(names) else ())
-    causes = fact.causes if "?" in own else ()
-    return replace(fact, shape=own, supposed=True, causes=causes, contract=other.contract, names=names)
+    causes = fact.causes if any(map(_is_open, own)) else ()
+    found = replace(fact, shape=own, supposed=True, causes=causes, names=names)
+    return replace(found, contract=other.contract, given=other.given)
+
+
+def _is_open(size: DimJson) -> bool:
+    """Whether a size is not known, but for what it is a multiple of at most."""
+    return isinstance(size, str) and size.endswith("?")
 
 
 def _name(mine: DimJson, size: DimJson, names: Sequence[str]) -> str:
@@ -274,7 +290,7 @@ def _brief(fact: TensorFact, contract: Contract, words: Set[str]) -> TensorFact:
     """A fact in the short form of its names. `words`: those of the text, in which the names of the author are."""
     sizes = tuple(contract.brief(size) if isinstance(size, str) else size for size in fact.shape or ())
     names = tuple(size if isinstance(size, str) and size in words else "" for size in sizes)
-    return replace(fact, shape=sizes, names=names)
+    return replace(fact, shape=sizes, names=names, given=contract.given)
 
 
 def _down(position: Position, lines: int) -> Position:

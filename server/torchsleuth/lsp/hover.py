@@ -62,7 +62,8 @@ def register(server: TorchSleuthServer) -> None:
 
 def known_facts(server: TorchSleuthServer, document: Document) -> list[TensorFact]:
     """The facts about the expressions of a document, by its calls, by runs and by contracts."""
-    return completed(server.store.facts(document.path), server.analysis.contracts.facts(document))
+    contracts = server.analysis.contracts
+    return completed(server.store.facts(document.path), contracts.facts(document), contracts.varied(document))
 
 
 def contracts_at(server: TorchSleuthServer, document: Document, position: Position) -> list[Contract]:
@@ -205,7 +206,8 @@ def _of_calls(fact: TensorFact, markup: Markup, uri: Callable[[str], str]) -> It
 def _origin(fact: TensorFact) -> str:
     """How it is known."""
     if fact.contract:
-        return message("editor.contract", name=fact.contract)
+        kind = "editor.contract.given" if fact.given else "editor.contract"
+        return message(kind, name=fact.contract, given=fact.given)
     return message(
         "editor.observed" if fact.layer == "run" else "editor.supposed" if fact.supposed else "editor.inferred"
     )

@@ -576,8 +576,8 @@ MAX_UNKNOWN_TERMS = 3
 """Unknown sizes in one, beyond which it says no more than an unknown one."""
 
 
-def texts(shape: tuple[Size, ...]) -> tuple[int | str, ...]:
-    """The sizes of a shape as a user reads them: different ones of one name are told apart."""
+def texts(shape: tuple[Size, ...], text: Callable[[Size], str] = text) -> tuple[int | str, ...]:
+    """The sizes of a shape as a user reads them: different ones of one name are told apart. `text`: of a size."""
     named: dict[str, list[Symbol]] = {}
     for symbol in dict.fromkeys(symbol for size in shape for symbol in symbols(size)):
         named.setdefault(symbol.name, []).append(symbol)

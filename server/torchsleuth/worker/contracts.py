@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torchsleuth.interp.contracts import Found
 from torchsleuth.interp.outcomes import Part
-from torchsleuth.interp.plans import Setting
+from torchsleuth.interp.plans import Plan, Setting
 from torchsleuth.interp.ranks import as_product
+from torchsleuth.interp.written import default_of, parameters_of
 from torchsleuth.messages import message
 from torchsleuth.schema import (
     Cause,
@@ -19,11 +20,15 @@ from torchsleuth.schema import (
     Position,
     TensorFact,
 )
+from torchsleuth.sifting import as_kind
+from torchsleuth.syntax.calls import arguments
+from torchsleuth.syntax.forms import every_parameter, last_word, nodes_in
+from torchsleuth.syntax.parse import parse
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
 from torchsleuth.tensors.dims import Size, Symbol
 from torchsleuth.tensors.requirements import Condition, size_text
-from torchsleuth.values import ClassValue, Function, Unknown
+from torchsleuth.values import UNKNOWN, ClassValue, Function, Unknown
 from torchsleuth.worker.explain import chain
 
 _UNNAMED = Symbol("?", 0)
@@ -33,11 +38,15 @@ def shown(found: Found, owner: ClassValue | None, function: Function, source: So
     """The contract of an entry of a document."""
     names = _names(found)
     span = source.span(function.node)
-    settings = tuple(_setting(setting) for setting in found.plan.settings.values())
-    plan = found.plan
+    plan, others = found.plan, _others(found.plan, owner, source)
+    settings = tuple(_setting(setting, others) for setting in plan.settings.values())
     maker = "" if plan.maker is None else (plan.maker.plan.owner or plan.maker.plan.function).name
     settings += tuple(ContractSetting(name, text=ast.unparse(given), maker=maker) for name, given in plan.given.items())
     settings += tuple(ContractSetting(name, text="None", called=True) for name in sorted(plan.absent))
+    known = {setting.name for setting in settings}
+    settings += tuple(
+        ContractSetting(name, text=text, varied=True) for name, text in others.items() if name not in known
+    )
     inputs = tuple(
         ContractInput(
             name,
@@ -97,10 +106,36 @@ def facts_of_contract(
     return tuple(sorted(facts, key=lambda fact: (fact.start, fact.end)))
 
 
-def _setting(setting: Setting) -> ContractSetting:
+def _others(plan: Plan, owner: ClassValue | None, source: SourceText) -> dict[str, str]:
+    """The parameters of a constructor that the contract has a value for, or the default of what the class tests, and for which some
+    call in the text passes another one; with the values of the contract."""
+    made = as_kind(None if owner is None else owner.slots.get("__init__"), Function)
+    if owner is None or made is None or made.path != source.path or isinstance(made.node, ast.Lambda):
+        return {}
+    fixed = {path: str(one.value) for path, one in plan.settings.items() if one.value is not None and not one.free}
+    tests = [node.test for node in nodes_in(owner.node, ast.If, ast.IfExp)]
+    tests += [part for node in nodes_in(owner.node, ast.BoolOp) for part in node.values]
+    tested = {last_word(part) for test in tests for part in nodes_in(test, ast.Name, ast.Attribute)}
+    for argument, has_default in parameters_of(made, 1):
+        default = default_of(made, argument) if has_default else UNKNOWN
+        if argument.arg in tested and isinstance(default, str | bool | None) and argument.arg not in plan.settings:
+            fixed.setdefault(argument.arg, repr(default))
+    names = [one.arg for one in every_parameter(made.node.args)][1:]
+    found: dict[str, str] = {}
+    for call in nodes_in(parse(source), ast.Call):
+        if last_word(call.func) == owner.name:
+            passed = arguments(call, names)
+            found |= {
+                name: value for name, value in fixed.items() if name in passed and ast.unparse(passed[name]) != value
+            }
+    return found
+
+
+def _setting(setting: Setting, others: Mapping[str, str]) -> ContractSetting:
     default = setting.default if isinstance(setting.default, int) and not isinstance(setting.default, bool) else None
     value = None if setting.free else setting.value
-    return ContractSetting(setting.path, value, default, setting.called, maker=setting.maker)
+    varied = value is not None and setting.path in others
+    return ContractSetting(setting.path, value, default, setting.called, maker=setting.maker, varied=varied)
 
 
 def _value(part: Part, names: dict[Symbol, Size], rest: tuple[Symbol, ...]) -> ContractValue:

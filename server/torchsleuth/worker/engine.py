@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,9 @@ from torchsleuth.schema import SEVERITIES, Contract, Diagnostic, DimJson, FileAn
 from torchsleuth.syntax.parse import parses
 from torchsleuth.syntax.text import SourceText
 from torchsleuth.tensors import dims
+from torchsleuth.tensors.dims import Size
 from torchsleuth.tensors.program import Program
+from torchsleuth.tensors.requirements import size_text
 from torchsleuth.tensors.spec import TensorSpec
 from torchsleuth.values import ClassValue, Function
 from torchsleuth.worker.bounded import Bounded
@@ -468,7 +471,10 @@ def facts_of(analysis: Analysis, path: str, supposed: Mapping[Place, Sighting] |
                 variants=tuple(shape for shape, _ in variants),
                 dtypes=tuple(kind for _, kind in variants),
                 calls=_calls(seen, variants),
-                supposed=seen.supposed or bool(seen.demanded and (demanded or variants)),
+                # What was not executed any more may give other sizes.
+                supposed=seen.supposed
+                or analysis.trace.incomplete is not None
+                or bool(seen.demanded and (demanded or variants)),
                 demanded=demanded,
                 causes=chain(seen.obscured) if seen.obscured and (shape is None or "?" in shape) else (),
             )
@@ -493,7 +499,17 @@ def _device(spec: TensorSpec) -> str | None:
 def _shape(spec: TensorSpec) -> tuple[DimJson, ...] | None:
     if spec.shape is None:
         return None
-    return dims.texts(spec.shape)
+    return dims.texts(spec.shape, _size)
+
+
+def _size(size: Size) -> str:
+    """The size as contracts say it; one that is computed from something unknown says nothing."""
+    told = size_text(size)
+    return told if "?" not in told or _MULTIPLE.fullmatch(told) else "?"
+
+
+_MULTIPLE = re.compile(r"(\d+\*)?\?")
+"""Unknown sizes of which it is known what they are a multiple of."""
 
 
 def _common_shape(shapes: list[tuple[DimJson, ...] | None]) -> tuple[DimJson, ...] | None:

@@ -14,9 +14,8 @@ def sentences(contract: Contract) -> tuple[str, ...]:
 def conditions(contract: Contract) -> tuple[str, ...]:
     """The conditions, a line each."""
     found: list[str] = []
-    fixed = [f"{setting.name} = {setting.fixed}" for setting in contract.settings if setting.fixed]
-    if fixed:
-        found.append(message("contract.fixed", settings=", ".join(fixed)))
+    if contract.given:
+        found.append(message("contract.fixed", settings=contract.given))
     if contract.conditions:
         found.append(message("contract.where", conditions=", ".join(contract.conditions)))
     if contract.training:
