@@ -4,7 +4,8 @@ What it finds
     `running += loss.item()` in a loop over a loader, inside of a loop over epochs, and `running / len(loader)` behind it, where
     `running` is set to zero before the epochs and nowhere else. Or an object that counts, whose class can `reset()` what its other
     methods add to, made before the epochs, filled in each pass and read behind it, where nothing ever calls `reset()`. A list of a
-    LightningModule that its steps append to and the end of each epoch reads, where nothing empties it.
+    LightningModule that its steps append to and the end of each epoch reads, where nothing empties it;
+    a metric of torchmetrics likewise, which it does not log as it is.
 Why it hurts
     What is reported for each epoch is the sum of the means of all epochs so far: the loss seems to rise while it falls, and a
     comparison with the best one never holds again. Nothing is raised.
@@ -34,6 +35,7 @@ from collections.abc import Iterator
 
 from torchsleuth.faults import FAULTS
 from torchsleuth.messages import message
+from torchsleuth.rules.evidence import metrics
 from torchsleuth.rules.evidence.loops import gone_through
 from torchsleuth.rules.evidence.uses import subclasses
 from torchsleuth.rules.rule import Analysis, Candidate, Finding, Rule
@@ -63,6 +65,7 @@ _AROUND = ("enumerate", "tqdm", "trange", "track")
 def find(analysis: Analysis) -> Iterator[Finding]:
     yield from _of_meters(analysis)
     yield from _of_steps(analysis)
+    yield from _of_metrics(analysis)
     index = analysis.index(analysis.source.path)
     for epochs in index.of_type(ast.For):
         for place, inner in enumerate(epochs.body):
@@ -252,15 +255,22 @@ def _kept_whole(owner: ast.ClassDef, step: ast.FunctionDef, end: ast.FunctionDef
             for call in nodes_in(step, ast.Call)
             if is_method_call(call, "append", "extend") and _is_own(call.func.value, name)
         ]
-        read = [
-            call
-            for call in nodes_in(end, ast.Call)
-            if called(call) in _WHOLE and any(_is_own(one, name) for one in call.args[:1])
-        ]
+        read = [part for part in _taken_whole(end) if _is_own(part, name)]
         # One use in the constructor, one for each call that adds, one for each that reads.
         if added and read and len(uses[name]) == 1 + len(added) + len(read):
             found[name] = added[0]
     return found
+
+
+def _taken_whole(end: ast.FunctionDef) -> Iterator[ast.expr]:
+    """What is taken with all that it holds: by a function, by ``zip(*pairs)``, by a loop."""
+    for part in nodes_in(end, ast.AST):
+        if isinstance(part, ast.Call) and called(part) in _WHOLE:
+            yield from part.args[:1]
+        elif isinstance(part, ast.Starred):
+            yield part.value
+        elif isinstance(part, ast.comprehension | ast.For):
+            yield part.iter
 
 
 def _lists_of(statement: ast.Assign) -> list[str]:
@@ -288,6 +298,28 @@ def _outputs(analysis: Analysis, kept: dict[str, ast.Call], end: ast.FunctionDef
     related = [source.span(call).related(message("sum.outputs.too")) for call in list(kept.values())[1:]]
     related.append(source.span(end.body[0]).related(message("sum.outputs.read")))
     return Finding(source.span(added), text, tuple(related), (fix,))
+
+
+# -- metrics of torchmetrics ----------------------------------------------------------------------------
+
+
+def _of_metrics(analysis: Analysis) -> Iterator[Finding]:
+    """Metrics of a LightningModule that its steps fill and the end of each epoch computes, where nothing resets them."""
+    source = analysis.source
+    for owner, held in metrics.held(analysis):
+        methods = {one.name: one for one in of_kind(owner.body, ast.FunctionDef)}
+        for name in held:
+            uses = metrics.uses(owner, name)
+            if uses is None or uses.reset or uses.logged or not uses.filled:
+                continue
+            ends = [hook for hook in uses.computed if _ENDS.match(hook)]
+            if len(uses.computed) == len(ends) == 1:
+                end, call = methods[ends[0]], uses.computed[ends[0]]
+                line = f"self.{name}.reset()"
+                fix = Candidate(
+                    message("fix.insert", text=line), (edits.insert_line_after(source, end.body[-1], line),)
+                )
+                yield Finding(source.span(call), message("sum.metric", name=f"self.{name}"), (), (fix,))
 
 
 RULE = Rule(FAULTS[CODE], find)
